@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The crossbar between the core's two ports and everything else: register stages at the ports, one
+// arbiter a device, answers in order. One call of step() is one cycle, and every decision in it
+// uses the state in which the cycle began.
+#pragma once
+
+#include "devices.h"
+#include "flash.h"
+#include "machine.h"
+#include "memory.h"
+#include <map>
+#include <memory>
+#include <string>
+
+namespace earlgrey {
+
+// What the core asks of one port in a cycle, and what it is shown in the next.
+struct PortOut {
+    bool req = false;
+    Request request;
+};
+struct PortIn {
+    bool gnt = true;
+    bool rvalid = false;
+    Answer answer;
+};
+
+class Bus {
+public:
+    struct Settings {
+        Cycle uart_cycles_per_byte = 16;
+        Uart::Sink uart_sink;
+        uint32_t cpuctrl = 1;                         // what the boot ROM copies to the core
+        uint32_t mailbox = 0;                         // a register block's address to listen at
+        std::function<void(uint32_t, uint32_t)> mail; // (offset, word) written there
+    };
+    explicit Bus(Settings settings);
+
+    // Takes the core's requests of this cycle; afterwards in[] holds what it sees in the next.
+    void step(Cycle now, const PortOut out[kHosts]);
+    PortIn in[kHosts];
+
+    bool idle() const; // nothing is on its way anywhere
+    void advance_devices(Cycle now);
+    Cycle next_event() const;
+    bool timer_irq() const { return timer_.line(); }
+    bool external_irq() const { return plic_.line(); }
+
+    Storage rom{machine::kRomBase, machine::kRomSize, 0};
+    Storage sram{machine::kSramBase, machine::kSramSize, 0};
+    Storage flash{machine::kFlashBase, machine::kFlashSize, 0xff};
+
+    // Blocks without a model that were accessed: name -> accesses.
+    const std::map<std::string, uint64_t> &touched() const { return touched_; }
+
+private:
+    // Devices as the crossbar tells them apart; register blocks follow from kRegisters on.
+    static constexpr uint8_t kSram = 0, kRom = 1, kFlash = 2, kPeri = 3, kNothing = 4,
+                             kRegisters = 5;
+    struct Port {
+        Fifo<Request, timing::kPortFifoDepth> requests;
+        Fifo<Answer, timing::kPortFifoDepth> answers;
+        uint8_t target = kNothing; // of the request at the front
+        uint8_t outstanding = 0;
+        uint8_t outstanding_at = kNothing;
+    };
+
+    uint8_t decode(uint32_t addr) const;
+    template <typename Device> void serve(Device &device, uint8_t target, Cycle now);
+    Answer register_access(Cycle now, const Request &request);
+    uint32_t device_read(Cycle now, uint32_t addr, const machine::Window &window);
+    void device_write(Cycle now, uint32_t addr, uint32_t value, const machine::Window &window);
+    void touch(const machine::Window &window) { ++touched_[window.name]; }
+    void drive_interrupts();
+
+    Settings settings_;
+    Port ports_[kHosts];
+    Step steps_[kHosts]; // answers of this cycle, host by host
+
+    Sram sram_device_;
+    Rom rom_device_;
+    Flash flash_device_;
+    PeripheralBus peripherals_;
+    RegisterBlock nothing_;
+    std::vector<RegisterBlock> blocks_;
+
+    Uart uart_;
+    RvTimer timer_;
+    Plic plic_;
+    std::map<std::string, uint64_t> touched_;
+};
+
+} // namespace earlgrey

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The Verilated core, a cycle at a time.
+#pragma once
+
+#include "Vcore.h"
+#include "bus.h"
+#include "verilated.h"
+
+namespace earlgrey {
+
+class Core {
+public:
+    explicit Core(uint32_t boot_address) : top_(&context_) {
+        top_.boot_addr_i = boot_address;
+        top_.rst_ni = 0;
+        for (int i = 0; i < 4; ++i)
+            clock(true);
+        top_.rst_ni = 1;
+        clock(true); // out of reset the core looks asleep until its first edge
+    }
+    ~Core() { top_.final(); }
+
+    // Shows the core its inputs and lets one cycle begin. While it sleeps only the registers in
+    // front of it are clocked, so that an interrupt can wake it.
+    void cycle(const PortIn in[kHosts], bool timer_irq, bool external_irq) {
+        top_.instr_gnt_i = in[kInstr].gnt;
+        top_.instr_rvalid_i = in[kInstr].rvalid;
+        top_.instr_rdata_i = in[kInstr].answer.data;
+        top_.instr_err_i = in[kInstr].answer.err;
+        top_.data_gnt_i = in[kData].gnt;
+        top_.data_rvalid_i = in[kData].rvalid;
+        top_.data_rdata_i = in[kData].answer.data;
+        top_.data_err_i = in[kData].answer.err;
+        top_.irq_timer_i = timer_irq;
+        top_.irq_external_i = external_irq;
+        give_key();
+        clock(!asleep());
+    }
+
+    void requests(PortOut out[kHosts]) const {
+        out[kInstr].req = top_.instr_req_o;
+        out[kInstr].request = {top_.instr_addr_o, 0, 0xf, false, kInstr};
+        out[kData].req = top_.data_req_o;
+        out[kData].request = {top_.data_addr_o, top_.data_wdata_o, top_.data_be_o,
+                              top_.data_we_o != 0, kData};
+    }
+
+    bool asleep() const { return top_.core_sleep_o; }
+    bool double_fault() const { return top_.double_fault_o; }
+    uint32_t pc() const { return top_.pc_o; }
+    uint32_t exception_pc() const { return top_.exception_pc_o; }
+    uint32_t exception_addr() const { return top_.exception_addr_o; }
+    uint32_t last_data_addr() const { return top_.last_data_addr_o; }
+    uint32_t minstret() const { return top_.minstret_o; }
+
+private:
+    void clock(bool core) {
+        top_.clk_i = 1;
+        top_.clk_core_i = core;
+        top_.eval();
+        top_.clk_i = 0;
+        top_.clk_core_i = 0;
+        top_.eval();
+    }
+
+    // The i-cache asks for a new scrambling key when it is invalidated, and waits for it.
+    void give_key() {
+        if (!top_.scramble_req_o)
+            key_wait_ = timing::kScrambleKey;
+        top_.scramble_key_valid_i = top_.scramble_req_o && key_wait_ == 0;
+        if (key_wait_)
+            --key_wait_;
+    }
+
+    VerilatedContext context_;
+    Vcore top_;
+    unsigned key_wait_ = 0;
+};
+
+} // namespace earlgrey

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// UART, timer and interrupt controller: what their registers do.
+#include "devices.h"
+
+#include <algorithm>
+
+namespace earlgrey {
+
+// --- uart -------------------------------------------------------------------------------------
+
+namespace {
+enum UartRegister : uint32_t {
+    kUartIntrState = 0x00,
+    kUartIntrEnable = 0x04,
+    kUartIntrTest = 0x08,
+    kUartCtrl = 0x10,
+    kUartStatus = 0x14,
+    kUartWdata = 0x1c,
+    kUartFifoCtrl = 0x20,
+    kUartFifoStatus = 0x24,
+};
+enum UartInterrupt : uint32_t { kTxWatermark = 1u << 0, kTxEmpty = 1u << 2 };
+constexpr uint32_t kUartCtrlTx = 1;
+} // namespace
+
+uint32_t Uart::read(Cycle now, uint32_t offset) {
+    advance(now);
+    const unsigned waiting = depth_ ? depth_ - 1 : 0;
+    switch (offset) {
+    case kUartIntrState:
+        return state_;
+    case kUartIntrEnable:
+        return enable_;
+    case kUartCtrl:
+        return ctrl_;
+    case kUartStatus:
+        // txfull 0, rxfull 1, txempty 2, txidle 3, rxidle 4, rxempty 5
+        return (waiting >= kDepth ? 1u : 0u) | (waiting == 0 ? 4u : 0u) | (depth_ == 0 ? 8u : 0u) |
+               0x30u;
+    case kUartFifoCtrl:
+        return fifo_ctrl_;
+    case kUartFifoStatus:
+        return waiting;
+    default:
+        return 0;
+    }
+}
+
+void Uart::write(Cycle now, uint32_t offset, uint32_t value) {
+    advance(now);
+    switch (offset) {
+    case kUartIntrState:
+        state_ &= ~value;
+        break;
+    case kUartIntrEnable:
+        enable_ = value;
+        break;
+    case kUartIntrTest:
+        state_ |= value;
+        break;
+    case kUartCtrl:
+        ctrl_ = value;
+        break;
+    case kUartWdata:
+        // A full FIFO drops what is written; so does a transmitter that is off.
+        if (depth_ > kDepth || !(ctrl_ & kUartCtrlTx))
+            break;
+        fifo_[(head_ + depth_) % fifo_.size()] = static_cast<uint8_t>(value);
+        if (depth_++ == 0)
+            byte_ends_ = now + pace_;
+        break;
+    case kUartFifoCtrl:
+        fifo_ctrl_ = value & ~3u;
+        if (value & 2u)
+            depth_ = std::min(depth_, 1u);
+        break;
+    default:
+        break;
+    }
+}
+
+unsigned Uart::watermark() const {
+    const unsigned level = fifo_ctrl_ >> 5 & 7;
+    return 1u << std::min(level, 6u);
+}
+
+void Uart::sent_one() {
+    sink_(fifo_[head_]);
+    head_ = (head_ + 1) % fifo_.size();
+    --depth_;
+    const unsigned waiting = depth_ ? depth_ - 1 : 0;
+    if (depth_ && waiting + 1 == watermark())
+        state_ |= kTxWatermark;
+    if (depth_ == 0)
+        state_ |= kTxEmpty;
+}
+
+void Uart::advance(Cycle now) {
+    while (depth_ && byte_ends_ <= now) {
+        sent_one();
+        byte_ends_ += pace_;
+    }
+}
+
+// --- rv_timer ---------------------------------------------------------------------------------
+
+namespace {
+enum TimerRegister : uint32_t {
+    kTimerCtrl = 0x004,
+    kTimerIntrEnable = 0x100,
+    kTimerIntrState = 0x104,
+    kTimerIntrTest = 0x108,
+    kTimerCfg = 0x10c,
+    kTimerLow = 0x110,
+    kTimerHigh = 0x114,
+    kTimerCompareLow = 0x118,
+    kTimerCompareHigh = 0x11c,
+};
+
+uint64_t with_low(uint64_t whole, uint32_t low) { return (whole >> 32 << 32) | low; }
+uint64_t with_high(uint64_t whole, uint32_t high) {
+    return (whole & 0xffffffffu) | uint64_t{high} << 32;
+}
+} // namespace
+
+// CFG: prescale in bits 11:0 (peripheral clocks a tick, less one), step in bits 23:16.
+uint64_t RvTimer::time(Cycle now) const {
+    if (!(ctrl_ & 1))
+        return base_;
+    const uint64_t tick = uint64_t{timing::kPeripheralClock} * ((cfg_ & 0xfff) + 1);
+    return base_ + (now - since_) / tick * (cfg_ >> 16 & 0xff);
+}
+
+// Moves the base to the last tick, so that no part of a tick is lost.
+void RvTimer::rebase(Cycle now) {
+    const uint64_t tick = uint64_t{timing::kPeripheralClock} * ((cfg_ & 0xfff) + 1);
+    base_ = time(now);
+    since_ = (ctrl_ & 1) ? since_ + (now - since_) / tick * tick : now;
+}
+
+void RvTimer::schedule(Cycle now) {
+    expires_ = kNever;
+    if (!(ctrl_ & 1) || (state_ & 1))
+        return;
+    const uint64_t at = time(now);
+    const uint64_t step = cfg_ >> 16 & 0xff;
+    if (at >= compare_) {
+        expires_ = now;
+    } else if (step) {
+        const uint64_t tick = uint64_t{timing::kPeripheralClock} * ((cfg_ & 0xfff) + 1);
+        const uint64_t ticks = (compare_ - base_ - 1) / step + 1;
+        if (ticks < (kNever - since_) / tick)
+            expires_ = since_ + ticks * tick;
+    }
+}
+
+void RvTimer::advance(Cycle now) {
+    if (expires_ <= now) {
+        state_ |= 1;
+        expires_ = kNever;
+    }
+}
+
+uint32_t RvTimer::read(Cycle now, uint32_t offset) {
+    advance(now);
+    switch (offset) {
+    case kTimerCtrl:
+        return ctrl_;
+    case kTimerIntrEnable:
+        return enable_;
+    case kTimerIntrState:
+        return state_;
+    case kTimerCfg:
+        return cfg_;
+    case kTimerLow:
+        return static_cast<uint32_t>(time(now));
+    case kTimerHigh:
+        return static_cast<uint32_t>(time(now) >> 32);
+    case kTimerCompareLow:
+        return static_cast<uint32_t>(compare_);
+    case kTimerCompareHigh:
+        return static_cast<uint32_t>(compare_ >> 32);
+    default:
+        return 0;
+    }
+}
+
+void RvTimer::write(Cycle now, uint32_t offset, uint32_t value) {
+    advance(now);
+    rebase(now);
+    switch (offset) {
+    case kTimerCtrl:
+        ctrl_ = value & 1;
+        break;
+    case kTimerIntrEnable:
+        enable_ = value & 1;
+        break;
+    case kTimerIntrState:
+        state_ &= ~value;
+        break;
+    case kTimerIntrTest:
+        state_ |= value & 1;
+        break;
+    case kTimerCfg:
+        cfg_ = value;
+        break;
+    case kTimerLow:
+        base_ = with_low(base_, value);
+        break;
+    case kTimerHigh:
+        base_ = with_high(base_, value);
+        break;
+    // Writing the comparator also clears the interrupt.
+    case kTimerCompareLow:
+        compare_ = with_low(compare_, value);
+        state_ = 0;
+        break;
+    case kTimerCompareHigh:
+        compare_ = with_high(compare_, value);
+        state_ = 0;
+        break;
+    default:
+        break;
+    }
+    schedule(now);
+}
+
+// --- rv_plic ----------------------------------------------------------------------------------
+
+namespace {
+enum PlicRegister : uint32_t {
+    kPlicPending = 0x1000,
+    kPlicEnable = 0x2000,
+    kPlicThreshold = 0x200000,
+    kPlicClaim = 0x200004,
+};
+constexpr uint32_t kPlicWords = (Plic::kSources + 31) / 32;
+
+template <typename Bits> uint32_t word_of(const Bits &bits, uint32_t number) {
+    uint32_t word = 0;
+    for (unsigned i = 0; i < 32 && number * 32 + i < bits.size(); ++i)
+        word |= uint32_t{bits[number * 32 + i]} << i;
+    return word;
+}
+} // namespace
+
+unsigned Plic::best() const {
+    unsigned chosen = 0;
+    uint32_t above = threshold_;
+    for (unsigned i = 1; i < kSources; ++i)
+        if (pending_[i] && enabled_[i] && priority_[i] > above) {
+            chosen = i;
+            above = priority_[i];
+        }
+    return chosen;
+}
+
+void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
+    for (unsigned i = 0; i < count; ++i) {
+        level_[first + i] = lines >> i & 1;
+        if (level_[first + i] && !claimed_[first + i])
+            pending_[first + i] = true;
+    }
+}
+
+uint32_t Plic::read(uint32_t offset) {
+    if (offset < kSources * 4)
+        return priority_[offset / 4];
+    if (offset >= kPlicPending && offset < kPlicPending + kPlicWords * 4)
+        return word_of(pending_, (offset - kPlicPending) / 4);
+    if (offset >= kPlicEnable && offset < kPlicEnable + kPlicWords * 4)
+        return word_of(enabled_, (offset - kPlicEnable) / 4);
+    if (offset == kPlicThreshold)
+        return threshold_;
+    if (offset == kPlicClaim) {
+        const unsigned source = best();
+        pending_[source] = false;
+        claimed_[source] = source != 0;
+        return source;
+    }
+    return 0;
+}
+
+void Plic::write(uint32_t offset, uint32_t value) {
+    if (offset < kSources * 4) {
+        priority_[offset / 4] = value & 3;
+    } else if (offset >= kPlicEnable && offset < kPlicEnable + kPlicWords * 4) {
+        const uint32_t first = (offset - kPlicEnable) / 4 * 32;
+        for (unsigned i = 0; i < 32 && first + i < kSources; ++i)
+            enabled_[first + i] = value >> i & 1;
+    } else if (offset == kPlicThreshold) {
+        threshold_ = value & 3;
+    } else if (offset == kPlicClaim && value < kSources) {
+        claimed_[value] = false;
+        pending_[value] = level_[value];
+    }
+}
+
+} // namespace earlgrey

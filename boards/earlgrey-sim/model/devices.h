@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The devices that a kernel needs to run: UART, timer and interrupt controller, as far as Tock and
+// the baseline kernel use them. Register layouts: OpenTitan earlgrey_es (uart, rv_timer, rv_plic).
+#pragma once
+
+#include "timing.h"
+#include "types.h"
+#include <array>
+#include <functional>
+
+namespace earlgrey {
+
+// uart: transmit path with its FIFO of 128 bytes; nothing is ever received.
+class Uart {
+public:
+    using Sink = std::function<void(uint8_t)>;
+    Uart(Cycle cycles_per_byte, Sink sink) : pace_(cycles_per_byte), sink_(std::move(sink)) {}
+
+    uint32_t read(Cycle now, uint32_t offset);
+    void write(Cycle now, uint32_t offset, uint32_t value);
+    // Sends what is due by now.
+    void advance(Cycle now);
+    // When something here changes by itself next.
+    Cycle next_event() const { return depth_ ? byte_ends_ : kNever; }
+    // Interrupt lines, bit i = interrupt i of the block (0 tx_watermark, 2 tx_empty).
+    uint32_t lines() const { return state_ & enable_; }
+
+private:
+    static constexpr unsigned kDepth = 128;
+    unsigned watermark() const;
+    void sent_one();
+
+    Cycle pace_;
+    Sink sink_;
+    std::array<uint8_t, kDepth + 1> fifo_{}; // the byte on the line, then the FIFO
+    unsigned head_ = 0;
+    unsigned depth_ = 0; // bytes in fifo_, the one on the line included
+    Cycle byte_ends_ = kNever;
+    uint32_t state_ = 0, enable_ = 0, ctrl_ = 0, fifo_ctrl_ = 0;
+};
+
+// rv_timer: one hart, one comparator.
+class RvTimer {
+public:
+    uint32_t read(Cycle now, uint32_t offset);
+    void write(Cycle now, uint32_t offset, uint32_t value);
+    Cycle next_event() const { return expires_; }
+    void advance(Cycle now);
+    bool line() const { return (state_ & enable_ & 1) != 0; }
+
+private:
+    uint64_t time(Cycle now) const;
+    void rebase(Cycle now);
+    void schedule(Cycle now);
+
+    uint32_t ctrl_ = 0, cfg_ = 0x10000, enable_ = 0, state_ = 0;
+    uint64_t base_ = 0; // mtime at since_
+    Cycle since_ = 0;
+    uint64_t compare_ = ~uint64_t{0};
+    Cycle expires_ = kNever;
+};
+
+// rv_plic: level-triggered gateways, one target.
+class Plic {
+public:
+    static constexpr unsigned kSources = 185;
+
+    uint32_t read(uint32_t offset);
+    void write(uint32_t offset, uint32_t value);
+    // Shows the interrupt lines of one block, `count` of them from source `first` on.
+    void drive(unsigned first, unsigned count, uint32_t lines);
+    bool line() const { return best() != 0; }
+
+private:
+    unsigned best() const;
+
+    std::array<uint8_t, kSources> priority_{};
+    std::array<bool, kSources> level_{}, pending_{}, claimed_{}, enabled_{};
+    uint32_t threshold_ = 0;
+};
+
+} // namespace earlgrey

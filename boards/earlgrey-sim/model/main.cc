@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The simulator's main loop: one cycle of the core, one cycle of the bus, until something ends it.
+#include "core.h"
+#include "image.h"
+#include "options.h"
+#include "suite_watch.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+extern "C" const uint8_t boot_rom_begin[], boot_rom_end[];
+
+namespace earlgrey {
+namespace {
+
+// Exit codes, and the words that the last line says for them.
+enum Exit { kClosed = 0, kCannot = 1, kUsage = 2, kAsleep = 3, kLimit = 4, kLockup = 5, kMail = 6 };
+constexpr const char *kReason[] = {"suite-closed", "error",  "usage",  "asleep",
+                                   "cycle-limit",  "lockup", "mailbox"};
+
+class Simulation {
+public:
+    explicit Simulation(const Options &options)
+        : options_(options), bus_(settings()), core_(options.boot.value_or(machine::kBootAddress)) {
+        load_bytes(bus_, boot_rom_begin, boot_rom_end - boot_rom_begin, machine::kRomBase,
+                   "boot ROM");
+        for (const auto &[path, address] : options.raws)
+            load_raw(bus_, path, address);
+        for (const auto &path : options.elves)
+            load_elf(bus_, path);
+    }
+
+    int run() {
+        uart_ = options_.uart == "-" ? stdout : std::fopen(options_.uart.c_str(), "wb");
+        if (!uart_) {
+            std::fprintf(stderr, "earlgrey-sim: cannot write %s: %s\n", options_.uart.c_str(),
+                         std::strerror(errno));
+            return kCannot;
+        }
+        const int code = loop();
+        if (std::fflush(uart_) != 0 || uart_failed_) {
+            std::fprintf(stderr, "earlgrey-sim: writing UART output failed: %s\n",
+                         std::strerror(errno));
+            return finish(kCannot);
+        }
+        return finish(code);
+    }
+
+private:
+    Bus::Settings settings() {
+        Bus::Settings settings;
+        settings.uart_cycles_per_byte = options_.uart_cycles;
+        settings.uart_sink = [this](uint8_t c) {
+            uart_failed_ |= std::putc(c, uart_) == EOF;
+            if (c == '\n')
+                uart_failed_ |= std::fflush(uart_) != 0;
+            suite_.byte(c);
+            over_ |= suite_.over();
+        };
+        settings.cpuctrl = options_.icache ? 1 : 0;
+        settings.mailbox = options_.mailbox;
+        settings.mail = [this](uint32_t offset, uint32_t word) {
+            if (offset == 0) {
+                std::fprintf(uart_, "%u\n", word);
+            } else {
+                over_ = true;
+                mail_ = word ? kMail : kClosed;
+            }
+        };
+        return settings;
+    }
+
+    int loop() {
+        PortOut out[kHosts];
+        Cycle look = kLookEvery;
+        for (;;) {
+            core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
+            core_.requests(out);
+            bus_.step(now_, out);
+            ++now_;
+            if (bus_.next_event() <= now_)
+                bus_.advance_devices(now_);
+            if (over_)
+                return mail_;
+            if (core_.double_fault())
+                return kLockup;
+            if (core_.asleep() && bus_.idle() && !bus_.timer_irq() && !bus_.external_irq()) {
+                if (!skip_sleep())
+                    return kAsleep;
+            }
+            if (now_ >= options_.max_cycles)
+                return kLimit;
+            if (now_ >= look) {
+                look = now_ + kLookEvery;
+                status();
+                if (uart_failed_)
+                    return kCannot;
+            }
+        }
+    }
+
+    // Nothing happens until a device's next event: go there at once.
+    bool skip_sleep() {
+        const Cycle event = bus_.next_event();
+        if (event == kNever)
+            return false;
+        now_ = std::max(now_, std::min(event, options_.max_cycles));
+        bus_.advance_devices(now_);
+        return true;
+    }
+
+    double wall() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+    void status() {
+        if (options_.status_seconds <= 0 || wall() < next_status_)
+            return;
+        next_status_ = wall() + options_.status_seconds;
+        std::fprintf(stderr, "earlgrey-sim: status cycles=%llu wall=%.2f\n",
+                     static_cast<unsigned long long>(now_), wall());
+    }
+
+    int finish(int code) {
+        if (options_.touched)
+            for (const auto &[name, times] : bus_.touched())
+                std::fprintf(stderr, "earlgrey-sim: touched %s %llu times\n", name.c_str(),
+                             static_cast<unsigned long long>(times));
+        if (code != kClosed && code != kMail)
+            std::fprintf(
+                stderr, "earlgrey-sim: at pc=0x%08x mepc=0x%08x mtval=0x%08x last-data=0x%08x\n",
+                core_.pc(), core_.exception_pc(), core_.exception_addr(), core_.last_data_addr());
+        std::fprintf(stderr, "earlgrey-sim: end reason=%s cycles=%llu instret=%u wall=%.2f\n",
+                     kReason[code], static_cast<unsigned long long>(now_), core_.minstret(),
+                     wall());
+        return code;
+    }
+
+    static constexpr Cycle kLookEvery = 1 << 14;
+
+    const Options &options_;
+    std::FILE *uart_ = stdout;
+    bool uart_failed_ = false;
+    bool over_ = false;
+    int mail_ = kClosed;
+    SuiteWatch suite_;
+    Bus bus_;
+    Core core_;
+    Cycle now_ = 0;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    double next_status_ = 0;
+};
+
+} // namespace
+} // namespace earlgrey
+
+int main(int argc, char **argv) {
+    const earlgrey::Options options = earlgrey::parse_options(argc, argv);
+    try {
+        return earlgrey::Simulation(options).run();
+    } catch (const earlgrey::ImageError &error) {
+        std::fprintf(stderr, "earlgrey-sim: %s\n", error.what());
+        return earlgrey::kUsage;
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The command line: one table of options, their help and what they set.
+#include "options.h"
+
+#include "machine.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <getopt.h>
+
+namespace earlgrey {
+
+namespace {
+
+constexpr const char *kHelp =
+    "earlgrey-sim: a cycle-accurate simulated Earl Grey (Ibex RTL, modelled memories and devices)\n"
+    "\n"
+    "  --flash FILE        raw flash image, from 0x20000000\n"
+    "  --elf FILE          load an ELF's segments (may be given more than once)\n"
+    "  --load FILE@ADDR    load a file's bytes at an address\n"
+    "  --icache on|off     instruction cache, as the boot ROM sets it (default on)\n"
+    "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
+    "  --max-cycles N      stop after N cycles (default 2000000000)\n"
+    "  --uart FILE|-       where UART bytes go (default -, standard output)\n"
+    "  --uart-cycles N     cycles that a byte takes on the line (default 16)\n"
+    "  --status SECONDS    a progress line on standard error every so often\n"
+    "  --touched           tell at the end which devices without a model were accessed\n"
+    "  --mailbox ADDR      print words stored at ADDR; a word stored at ADDR+4 ends the run\n"
+    "\n"
+    "exit: 0 suite closed (or mailbox closed with 0), 1 cannot go on, 2 usage or unusable input,\n"
+    "      3 asleep and nothing can wake the core, 4 cycle limit, 5 core locked up,\n"
+    "      6 mailbox closed with another word\n"
+    "\n"
+    "example: earlgrey-sim --flash board.bin --icache off --max-cycles 50000000\n";
+
+[[noreturn]] void usage(const std::string &what) {
+    std::fprintf(stderr, "earlgrey-sim: %s; see --help\n", what.c_str());
+    std::exit(2);
+}
+
+uint64_t number(const char *option, const char *text, uint64_t least, uint64_t most) {
+    char *end = nullptr;
+    errno = 0;
+    const uint64_t value = std::strtoull(text, &end, 0);
+    if (errno || *text == '-' || end == text || *end || value < least || value > most)
+        usage(std::string("--") + option + " " + text + " is not a number from " +
+              std::to_string(least) + " to " + std::to_string(most));
+    return value;
+}
+
+} // namespace
+
+Options parse_options(int argc, char **argv) {
+    enum {
+        kFlash,
+        kElf,
+        kLoad,
+        kIcache,
+        kBoot,
+        kMax,
+        kUart,
+        kPace,
+        kStatus,
+        kTouched,
+        kMail,
+        kHelpO
+    };
+    static const option kTable[] = {
+        {"flash", 1, nullptr, kFlash},   {"elf", 1, nullptr, kElf},
+        {"load", 1, nullptr, kLoad},     {"icache", 1, nullptr, kIcache},
+        {"boot", 1, nullptr, kBoot},     {"max-cycles", 1, nullptr, kMax},
+        {"uart", 1, nullptr, kUart},     {"uart-cycles", 1, nullptr, kPace},
+        {"status", 1, nullptr, kStatus}, {"touched", 0, nullptr, kTouched},
+        {"mailbox", 1, nullptr, kMail},  {"help", 0, nullptr, kHelpO},
+        {nullptr, 0, nullptr, 0},
+    };
+    constexpr uint64_t kAddress = 0xffffffff;
+    Options options;
+    opterr = 0;
+    for (;;) {
+        int index = 0;
+        const int found = getopt_long(argc, argv, "", kTable, &index);
+        if (found == -1)
+            break;
+        const char *name = found == '?' ? "" : kTable[index].name;
+        const std::string value = optarg ? optarg : "";
+        switch (found) {
+        case kFlash:
+            options.raws.emplace_back(value, machine::kFlashBase);
+            break;
+        case kElf:
+            options.elves.push_back(value);
+            break;
+        case kLoad: {
+            const auto at = value.rfind('@');
+            if (at == std::string::npos)
+                usage("--load wants FILE@ADDR");
+            const uint64_t address = number(name, value.c_str() + at + 1, 0, kAddress);
+            options.raws.emplace_back(value.substr(0, at), static_cast<uint32_t>(address));
+            break;
+        }
+        case kIcache:
+            if (value != "on" && value != "off")
+                usage("--icache is on or off, not " + value);
+            options.icache = value == "on";
+            break;
+        case kBoot:
+            options.boot = static_cast<uint32_t>(number(name, optarg, 0, kAddress));
+            break;
+        case kMax:
+            options.max_cycles = number(name, optarg, 1, ~uint64_t{0});
+            break;
+        case kUart:
+            options.uart = value;
+            break;
+        case kPace:
+            options.uart_cycles = number(name, optarg, 1, 1'000'000);
+            break;
+        case kStatus:
+            options.status_seconds = std::atof(optarg);
+            if (options.status_seconds <= 0)
+                usage("--status wants seconds above 0");
+            break;
+        case kTouched:
+            options.touched = true;
+            break;
+        case kMail:
+            options.mailbox = static_cast<uint32_t>(number(name, optarg, 0, kAddress));
+            break;
+        case kHelpO:
+            std::fputs(kHelp, stdout);
+            std::exit(0);
+        default:
+            usage(std::string("unknown option or missing value: ") + argv[optind - 1]);
+        }
+    }
+    if (optind < argc)
+        usage(std::string("unexpected argument ") + argv[optind]);
+    if (options.elves.empty() && options.raws.empty())
+        usage("nothing to run: give --flash or --elf");
+    return options;
+}
+
+} // namespace earlgrey

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace earlgrey {
+
+struct Options {
+    std::vector<std::string> elves;
+    std::vector<std::pair<std::string, uint32_t>> raws; // file, address
+    bool icache = true;
+    uint64_t max_cycles = 2'000'000'000;
+    uint64_t uart_cycles = 16;
+    std::string uart = "-";
+    double status_seconds = 0;
+    bool touched = false;
+    std::optional<uint32_t> boot;
+    uint32_t mailbox = 0;
+};
+
+// Reads the command line, or prints help or one line of what is wrong and exits (0 or 2).
+Options parse_options(int argc, char **argv);
+
+} // namespace earlgrey

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What the parts of the model say to each other: requests, answers, and the two ports of the core.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace earlgrey {
+
+using Cycle = uint64_t;
+constexpr Cycle kNever = ~Cycle{0};
+
+// The two hosts on the crossbar, in the order in which Earl Grey's arbiters number them.
+enum Host : uint8_t { kInstr = 0, kData = 1, kHosts = 2 };
+
+struct Request {
+    uint32_t addr = 0;  // word aligned
+    uint32_t wdata = 0; // byte lanes as on the bus
+    uint8_t be = 0;     // byte enables
+    bool we = false;
+    Host host = kInstr;
+};
+
+struct Answer {
+    uint32_t data = 0;
+    bool err = false;
+    Host host = kInstr;
+};
+
+// A queue of at most N entries whose size is asked for far more often than it changes.
+template <typename T, unsigned N> class Fifo {
+public:
+    bool empty() const { return count_ == 0; }
+    bool full() const { return count_ == N; }
+    unsigned size() const { return count_; }
+    T &front() { return slots_[head_]; }
+    T &at(unsigned i) { return slots_[(head_ + i) % N]; }
+    void push(const T &value) {
+        slots_[(head_ + count_) % N] = value;
+        ++count_;
+    }
+    void pop() {
+        head_ = (head_ + 1) % N;
+        --count_;
+    }
+
+private:
+    std::array<T, N> slots_{};
+    unsigned head_ = 0;
+    unsigned count_ = 0;
+};
+
+// The requests that the hosts hold out to one device in one cycle; null where a host has none.
+struct Offers {
+    std::array<const Request *, kHosts> of{};
+    bool any() const { return of[kInstr] || of[kData]; }
+};
+
+// What one device does in one cycle.
+struct Step {
+    const Request *accepted = nullptr; // the offer that was taken
+    bool answered = false;
+    Answer answer;
+};
+
+// Round robin between the two hosts. A winner that has to wait stays the winner.
+class Arbiter {
+public:
+    const Request *pick(const Offers &offers, bool ready) {
+        const Request *first = offers.of[priority_];
+        const Request *winner = first ? first : offers.of[priority_ ^ 1];
+        if (winner)
+            priority_ = ready ? (winner->host ^ 1) : winner->host;
+        return ready ? winner : nullptr;
+    }
+
+private:
+    uint8_t priority_ = kInstr;
+};
+
+} // namespace earlgrey

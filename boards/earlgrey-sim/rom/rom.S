@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# The boot ROM: leaves the core as Earl Grey's own ROM leaves it to the first boot stage, as far as
+# a kernel can tell, and jumps there. The core starts at 0x80 into the ROM.
+    .option norelax
+    .section .text
+    .globl _start
+
+    .org 0x00
+    # Exceptions before the kernel has its own vector: nothing can be done here but stop, and the
+    # core's double fault line tells the simulator.
+trap:
+    unimp
+
+    .org 0x80
+_start:
+    la   t0, trap
+    csrw mtvec, t0
+
+    # CPUCTRL comes from one-time memory; bit 0 turns the instruction cache on.
+    li   t0, 0x4013111c
+    lw   t0, 0(t0)
+    csrw 0x7c0, t0
+
+    # ePMP: rule locking bypass first (bit 2), then the one locked entry that gives everything to
+    # everybody, then machine-mode whitelist policy (bit 1), as the order of checks demands.
+    csrwi 0x747, 4
+    li   t0, -1
+    csrw pmpaddr15, t0
+    li   t0, 0x9f000000
+    csrw pmpcfg3, t0
+    csrwi 0x747, 6
+
+    li   t0, 0x20000400
+    jr   t0
