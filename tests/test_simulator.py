@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The simulated Earl Grey: its cycles against those of OpenTitan's RTL, and how each run ends.
+
+The programs run in bare machine mode, straight from flash, and store what they measured to a
+mailbox. Expected cycles are the RTL's (docs/simulator.md); the empty pair's 2 are in all of them.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+
+SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr_zifencei", "-mabi=ilp32", "-mno-relax"]
+LINK = ["-nostdlib", "-nostartfiles", "-Wl,-Ttext=0x20000000,--omagic,--build-id=none"]
+MAILBOX = 0x41140000
+
+START = f"""
+    .option norelax
+    .option norvc
+    .globl _start
+    .org 0x480
+_start:
+    la   t0, trap
+    csrw mtvec, t0
+    li   gp, {MAILBOX}
+    j    main
+    .balign 256
+trap:
+    j    1f
+1:  csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    mret
+main:
+"""
+STOP = "    sw   zero, 4(gp)\n1:  j 1b\n"
+
+
+def measured(setup: str, body: str, icache: str) -> str:
+    """A program that measures `body` once, with the cache as asked and freshly invalidated."""
+    return f"""
+{START}
+    {"csrsi" if icache == "on" else "csrci"} 0x7c0, 1
+    fence.i
+    li   t0, 1500
+1:  addi t0, t0, -1
+    bnez t0, 1b
+    {setup}
+    .balign 8
+    csrr s6, minstret
+    csrr s4, mcycle
+    {body}
+    csrr s5, mcycle
+    csrr s7, minstret
+    sub  s5, s5, s4
+    sub  s7, s7, s6
+    sw   s5, 0(gp)
+    sw   s7, 0(gp)
+{STOP}
+"""
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [str(SIMULATOR), "--max-cycles", "1000000", *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def simulate(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
+    program = folder / "program.S"
+    program.write_text(source)
+    elf = str(folder / "program.elf")
+    subprocess.run([*CC, *LINK, str(program), "-o", elf], check=True)
+    return run("--elf", elf, "--boot", "0x20000400", "--mailbox", hex(MAILBOX), *options)
+
+
+def repeat(count: int, instruction: str) -> str:
+    return f".rept {count}\n{instruction}\n.endr\n"
+
+
+RAM = "li a0, 0x10001000\nsw a0, 0(a0)"
+LIST = f"""
+    {RAM}
+    li   t1, 499
+2:  addi t2, a0, 16
+    sw   t2, 0(a0)
+    mv   a0, t2
+    addi t1, t1, -1
+    bnez t1, 2b
+    sw   zero, 0(a0)
+    li   a0, 0x10001000
+"""
+# name: set-up, measured body, cycles with the cache off and on, instructions of the body
+PROGRAMS = {
+    "empty pair": ("", "", 2, 2, 0),
+    "RAM loads": (RAM, repeat(100, "lw a1, 0(a0)"), 302, 302, 100),
+    "RAM loads, each address from the last": (RAM, repeat(100, "lw a0, 0(a0)"), 401, 401, 100),
+    "RAM stores": (RAM, repeat(100, "sw a1, 0(a0)"), 302, 303, 100),
+    "RAM byte stores": (RAM, repeat(100, "sb a1, 0(a0)"), 502, 503, 100),
+    "PLIC loads": ("li a0, 0x48000000", repeat(20, "lw a1, 4(a0)"), 102, 103, 20),
+    "CSR reads": ("", repeat(100, "csrr a0, mscratch"), 202, 204, 100),
+    "divisions": ("li a0, 5", repeat(20, "div a1, a0, a0"), 742, 743, 20),
+    "traps and returns": ("", repeat(20, "ecall"), 782, 271, 100),
+    "memcpy of 32 bytes": (
+        "li a0, 0x10001000\nli a1, 0x10002000",
+        "".join(f"lw a{2 + i % 6}, {4 * i}(a0)\n" for i in range(6))
+        + "lw t1, 24(a0)\nlw t2, 28(a0)\n"
+        + "".join(f"sw a{2 + i % 6}, {4 * i}(a1)\n" for i in range(6))
+        + "sw t1, 24(a1)\nsw t2, 28(a1)",
+        50,
+        51,
+        16,
+    ),
+    "loop of two compressed instructions": (
+        "li s0, 1000",
+        ".option rvc\n1: c.addi s0, -1\nc.bnez s0, 1b\n.option norvc",
+        11992,
+        3345,
+        2000,
+    ),
+}
+
+
+@pytest.mark.parametrize("icache", ["off", "on"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_cycles_are_those_of_the_rtl(name: str, icache: str, tmp_path: Path) -> None:
+    setup, body, off, on, instructions = PROGRAMS[name]
+    done = simulate(tmp_path, measured(setup, body, icache))
+    assert done.returncode == 0, done.stderr
+    cycles, instret = map(int, done.stdout.split())
+    if icache == "off":
+        assert cycles == off
+    else:
+        # A few cycles depend on how cold code falls into cache lines, in the RTL too.
+        assert abs(cycles - on) <= 12
+    # The pair's own reads count for 2 or 3, in the RTL too.
+    assert instret - instructions in (1, 2, 3, 4)
+
+
+ENDS = {
+    "mailbox closed with another word": ("li a0, 7\nsw a0, 4(gp)\n1: j 1b", 6, "mailbox"),
+    "asleep with nothing to wake it": ("wfi\n1: j 1b", 3, "asleep"),
+    "a loop for ever": ("1: j 1b", 4, "cycle-limit"),
+    "faults in the fault handler": ("csrw mtvec, zero\nlw a0, 0(zero)", 5, "lockup"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_every_end_has_its_exit_code(name: str, tmp_path: Path) -> None:
+    body, code, reason = ENDS[name]
+    done = simulate(tmp_path, START + body)
+    assert done.returncode == code
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"earlgrey-sim: end reason={reason} cycles=")
+
+
+def test_bus_errors_are_traps_not_crashes(tmp_path: Path) -> None:
+    """A load from nowhere traps with cause 5 and its address."""
+    source = START.replace("csrr t0, mepc\n", "csrr a0, mcause\ncsrr a1, mtval\nj report\n", 1)
+    body = """
+    li   t0, 0x30000004
+    lw   t1, 0(t0)
+report:
+    sw   a0, 0(gp)
+    sw   a1, 0(gp)
+"""
+    done = simulate(tmp_path, source + body + STOP)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["5", str(0x30000004)]
+
+
+def test_the_timer_wakes_a_sleeping_core_while_mcycle_stands_still(tmp_path: Path) -> None:
+    """1000 ticks of the 6 MHz timer are 4000 cycles of sleep, of which the core counts few."""
+    body = """
+    li   t0, 500  # out of reset the core stays awake until its i-cache is invalidated
+1:  addi t0, t0, -1
+    bnez t0, 1b
+    li   a0, 0x40100000
+    li   t0, 1000
+    sw   t0, 0x118(a0)
+    sw   zero, 0x11c(a0)
+    li   t0, 1
+    sw   t0, 0x100(a0)
+    sw   t0, 0x004(a0)
+    li   t0, 0x80
+    csrw mie, t0
+    lw   t1, 0x110(a0)
+    csrr s0, mcycle
+    wfi
+    csrr s1, mcycle
+    lw   t1, 0x110(a0)
+    sub  s1, s1, s0
+    sw   s1, 0(gp)
+    sw   t1, 0(gp)
+"""
+    done = simulate(tmp_path, START + body + STOP)
+    assert done.returncode == 0, done.stderr
+    cycles, ticks = map(int, done.stdout.split())
+    assert cycles < 100
+    assert 1000 <= ticks < 1020
+
+
+def test_uart_bytes_come_out_at_the_asked_rate(tmp_path: Path) -> None:
+    body = (
+        "li a0, 0x40000000\nli t0, 1\nsw t0, 0x10(a0)\n"
+        + "".join(f"li t0, {ord(c)}\nsw t0, 0x1c(a0)\n" for c in "tock\n")
+        + "1: lw t0, 0x14(a0)\nandi t0, t0, 8\nbeqz t0, 1b\n"
+    )
+    ends = []
+    for rate in ("16", "2083"):
+        done = simulate(tmp_path, START + body + STOP, "--uart-cycles", rate)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "tock\n"
+        ends.append(int(done.stderr.split("cycles=")[1].split()[0]))
+    # Five bytes on the line, less what the slower stores hide.
+    assert 4 * 2083 < ends[1] - ends[0] < 5 * 2083
+
+
+def test_the_suite_closes_when_every_app_has_ended(tmp_path: Path) -> None:
+    text = "kernel says hello\n#tm 0 a begin proto=1 apps=2 *0000\n#tm 1 a end ok *0000\n"
+    text += "#tm 0 b begin proto=1 apps=2 *0000\n#tm 1 b end ok *0000\n"
+    body = f"""
+    li   a0, 0x40000000
+    li   t0, 1
+    sw   t0, 0x10(a0)
+    la   a1, text
+1:  lbu  t0, 0(a1)
+    beqz t0, 2f
+3:  lw   t1, 0x14(a0)
+    andi t1, t1, 1
+    bnez t1, 3b
+    sw   t0, 0x1c(a0)
+    addi a1, a1, 1
+    j    1b
+2:  j    2b
+text: .asciz {text!r}
+""".replace("'", '"')
+    done = simulate(tmp_path, START + body)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == text
+    assert "reason=suite-closed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ([], "nothing to run"),
+        (["--flash", "/nonexistent"], "cannot read"),
+        (["--elf", __file__], "not an ELF"),
+        (["--icache", "maybe"], "on or off"),
+        (["--max-cycles", "-5", "--flash", "x"], "not a number"),
+        (["--load", __file__ + "@0x30000000"], "no memory"),
+        (["--load", __file__ + "@0x200fffff"], "past the end"),
+        (["--bogus"], "unknown option"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_unusable_input_is_one_line_and_exit_2(options: list[str], word: str) -> None:
+    done = run(*options)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert word in line
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    body = "li a0, 0x40000000\nli t0, 1\nsw t0, 0x10(a0)\nli t0, 10\nsw t0, 0x1c(a0)\n1: j 1b"
+    done = simulate(tmp_path, START + body, "--uart", "/dev/full")
+    assert done.returncode == 1
+    assert "writing UART output failed" in done.stderr
