@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Bodies of the group call. Each calls one procedure and goes back by t0, where the sampler has put
+ * its return address too; so nothing is spent on saving ra, and net of time.read there remains what
+ * it takes to pass the arguments, call, run the procedure and return.
+ */
+#include "body.inc"
+
+/* The procedures, each on its own 8-byte boundary. They leave t0 alone. */
+body tm_procedure_void
+    ret
+end_body tm_procedure_void
+
+body tm_procedure_return
+    li      a0, 42
+    ret
+end_body tm_procedure_return
+
+/* Adds 2: jal, ret. */
+body tm_call_void
+    jal     ra, tm_procedure_void
+    jr      t0
+end_body tm_call_void
+
+/* Adds 3: jal, li, ret. Returns 42. */
+body tm_call_return
+    jal     ra, tm_procedure_return
+    jr      t0
+end_body tm_call_return
+
+/* Adds 4: lw (the pointer, from where a0 says), jalr, li, ret. Returns 42. */
+body tm_call_indirect
+    lw      a5, 0(a0)
+    jalr    ra, 0(a5)
+    jr      t0
+end_body tm_call_indirect
+
+/*
+ * call.args with up to 8 arguments, 1 to n, in registers. Adds 2n + 1: n li, jal, n - 1 add (the
+ * procedure sums its arguments), ret. Returns the sum.
+ */
+.macro call_args_in_registers n
+body tm_procedure_args_\n
+    .irp    i, 1, 2, 3, 4, 5, 6, 7
+    .if     \i < \n
+    add     a0, a0, a\i
+    .endif
+    .endr
+    ret
+end_body tm_procedure_args_\n
+
+body tm_call_args_\n
+    .irp    i, 0, 1, 2, 3, 4, 5, 6, 7
+    .if     \i < \n
+    li      a\i, \i + 1
+    .endif
+    .endr
+    jal     ra, tm_procedure_args_\n
+    jr      t0
+end_body tm_call_args_\n
+.endm
+
+    .irp    n, 1, 2, 3, 4, 5, 6, 7, 8
+    call_args_in_registers \n
+    .endr
+
+/*
+ * The ninth and tenth argument go by the stack: each costs 4 more (li, sw, lw, add) instead of 2,
+ * and the caller moves sp down and up again.
+ */
+.macro call_args_on_stack n
+body tm_procedure_args_\n
+    .irp    i, 1, 2, 3, 4, 5, 6, 7
+    add     a0, a0, a\i
+    .endr
+    .irp    i, 8, 9
+    .if     \i < \n
+    lw      a1, 4 * (\i - 8)(sp)
+    add     a0, a0, a1
+    .endif
+    .endr
+    ret
+end_body tm_procedure_args_\n
+
+body tm_call_args_\n
+    addi    sp, sp, -16
+    .irp    i, 8, 9
+    .if     \i < \n
+    li      a0, \i + 1
+    sw      a0, 4 * (\i - 8)(sp)
+    .endif
+    .endr
+    .irp    i, 0, 1, 2, 3, 4, 5, 6, 7
+    li      a\i, \i + 1
+    .endr
+    jal     ra, tm_procedure_args_\n
+    addi    sp, sp, 16
+    jr      t0
+end_body tm_call_args_\n
+.endm
+
+    call_args_on_stack 9
+    call_args_on_stack 10

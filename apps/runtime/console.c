@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The console, and the names of errors. */
+#include "tock.h"
+
+enum { WRITE_BUFFER = 1, WRITE_UPCALL = 1, WRITE_COMMAND = 1 };
+
+static const char *const error_names[] = {
+    "OK",   "FAIL",   "BUSY",  "ALREADY",   "OFF",      "RESERVE",     "INVAL",
+    "SIZE", "CANCEL", "NOMEM", "NOSUPPORT", "NODEVICE", "UNINSTALLED", "NOACK",
+};
+
+const char *tock_error_name(uint32_t code) {
+    return code < sizeof error_names / sizeof *error_names ? error_names[code] : "UNKNOWN";
+}
+
+/* How much of the piece is out, once it is. */
+struct completion {
+    bool done;
+    uint32_t written;
+};
+
+static void written(uint32_t first, uint32_t second, uint32_t third, void *userdata) {
+    (void)second;
+    (void)third;
+    struct completion *completion = userdata;
+    completion->written = first;
+    completion->done = true;
+}
+
+/* Without a console there is nobody to tell: the completion code is all that can be left behind. */
+static void require(struct tock_return returned) {
+    if (tock_failed(returned))
+        tock_exit(TOCK_EXIT_TERMINATE, returned.word[0]);
+}
+
+void tm_console_write(const char *text, uint32_t length) {
+    struct completion completion = {false, 0};
+    require(tock_allow_ro(TOCK_CONSOLE, WRITE_BUFFER, text, length));
+    require(tock_subscribe(TOCK_CONSOLE, WRITE_UPCALL, written, &completion));
+    require(tock_command(TOCK_CONSOLE, WRITE_COMMAND, length, 0));
+    while (!*(volatile bool *)&completion.done)
+        tock_yield_wait();
+    if (completion.written != length)
+        tock_exit(TOCK_EXIT_TERMINATE, length);
+    /* The completion lives on this stack frame: no upcall may find it later. */
+    require(tock_subscribe(TOCK_CONSOLE, WRITE_UPCALL, 0, 0));
+    require(tock_allow_ro(TOCK_CONSOLE, WRITE_BUFFER, 0, 0));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The first and last instructions of an app, and the words that only the linker knows.
+ *
+ * The kernel enters with a0 = start of the app's flash, a1 = start of its RAM, a2 = length of its
+ * RAM, a3 = the break: RAM from there on is not the app's yet. So nothing, not even the stack, is
+ * touched before the break is where it has to be.
+ */
+#include "abi.h"
+
+    .option norelax
+    .section .start, "ax"
+    .globl  _start
+    .type   _start, @function
+_start:
+    la      gp, __global_pointer$
+    la      s0, _app_end
+    bgeu    a3, s0, 1f
+    li      a0, TOCK_MEMOP_BRK
+    mv      a1, s0
+    li      a4, TOCK_MEMOP
+    ecall
+    li      t0, TOCK_SUCCESS
+    bne     a0, t0, no_memory
+
+1:  la      sp, _stack_top
+    la      t0, _data_load
+    la      t1, _data_start
+    la      t2, _data_end
+    j       3f
+2:  lw      t3, 0(t0)
+    sw      t3, 0(t1)
+    addi    t0, t0, 4
+    addi    t1, t1, 4
+3:  bltu    t1, t2, 2b
+
+    la      t1, _bss_start
+    la      t2, _bss_end
+    j       5f
+4:  sw      zero, 0(t1)
+    addi    t1, t1, 4
+5:  bltu    t1, t2, 4b
+
+    call    main
+    mv      a1, a0              /* main's value is the completion code */
+    j       terminate
+
+no_memory:                      /* the error of brk is the completion code; there is no stack */
+terminate:
+    li      a0, TOCK_EXIT_TERMINATE
+    li      a4, TOCK_EXIT
+    ecall
+    j       terminate
+    .size   _start, . - _start
+
+/* struct tm_link in bench.h: what the link command says, as words that C can read. */
+    .section .rodata
+    .balign 4
+    .globl  tm_link
+tm_link:
+    .word   tm_apps
+    .word   tm_steady_stop

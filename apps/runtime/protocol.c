@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The UART protocol: words to lines, split where they are full, each with its number and CRC. */
+#include "protocol.h"
+
+#define TRAILER 7 /* " *" and four digits of CRC, and the newline */
+
+uint16_t tm_crc16(const char *bytes, size_t length) {
+    uint16_t crc = 0xffff;
+    for (size_t i = 0; i < length; i++) {
+        crc ^= (uint16_t)((uint8_t)bytes[i] << 8);
+        for (int bit = 0; bit < 8; bit++)
+            crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
+    }
+    return crc;
+}
+
+void tm_word_char(struct tm_word *word, char c) {
+    if (word->length < TM_WORD_MAX)
+        word->text[word->length] = c;
+    word->length++;
+}
+
+void tm_word_text(struct tm_word *word, const char *text) {
+    while (*text)
+        tm_word_char(word, *text++);
+}
+
+void tm_word_decimal(struct tm_word *word, uint32_t value) {
+    char digits[10]; /* the last one first */
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    while (count)
+        tm_word_char(word, digits[--count]);
+}
+
+static void append(struct tm_out *out, const struct tm_word *word) {
+    for (uint32_t i = 0; i < word->length; i++)
+        out->line[out->used++] = word->text[i];
+}
+
+static void start_line(struct tm_out *out) {
+    struct tm_word head;
+    head.length = 0;
+    tm_word_text(&head, "#tm ");
+    tm_word_decimal(&head, out->seq++);
+    tm_word_char(&head, ' ');
+    tm_word_text(&head, out->app);
+    out->used = 0;
+    append(out, &head);
+    out->empty = true;
+}
+
+static void end_line(struct tm_out *out) {
+    static const char digits[] = "0123456789abcdef";
+    out->line[out->used++] = ' ';
+    uint16_t crc = tm_crc16(out->line, out->used);
+    out->line[out->used++] = '*';
+    for (int shift = 12; shift >= 0; shift -= 4)
+        out->line[out->used++] = digits[crc >> shift & 0xf];
+    out->line[out->used++] = '\n';
+    out->write(out->line, out->used);
+    out->used = 0;
+}
+
+void tm_record(struct tm_out *out, const char *words) {
+    start_line(out);
+    tm_record_words(out, words);
+}
+
+void tm_record_end(struct tm_out *out) { end_line(out); }
+
+void tm_record_word(struct tm_out *out, struct tm_word *word) {
+    if (word->length > TM_WORD_MAX) {
+        word->length = TM_WORD_MAX;
+        word->text[TM_WORD_MAX - 1] = '~';
+    }
+    if (!out->empty && out->used + 1 + word->length + TRAILER > TM_LINE_MAX) {
+        end_line(out);
+        start_line(out);
+        out->line[out->used++] = ' ';
+        out->line[out->used++] = '+';
+    }
+    out->line[out->used++] = ' ';
+    append(out, word);
+    out->empty = false;
+}
+
+/* Add text to a word, which is put on the line, and the next begun, at each space. */
+static void add_text(struct tm_out *out, struct tm_word *word, const char *text) {
+    for (; *text; text++) {
+        if (*text != ' ') {
+            tm_word_char(word, *text);
+        } else {
+            tm_record_word(out, word);
+            word->length = 0;
+        }
+    }
+}
+
+static void start_pair(struct tm_word *word, const char *key) {
+    word->length = 0;
+    tm_word_text(word, key);
+    tm_word_char(word, '=');
+}
+
+void tm_record_words(struct tm_out *out, const char *words) {
+    struct tm_word word;
+    word.length = 0;
+    add_text(out, &word, words);
+    tm_record_word(out, &word);
+}
+
+void tm_record_number(struct tm_out *out, const char *key, uint32_t value) {
+    struct tm_word word;
+    start_pair(&word, key);
+    tm_word_decimal(&word, value);
+    tm_record_word(out, &word);
+}
+
+void tm_record_pair(struct tm_out *out, const char *key, const char *value) {
+    struct tm_word word;
+    start_pair(&word, key);
+    tm_word_text(&word, value);
+    tm_record_word(out, &word);
+}
+
+void tm_record_quoted(struct tm_out *out, const char *key, const char *text) {
+    struct tm_word word;
+    start_pair(&word, key);
+    tm_word_char(&word, '"');
+    add_text(out, &word, text);
+    tm_word_char(&word, '"');
+    tm_record_word(out, &word);
+}

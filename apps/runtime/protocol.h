@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The UART protocol, app's side: records in, checked lines of at most 64 bytes out.
+ *
+ *     #tm <seq> <app> <text> *<crc>
+ *
+ * Pure C that knows neither kernel nor console, so the tests run it on the host.
+ */
+#ifndef TM_RUNTIME_PROTOCOL_H
+#define TM_RUNTIME_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TM_LINE_MAX 64 /* what a Tock console writes in one piece, newline included */
+#define TM_WORD_MAX 32 /* fits in any line, whatever its seq (5 digits) and app (12 letters) */
+
+struct tm_out {
+    const char *app;
+    void (*write)(const char *line, uint32_t length);
+    uint32_t seq;
+    uint32_t used; /* bytes of the line that is being filled; 0 between records */
+    bool empty;    /* no word on it yet */
+    char line[TM_LINE_MAX];
+};
+
+/* A word under construction: `length` goes on counting where the word grows too long. */
+struct tm_word {
+    char text[TM_WORD_MAX];
+    uint32_t length;
+};
+
+/* CRC-16/CCITT-FALSE. */
+uint16_t tm_crc16(const char *bytes, size_t length);
+
+void tm_word_char(struct tm_word *word, char c);
+void tm_word_text(struct tm_word *word, const char *text);
+void tm_word_decimal(struct tm_word *word, uint32_t value);
+
+/* A record is begun with its first words, filled, and ended. */
+void tm_record(struct tm_out *out, const char *words);
+void tm_record_end(struct tm_out *out);
+
+/* Words, separated by single spaces. One of more than TM_WORD_MAX bytes is cut, and ends in '~'. */
+void tm_record_words(struct tm_out *out, const char *words);
+void tm_record_word(struct tm_out *out, struct tm_word *word);
+void tm_record_number(struct tm_out *out, const char *key, uint32_t value);
+void tm_record_pair(struct tm_out *out, const char *key, const char *value);
+void tm_record_quoted(struct tm_out *out, const char *key, const char *text);
+
+#endif

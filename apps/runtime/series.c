@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Series: run-length encoding with groups of up to TM_PERIOD_MAX, and the steady rule. */
+#include "series.h"
+
+bool tm_series_is_steady(const struct tm_sample_pair *samples, uint32_t count) {
+    if (count < TM_STEADY_WINDOW)
+        return false;
+    const struct tm_sample_pair *last = samples + count - TM_STEADY_WINDOW;
+    for (uint32_t period = 1; period <= TM_PERIOD_MAX; period++) {
+        uint32_t i = period;
+        while (i < TM_STEADY_WINDOW && last[i].cycles == last[i - period].cycles &&
+               last[i].instret == last[i - period].instret)
+            i++;
+        if (i == TM_STEADY_WINDOW)
+            return true;
+    }
+    return false;
+}
+
+/* How often the first `period` values stand there in a row. */
+static uint32_t repeats(const uint32_t *values, uint32_t stride, uint32_t count, uint32_t period) {
+    uint32_t i = period;
+    while (i < count && values[i * stride] == values[(i - period) * stride])
+        i++;
+    return i / period;
+}
+
+static void put_run(struct tm_word *word, const uint32_t *values, uint32_t stride, uint32_t period,
+                    uint32_t times) {
+    word->length = 0;
+    for (uint32_t i = 0; i < period; i++) {
+        if (period > 1)
+            tm_word_char(word, i ? ',' : '(');
+        tm_word_decimal(word, values[i * stride]);
+    }
+    if (period > 1)
+        tm_word_char(word, ')');
+    if (times > 1) {
+        tm_word_char(word, '*');
+        tm_word_decimal(word, times);
+    }
+}
+
+/* At each place, the run that reaches furthest, and of these the one of the shortest group. */
+void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t stride, uint32_t count) {
+    struct tm_word word;
+    for (uint32_t at = 0; at < count;) {
+        const uint32_t *here = values + at * stride;
+        uint32_t best_period = 1, best_times = 1;
+        for (uint32_t period = 1; period <= TM_PERIOD_MAX && period <= count - at; period++) {
+            uint32_t times = repeats(here, stride, count - at, period);
+            if (times < 2 || times * period <= best_times * best_period)
+                continue;
+            put_run(&word, here, stride, period, times);
+            if (word.length <= TM_WORD_MAX) { /* a group of large values may not fit in a line */
+                best_period = period;
+                best_times = times;
+            }
+        }
+        put_run(&word, here, stride, best_period, best_times);
+        tm_record_word(out, &word);
+        at += best_times * best_period;
+    }
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The apps' side of the UART protocol (apps/runtime/protocol.c, series.c), compiled for the host.
+
+What the C code prints is read back by a decoder written here, which shares nothing with it, and
+by the tool's own.
+"""
+
+import binascii
+import ctypes
+import itertools
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark import protocol
+
+RUNTIME = Path(__file__).parents[1] / "apps" / "runtime"
+LINE = re.compile(rb"#tm (\d+) ([a-z][a-z0-9_]*) (.+) \*([0-9a-f]{4})\n")
+LINE_MAX, WORD_MAX, WINDOW, PERIOD_MAX = 64, 32, 8, 4
+WRITE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_uint32)
+
+U32 = st.integers(0, 2**32 - 1)
+APP = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
+PRINTABLE = "".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in '"~=')
+WORDS = st.lists(st.text(PRINTABLE, min_size=1, max_size=WORD_MAX), min_size=1, max_size=30)
+
+
+class Out(ctypes.Structure):
+    """struct tm_out."""
+
+    _fields_ = (
+        ("app", ctypes.c_char_p),
+        ("write", WRITE),
+        ("seq", ctypes.c_uint32),
+        ("used", ctypes.c_uint32),
+        ("empty", ctypes.c_bool),
+        ("line", ctypes.c_char * LINE_MAX),
+    )
+
+
+@dataclass
+class Printer:
+    """One app's output, through the C code."""
+
+    code: ctypes.CDLL
+
+    def record(
+        self, app: str, fill: Callable[[ctypes.CDLL, Out], None], kind: str = "k", seq: int = 0
+    ) -> list[bytes]:
+        """The lines of one record: `kind`, and what `fill` adds."""
+        lines: list[bytes] = []
+        write = WRITE(lambda text, length: lines.append(text[:length]))
+        out = Out(app=app.encode(), write=write, seq=seq)
+        self.code.tm_record(ctypes.byref(out), kind.encode())
+        fill(self.code, out)
+        self.code.tm_record_end(ctypes.byref(out))
+        return lines
+
+
+@pytest.fixture(scope="session")
+def printer(tmp_path_factory: pytest.TempPathFactory) -> Printer:
+    library = tmp_path_factory.mktemp("host") / "protocol.so"
+    sources = [str(RUNTIME / name) for name in ("protocol.c", "series.c")]
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"]
+    subprocess.run(["gcc", *strict, "-shared", "-fPIC", *sources, "-o", str(library)], check=True)
+    code = ctypes.CDLL(str(library))
+    code.tm_crc16.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    code.tm_crc16.restype = ctypes.c_uint16
+    code.tm_series_is_steady.restype = ctypes.c_bool
+    return Printer(code)
+
+
+def read_back(lines: list[bytes], app: str, seq: int = 0) -> str:
+    """The record in these lines, after checking each as the protocol's page tells."""
+    texts = []
+    for number, line in enumerate(lines):
+        assert len(line) <= LINE_MAX
+        match = LINE.fullmatch(line)
+        assert match, line
+        assert match[1] == str(seq + number).encode()
+        assert match[2] == app.encode()
+        assert b"  " not in line
+        assert int(match[4], 16) == binascii.crc_hqx(line[: line.rindex(b"*")], 0xFFFF)
+        text = match[3].decode("ascii")
+        assert text.startswith("+ ") == (number > 0)
+        texts.append(text.removeprefix("+ "))
+    return " ".join(texts)
+
+
+def series(values: list[int]) -> Callable[[ctypes.CDLL, Out], None]:
+    """Adds a series whose values stand in every second word, as an app's samples do."""
+    words = (ctypes.c_uint32 * (2 * len(values)))(*[w for value in values for w in (value, 0)])
+    return lambda code, out: code.tm_record_series(ctypes.byref(out), words, 2, len(values))
+
+
+def runs(text: str) -> list[int]:
+    """The samples that a data record's runs stand for."""
+    samples: list[int] = []
+    for word in text.split(" "):
+        group, star, times = word.partition("*")
+        assert not star or int(times) > 1
+        if group.startswith("("):
+            assert group.endswith(")")
+            assert 2 <= group.count(",") + 1 <= PERIOD_MAX
+        samples += [int(value) for value in group.strip("()").split(",")] * int(times or 1)
+    return samples
+
+
+@given(data=st.binary(max_size=100).filter(lambda data: b"\0" not in data))
+def test_crc_is_the_standard_one(printer: Printer, data: bytes) -> None:
+    assert printer.code.tm_crc16(data, len(data)) == binascii.crc_hqx(data, 0xFFFF)
+
+
+def test_crc_has_the_published_check_value(printer: Printer) -> None:
+    assert printer.code.tm_crc16(b"123456789", 9) == 0x29B1
+
+
+@given(app=APP, words=WORDS, seq=st.integers(0, 90_000))
+def test_a_record_comes_back_whatever_its_length(
+    printer: Printer, app: str, words: list[str], seq: int
+) -> None:
+    text = " ".join(words)
+    lines = printer.record(
+        app, lambda code, out: code.tm_record_words(ctypes.byref(out), text.encode()), seq=seq
+    )
+    assert read_back(lines, app, seq) == f"k {text}"
+
+
+@given(app=APP, words=WORDS)
+def test_no_line_is_left_before_it_is_full(printer: Printer, app: str, words: list[str]) -> None:
+    lines = printer.record(
+        app, lambda code, out: code.tm_record_words(ctypes.byref(out), " ".join(words).encode())
+    )
+    for line, following in itertools.pairwise(lines):
+        next_word = following.split(b" + ", 1)[1].split(b" ")[0]
+        assert len(line) + 1 + len(next_word) > LINE_MAX
+
+
+def test_the_longest_word_fits_behind_the_longest_head(printer: Printer) -> None:
+    word = "w" * WORD_MAX
+    lines = printer.record(
+        "abcdefghijkl",
+        lambda code, out: code.tm_record_words(ctypes.byref(out), f"{word} {word}".encode()),
+        seq=99_990,
+    )
+    assert read_back(lines, "abcdefghijkl", 99_990) == f"k {word} {word}"
+
+
+def test_a_word_too_long_for_a_line_is_cut_and_shows_it(printer: Printer) -> None:
+    lines = printer.record(
+        "app", lambda code, out: code.tm_record_words(ctypes.byref(out), b"w" * 33 + b" next")
+    )
+    assert read_back(lines, "app") == f"k {'w' * 31}~ next"
+
+
+@given(number=U32, text=WORDS.filter(lambda words: len(words[0]) < 28 and len(words[-1]) < 28))
+def test_pairs(printer: Printer, number: int, text: list[str]) -> None:
+    def fill(code: ctypes.CDLL, out: Out) -> None:
+        code.tm_record_number(ctypes.byref(out), b"n", number)
+        code.tm_record_pair(ctypes.byref(out), b"err", b"NOMEM")
+        code.tm_record_quoted(ctypes.byref(out), b"cc", " ".join(text).encode())
+
+    record = read_back(printer.record("app", fill), "app")
+    assert record == f'k n={number} err=NOMEM cc="{" ".join(text)}"'
+
+
+REPEATING = st.lists(
+    st.tuples(
+        st.lists(st.one_of(st.integers(0, 3), U32), min_size=1, max_size=6), st.integers(1, 40)
+    ),
+    min_size=1,
+    max_size=8,
+).map(lambda parts: [value for group, times in parts for value in group * times])
+
+
+@given(values=st.one_of(REPEATING, st.lists(U32, min_size=1, max_size=200)))
+def test_a_series_comes_back(printer: Printer, values: list[int]) -> None:
+    record = read_back(printer.record("app", series(values), "data cycles"), "app")
+    assert runs(record.removeprefix("data cycles ")) == values
+
+
+@given(values=REPEATING)
+def test_the_tool_reads_what_an_app_prints(printer: Printer, values: list[int]) -> None:
+    lines = printer.record("app", series(values), "data cycles")
+    lines += printer.record("app", lambda code, out: None, "end ok", seq=len(lines))
+    data, end = protocol.decode(line.decode() for line in lines)
+    assert isinstance(data, protocol.Record)
+    assert isinstance(end, protocol.Record)
+    assert (data.kind, data.words[0], end.kind) == ("data", "cycles", "end")
+    assert protocol.expand(" ".join(data.words[1:])) == values
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([7], "7"),
+        ([46883] + [45894] * 999, "46883 45894*999"),
+        ([1, 2] * 5, "(1,2)*5"),
+        ([9, 5, 5, 6, 5, 5, 6], "9 (5,5,6)*2"),
+        ([1, 2, 3, 4] * 250, "(1,2,3,4)*250"),
+        ([1, 2, 3, 4, 5] * 2, "1 2 3 4 5 1 2 3 4 5"),
+        ([1, 2, 1], "1 2 1"),
+    ],
+)
+def test_series_are_printed_as_the_shortest_runs(
+    printer: Printer, values: list[int], text: str
+) -> None:
+    assert read_back(printer.record("app", series(values), "data cycles"), "app") == (
+        f"data cycles {text}"
+    )
+
+
+def test_a_group_too_long_for_a_line_is_printed_another_way(printer: Printer) -> None:
+    values = [2**32 - 1, 2**32 - 2, 2**32 - 3] * 3
+    record = read_back(printer.record("app", series(values), "data cycles"), "app")
+    assert "(" not in record
+    assert runs(record.removeprefix("data cycles ")) == values
+
+
+@given(
+    samples=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=30)
+    | st.tuples(
+        st.lists(st.tuples(U32, U32), max_size=3),
+        st.lists(st.tuples(U32, U32), min_size=1, max_size=6),
+    ).map(lambda parts: parts[0] + parts[1] * 8)
+)
+def test_steady_is_a_short_period_in_the_last_samples(
+    printer: Printer, samples: list[tuple[int, int]]
+) -> None:
+    last = samples[-WINDOW:]
+    expected = len(last) == WINDOW and any(
+        all(last[i] == last[i % period] for i in range(WINDOW))
+        for period in range(1, PERIOD_MAX + 1)
+    )
+    words = (ctypes.c_uint32 * (2 * len(samples)))(*[word for pair in samples for word in pair])
+    assert printer.code.tm_series_is_steady(words, len(samples)) == expected
