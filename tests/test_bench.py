@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The whole bench, as a user runs it: what the ISA and the memory system demand of its numbers.
+
+Needs what `make build` makes. One run serves most tests.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tockmark import catalogue, paths
+
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+Json = dict[str, Any]
+
+
+def tockmark(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [TOCKMARK, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+class Bench:
+    """A run's result, by row."""
+
+    def __init__(self, path: Path, said: str) -> None:
+        self.path = path
+        self.said = said
+        self.result: Json = json.loads(path.read_text())
+
+    def row(self, id_: str, params: dict[str, int] | None = None, app: str = "") -> Json:
+        """The row of this benchmark, from its own app unless another is named."""
+        wanted = (app or id_.partition(".")[0], id_, params or {})
+        (found,) = (r for r in self.result["rows"] if (r["app"], r["id"], r["params"]) == wanted)
+        assert isinstance(found, dict)
+        return found
+
+    def net(self, id_: str, series: str, **params: int) -> float:
+        value = self.row(id_, params)[series]["net"]
+        assert isinstance(value, int | float)
+        return value
+
+
+def run_bench(folder: Path, *arguments: str) -> Bench:
+    path = folder / "result.json"
+    return Bench(path, tockmark("run", "-o", path, *arguments).stdout)
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return run_bench(tmp_path_factory.mktemp("bench"))
+
+
+@pytest.fixture(scope="session")
+def uncached(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return run_bench(tmp_path_factory.mktemp("uncached"), "--icache", "off", "--only", "loop,mem")
+
+
+def test_every_row_of_the_catalogue_is_there(bench: Bench) -> None:
+    known = catalogue.load()
+    expected = {
+        (app, catalogue.label(id_, params))
+        for app in known.groups()
+        for id_, params in known.expected(app)
+    }
+    given = {(r["app"], catalogue.label(r["id"], r["params"])) for r in bench.result["rows"]}
+    assert given == expected
+    for key in ("failed", "skipped", "missing", "problems"):
+        assert bench.result[key] == []
+
+
+def test_the_catalogue_says_what_the_apps_do(bench: Bench) -> None:
+    known = catalogue.load().benchmarks
+    for row in bench.result["rows"]:
+        entry = known[row["id"]]
+        assert (row["inner"], row["asked"]) == (entry.inner, entry.samples), row["id"]
+
+
+def test_the_read_overhead_is_steady(bench: Bench) -> None:
+    for app in catalogue.load().groups():
+        row = bench.row("time.read", app=app)
+        assert row["cycles"]["stats"]["period"] is not None, app
+        assert row["instret"]["stats"]["period"] is not None, app
+
+
+def test_provenance_is_complete(bench: Bench) -> None:
+    provenance = bench.result["provenance"]
+    assert provenance["kernel"]["name"].startswith("tockmark-baseline ")
+    assert provenance["board"]["timing"] == "checked-against-rtl"
+    assert set(provenance["layout"]) == set(catalogue.load().groups())
+    assert {app["abi"] for app in provenance["apps"]} == {"2"}
+    assert all("gcc" in app["cc"] for app in provenance["apps"])
+
+
+@pytest.mark.parametrize(
+    ("id_", "params", "instructions"),
+    [
+        # Counted in apps/asm: what a body retires, less the `ret` that time.read has too.
+        ("loop.empty", {}, 2 * 1000),
+        ("loop.not_taken", {}, 4 * 1000 + 5),
+        ("loop.alternating", {}, 15 * 500 + 6),
+        ("loop.taken", {}, 4 * 1000 + 5),
+        ("loop.align", {"offset": 2}, 2 * 1000 + 1),
+        ("loop.align", {"offset": 6}, 2 * 1000 + 3),
+    ],
+)
+def test_instructions_are_counted_exactly(
+    bench: Bench, id_: str, params: dict[str, int], instructions: int
+) -> None:
+    assert bench.net(id_, "instret", **params) == instructions
+
+
+def test_an_argument_more_is_an_instruction_more(bench: Bench) -> None:
+    counts = [bench.net("call.args", "instret", n=n) for n in range(1, 9)]
+    assert counts == sorted(set(counts))
+
+
+def test_a_load_takes_what_the_rtl_takes(bench: Bench) -> None:
+    """Earl Grey's own RTL walks 500 nodes in 3006 cycles: 6 a node, with the cache on."""
+    assert bench.net("mem.latency", "cycles", stride=16) == pytest.approx(3006, rel=0.01)
+
+
+def test_ram_has_no_cache_that_a_stride_could_miss(uncached: Bench, bench: Bench) -> None:
+    for run in (uncached, bench):
+        assert len({run.net("mem.latency", "cycles", stride=s) for s in (16, 32, 64)}) == 1
+
+
+def test_loops_take_what_the_rtl_takes(uncached: Bench, bench: Bench) -> None:
+    assert bench.net("loop.empty", "cycles") == pytest.approx(3345, rel=0.01)
+    assert uncached.net("loop.align", "cycles", offset=4) == pytest.approx(9994, rel=0.01)
+    assert uncached.net("loop.align", "cycles", offset=0) == pytest.approx(11992, rel=0.01)
+
+
+def test_copying_more_takes_longer(bench: Bench) -> None:
+    sizes = catalogue.load().benchmarks["mem.copy_asm"].params["size"]
+    cycles = [bench.net("mem.copy_asm", "cycles", size=int(size)) for size in sizes]
+    assert cycles == sorted(cycles)
+    assert cycles[-1] / cycles[-2] == pytest.approx(2, rel=0.05)
+
+
+def test_a_second_run_gives_the_same_numbers(bench: Bench, tmp_path: Path) -> None:
+    again = run_bench(tmp_path, "--only", "call")
+    first = [row for row in bench.result["rows"] if row["app"] == "call"]
+    assert again.result["rows"] == first
+
+
+def test_the_log_parses_to_the_same_rows(bench: Bench, tmp_path: Path) -> None:
+    log = bench.path.with_suffix(".log")
+    out = tmp_path / "parsed.json"
+    tockmark("parse", log, "-o", out)
+    parsed = json.loads(out.read_text())
+    assert [row["cycles"] for row in parsed["rows"]] == [
+        row["cycles"] for row in bench.result["rows"]
+    ]
+
+
+def test_a_torn_log_names_what_is_missing(bench: Bench, tmp_path: Path) -> None:
+    lines = bench.path.with_suffix(".log").read_text().splitlines(keepends=True)
+    (at,) = (i for i, line in enumerate(lines) if " bench loop.empty " in line)
+    lines[at] = lines[at][:20] + "\n"
+    log = tmp_path / "torn.log"
+    log.write_text("".join(lines))
+    done = tockmark("parse", log, code=1)
+    assert f"tockmark: line {at + 1}: torn or altered" in done.stderr
+    assert "tockmark: missing: loop: loop.empty" in done.stderr
+    kept = json.loads((tmp_path / "torn.json").read_text())["rows"]
+    whole = {(r["app"], r["id"], str(r["params"])) for r in bench.result["rows"]}
+    lost = whole - {(r["app"], r["id"], str(r["params"])) for r in kept}
+    assert lost == {("loop", "loop.empty", "{}")}
+
+
+def test_the_table_fits_and_says_what_it_shows(bench: Bench) -> None:
+    text = tockmark("table", bench.path).stdout
+    assert text in bench.said
+    assert max(map(len, text.splitlines())) <= 100
+    assert "not Tock" in text
+    for id_ in catalogue.load().benchmarks:
+        assert f"\n{id_} " in text
+
+
+def test_a_cycle_limit_keeps_what_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    arguments = ("--only", "mem", "--max-cycles", "400000")
+    done = tockmark("run", "-o", path, *arguments, code=1)
+    assert "tockmark: missing: mem: mem.copy_asm" in done.stderr
+    assert "mem: the cycle limit was reached" in done.stderr
+    assert json.loads(path.read_text())["problems"]
+
+
+def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    command = [TOCKMARK, "run", "--all-samples", "--jobs", "1", "-o", str(path)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, process_group=0
+    )
+    time.sleep(5)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+    assert process.returncode == 1
+    assert "tockmark: interrupted" in said
+    assert "Traceback" not in said
+    assert json.loads(path.read_text())["missing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--only", "nonsense"], "there is no group or benchmark 'nonsense'"),
+        (["run", "--kernel", "pyproject.toml"], "is not an ELF file"),
+        (["run", "--kernel", "/nowhere"], "cannot read the kernel /nowhere"),
+        (["run", "--board", "toaster"], "there is no board 'toaster'"),
+        (["table", "pyproject.toml"], "it is not JSON"),
+        (["parse", "pyproject.toml"], "holds no intact line"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
+    said = tockmark(*arguments, code=2).stderr
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_doctor_finds_all_in_place() -> None:
+    assert tockmark("doctor").stdout.endswith("all is in place\n")

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# Installs what the build needs: Debian packages, a Python environment in .venv, the Rust target, and
+# elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
+# The steps run side by side; each leaves a log in build/setup/ and fails with one line.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+logs=build/setup
+mkdir -p "$logs"
+
+RUST_TARGET=riscv32imc-unknown-none-elf
+ELF2TAB=0.13.0
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { say "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# attempt LOG WHAT TODO COMMAND…: run it quietly; on failure say what, why and what to do.
+attempt() {
+    local log="$logs/$1.log" what=$2 todo=$3
+    shift 3
+    "$@" >"$log" 2>&1 </dev/null && return
+    local why
+    why=$(grep -E '^ *(ERROR|error|E): ' "$log" | head -n 1 | sed 's/^ *//')
+    fail "$what failed: ${why:-$(tail -n 1 "$log")}; $todo (all of it: $log)"
+}
+
+# The Debian packages of which something is missing.
+missing_packages() {
+    have riscv64-unknown-elf-gcc || echo gcc-riscv64-unknown-elf
+    [ -e "$(riscv64-unknown-elf-gcc -print-file-name=picolibc.specs 2>/dev/null)" ] ||
+        echo picolibc-riscv64-unknown-elf
+    have clang-format || echo clang-format
+    have g++ || echo g++
+    python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
+}
+
+packages() {
+    local wanted sudo=
+    wanted=$(missing_packages | tr '\n' ' ')
+    [ -z "$wanted" ] && return
+    have apt-get || fail "missing: ${wanted% }; install what your system calls these packages"
+    if [ "$(id -u)" != 0 ]; then
+        have sudo || fail "missing: ${wanted% }; install these packages as root"
+        sudo=sudo
+    fi
+    say "installing $wanted"
+    attempt apt-update "apt-get update" "check the network" $sudo apt-get update
+    # shellcheck disable=SC2086  # several words on purpose
+    attempt apt-install "apt-get install" "install by hand: $wanted" \
+        $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $wanted
+}
+
+python_packages() {
+    local stamp=.venv/.installed
+    if [ -e $stamp ] && [ ! pyproject.toml -nt $stamp ] && [ ! constraints.txt -nt $stamp ]; then
+        return
+    fi
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+        fail "Python 3.11 or newer is needed as python3; install it"
+    say "installing the Python packages into .venv"
+    [ -x .venv/bin/pip ] ||
+        attempt venv "python3 -m venv" "install the venv module of Python" python3 -m venv .venv
+    attempt pip "pip install" "check the network" .venv/bin/pip install \
+        --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+    touch $stamp
+}
+
+rust_and_elf2tab() {
+    have rustup || fail "rustup is missing; install Rust by rustup"
+    if ! rustup target list --installed 2>/dev/null | grep -qx $RUST_TARGET; then
+        say "installing the Rust target $RUST_TARGET"
+        attempt rust-target "rustup target add" "check the network" rustup target add $RUST_TARGET
+    fi
+    if ! cargo fmt --version >/dev/null 2>&1 || ! cargo clippy --version >/dev/null 2>&1; then
+        attempt rust-tools "rustup component add" "check the network" \
+            rustup component add rustfmt clippy
+    fi
+    [ "$(.tools/bin/elf2tab --version 2>/dev/null)" = "elf2tab $ELF2TAB" ] && return
+    say "installing elf2tab $ELF2TAB into .tools"
+    attempt elf2tab "cargo install elf2tab" "check the network" cargo install --quiet --locked \
+        --root .tools --target-dir build/elf2tab --version $ELF2TAB elf2tab
+    rm -rf build/elf2tab
+}
+
+have python3 || have apt-get || fail "python3 is missing; install Python 3.11 or newer"
+# The other steps need a compiler and venv: only where these are there can all start at once.
+if missing_packages | grep -qE '^(g\+\+|python3-venv)$'; then
+    packages
+fi
+
+trap 'kill $(jobs -p) 2>/dev/null' EXIT
+trap 'exit 130' INT TERM
+steps=()
+for step in packages python_packages rust_and_elf2tab; do
+    (trap - INT; "$step") & # a background job ignores Ctrl-C unless told otherwise
+    steps+=($!)
+done
+result=0
+for step in "${steps[@]}"; do
+    wait "$step" || result=1
+done
+[ $result = 0 ] && say "all is in place"
+exit $result

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""tockmark: what the Tock operating system costs on OpenTitan Earl Grey."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The errors that a user can meet, and the exit codes of the tool."""
+
+OK = 0
+INCOMPLETE = 1  # something failed or is missing; what was good is kept
+UNUSABLE = 2  # unusable input, or wrong usage
+
+
+class TockmarkError(Exception):
+    """One line for the user: what is wrong, and what to do next."""
+
+    def __init__(self, what: str, todo: str = "", code: int = UNUSABLE) -> None:
+        super().__init__(f"{what}; {todo}" if todo else what)
+        self.code = code

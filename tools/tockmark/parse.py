@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `parse`: a captured UART log becomes a result file, however damaged it is."""
+
+from pathlib import Path
+
+from tockmark import result as results
+from tockmark.catalogue import Catalogue
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+from tockmark.protocol import decode
+from tockmark.rows import assemble
+
+
+def parse(log: Path, catalogue: Catalogue) -> results.Json:
+    """What a log holds. Provenance that a log cannot tell stays unknown."""
+    try:
+        # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
+        text = log.read_bytes().decode("latin-1")
+    except OSError as error:
+        raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
+    measured = assemble(decode(text.split("\n")))
+    if not measured.apps:
+        raise TockmarkError(
+            f"{shown(log)} holds no intact line of the protocol",
+            "docs/protocol.md shows what such a line looks like",
+        )
+    return results.build(measured, catalogue)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Where things are: the tool works inside a checkout, beside what the Makefile builds."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+BOARDS = ROOT / "boards"
+CATALOGUE = ROOT / "apps" / "catalogue.toml"
+LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
+APPS = ROOT / "build" / "apps" / "c-abi2"
+RUNS = ROOT / "build" / "run"
+RESULTS = ROOT / "results"
+VENV_BIN = ROOT / ".venv" / "bin"
+ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
+
+
+def shown(path: Path) -> str:
+    """A path as the user would write it: relative to where they stand, if it is below."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

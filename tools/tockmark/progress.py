@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a long run shows while it goes: bars on a terminal, a plain line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+PLAIN_EVERY = 10.0  # seconds between the lines of a run whose output goes to a file
+
+
+@dataclass
+class Status:
+    """How far one app is; the thread that runs it writes here, the display reads."""
+
+    app: str
+    rows_expected: int
+    state: str = "waiting"
+    rows: int = 0
+    cycles: int = 0
+    started: float | None = None
+    seconds: float = 0.0
+    done: bool = False
+
+    def line(self) -> str:
+        if self.started is not None and not self.done:
+            self.seconds = time.monotonic() - self.started
+        return (
+            f"{self.state}, {self.rows} of {self.rows_expected} rows,"
+            f" {self.cycles / 1e6:.1f} M cycles, {self.seconds:.0f} s"
+        )
+
+
+class Display(Protocol):
+    """Either way of showing it."""
+
+    def show(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def display(statuses: Sequence[Status]) -> Display:
+    """The display that fits where stderr goes."""
+    return Bars(statuses) if sys.stderr.isatty() else Lines(statuses)
+
+
+@dataclass
+class Lines:
+    """Plain lines: when an app is done, and every PLAIN_EVERY seconds what still runs."""
+
+    statuses: Sequence[Status]
+    reported: set[str] = field(default_factory=set)
+    last: float = field(default_factory=time.monotonic)
+
+    def show(self) -> None:
+        due = time.monotonic() - self.last >= PLAIN_EVERY
+        for status in self.statuses:
+            running = status.started is not None and not status.done
+            if (status.done and status.app not in self.reported) or (due and running):
+                print(f"{status.app}: {status.line()}", file=sys.stderr, flush=True)
+            if status.done:
+                self.reported.add(status.app)
+        if due:
+            self.last = time.monotonic()
+
+    def close(self) -> None:
+        self.show()
+
+
+class Bars:
+    """One bar an app, and one for all."""
+
+    def __init__(self, statuses: Sequence[Status]) -> None:
+        self.statuses = statuses
+        self.started = time.monotonic()
+        self.progress = Progress(
+            TextColumn("{task.description:12}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[line]}"),
+            console=Console(stderr=True),
+        )
+        total = sum(status.rows_expected for status in statuses)
+        self.all: TaskID = self.progress.add_task("all", total=total, line="")
+        self.tasks = {
+            status.app: self.progress.add_task(status.app, total=status.rows_expected, line="")
+            for status in statuses
+        }
+        self.progress.start()
+
+    def show(self) -> None:
+        for status in self.statuses:
+            self.progress.update(self.tasks[status.app], completed=status.rows, line=status.line())
+        done = sum(status.done for status in self.statuses)
+        cycles = sum(status.cycles for status in self.statuses) / 1e6
+        wall = time.monotonic() - self.started
+        line = f"{done} of {len(self.statuses)} apps done, {cycles:.1f} M cycles, {wall:.0f} s"
+        rows = sum(status.rows for status in self.statuses)
+        self.progress.update(self.all, completed=rows, line=line)
+
+    def close(self) -> None:
+        self.show()
+        self.progress.stop()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `run`: every group of the suite as its own image on its own target, in parallel.
+
+The apps' UART text becomes the log, and the result is made from that log alone, just as
+`tockmark parse` would make it, plus the provenance that only the run knows.
+"""
+
+import hashlib
+import subprocess
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from tockmark import catalogue as catalogues
+from tockmark import paths
+from tockmark import result as results
+from tockmark.board import Board
+from tockmark.errors import TockmarkError
+from tockmark.image import Image, Kernel, build_image
+from tockmark.progress import Status, display
+from tockmark.protocol import decode, decode_line
+from tockmark.rows import assemble
+from tockmark.target import Simulation, simulate
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    kernel: Kernel
+    board: Board
+    groups: list[str]
+    wanted: set[str] | None
+    icache: bool
+    all_samples: bool
+    jobs: int
+    max_cycles: int
+
+
+@dataclass
+class Job:
+    """One app on its way from objects to log lines."""
+
+    app: str
+    status: Status
+    image: Image | None = None
+    simulation: Simulation | None = None
+    log: list[str] = field(default_factory=list)
+    note: str | None = None
+
+
+def choose(catalogue: catalogues.Catalogue, only: str | None) -> tuple[list[str], set[str] | None]:
+    """The groups to run, and the ids to keep (None: all), for what was given to --only."""
+    groups = catalogue.groups()
+    if only is None:
+        return groups, None
+    wanted: set[str] = set()
+    for name in filter(None, (part.strip() for part in only.split(","))):
+        ids = {id_ for id_, b in catalogue.benchmarks.items() if name in (id_, b.group)}
+        if not ids:
+            raise TockmarkError(
+                f"there is no group or benchmark '{name}'",
+                f"groups are {', '.join(groups)}; `tockmark list` shows all benchmarks",
+            )
+        wanted |= ids
+    if not wanted:
+        raise TockmarkError("--only names nothing", "give groups or ids, separated by commas")
+    return [g for g in groups if any(id_.partition(".")[0] == g for id_ in wanted)], wanted
+
+
+def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json, str]:
+    """Run the suite; the result, and the log it was made from. Ctrl-C keeps what is there."""
+    if not options.board.target.binary.exists():
+        binary = paths.shown(options.board.target.binary)
+        raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
+    jobs = [Job(group, Status(group, len(catalogue.expected(group)))) for group in options.groups]
+    notes = _run_all(jobs, options)
+    log = "".join(f"{line}\n" for job in jobs for line in job.log)
+    measured = assemble(decode(log.splitlines()))
+    provenance = _provenance(options, jobs)
+    notes += [f"{job.app}: {job.note}" for job in jobs if job.note]
+    result = results.build(measured, catalogue, provenance, options.groups, options.wanted, notes)
+    return result, log
+
+
+def default_path(options: Options, result: results.Json) -> Path:
+    """Where a result goes: a partial or incomplete one never replaces a whole one."""
+    name = options.kernel.name.split()[0] if options.kernel.name else options.kernel.path.stem
+    parts = [datetime.now().date().isoformat(), name, options.board.name]
+    parts += [] if options.icache else ["icache-off"]
+    if options.wanted is not None:
+        parts += ["only", *options.groups]
+    parts += ["incomplete"] if results.incomplete(result) else []
+    return paths.RESULTS / f"{'-'.join(parts)}.json"
+
+
+def _run_all(jobs: list[Job], options: Options) -> list[str]:
+    stop = threading.Event()
+    notes: list[str] = []
+    shown = display([job.status for job in jobs])
+    pool = ThreadPoolExecutor(options.jobs)
+    left: set[Future[None]] = {pool.submit(_run_one, job, options, stop) for job in jobs}
+    try:
+        while left:
+            done, left = wait(left, timeout=0.2)
+            for future in done:
+                future.result()  # a defect of the tool itself must not pass in silence
+            shown.show()
+    except KeyboardInterrupt:
+        notes.append("interrupted: the rows that are missing were not measured")
+    finally:
+        stop.set()
+        for job in jobs:
+            if job.simulation is not None:
+                job.simulation.stop()
+        pool.shutdown(cancel_futures=True)
+        shown.close()
+    return notes
+
+
+def _run_one(job: Job, options: Options, stop: threading.Event) -> None:
+    status = job.status
+    status.started = time.monotonic()
+    try:
+        status.state = "building"
+        out = paths.RUNS / options.board.name
+        steady_stop = not options.all_samples
+        job.image = build_image(job.app, options.kernel, options.board, out, steady_stop)
+        if stop.is_set():
+            return
+        status.state = "running"
+        job.simulation = simulate(
+            options.board, job.image.flash, options.icache, options.max_cycles
+        )
+        for text in job.simulation.lines():
+            job.log.append(text)
+            line = decode_line(text)
+            if line is not None and line.text.startswith(("data instret ", "fail ", "skip ")):
+                status.rows += 1
+            status.cycles = job.simulation.cycles
+            if stop.is_set():
+                job.simulation.stop()
+        ending = job.simulation.ending()
+        job.note = None if stop.is_set() else ending
+        status.cycles = job.simulation.cycles
+    except TockmarkError as error:
+        job.note = str(error)
+    finally:
+        status.state = "failed" if job.note else "stopped" if stop.is_set() else "done"
+        status.line()  # takes the time
+        status.done = True
+
+
+def _provenance(options: Options, jobs: list[Job]) -> results.Json:
+    board, kernel = options.board, options.kernel
+    own = kernel.path.resolve().is_relative_to(paths.ROOT)
+    return {
+        "kernel": {
+            "name": kernel.name,
+            "file": kernel.path.name,
+            "sha256": kernel.sha256,
+            "commit": _commit() if own else None,
+        },
+        "board": {
+            "name": board.name,
+            "machine": board.machine,
+            "clock_hz": board.clock_hz,
+            "icache": options.icache,
+            "timing": board.timing,
+            "simulator_sha256": hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
+            "uart_cycles_per_byte": board.target.uart_cycles_per_byte,
+        },
+        "layout": {job.app: job.image.layout() for job in jobs if job.image is not None},
+    }
+
+
+def _commit() -> str | None:
+    """The commit of this checkout, marked if files differ from it; None where git cannot tell."""
+    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

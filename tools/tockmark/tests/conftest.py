@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What the unit tests share: a small catalogue, and a log as its apps would print it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tockmark.catalogue import Catalogue, load
+from tockmark.protocol import Encoder
+
+settings.register_profile("tockmark", deadline=None, database=None, max_examples=200)
+settings.load_profile("tockmark")
+
+CATALOGUE = """
+[[benchmark]]
+id = "time.read"
+section = "Processor and system calls"
+samples = 1000
+inner = 1
+what = "two readings, nothing between them"
+counts = "the readings"
+
+[[benchmark]]
+id = "loop.empty"
+section = "Procedure calls and loops"
+samples = 32
+inner = 1000
+unit = "iteration"
+what = "an add and a branch back"
+counts = "the loop"
+
+[[benchmark]]
+id = "mem.copy_asm"
+section = "Memory bandwidths"
+params = { size = [32, 64] }
+samples = 100
+inner = 1
+bytes = "size"
+what = "copy words"
+counts = "the copy"
+"""
+
+RECORDS = {
+    "time": [
+        'begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3 -march=rv32imc_zicsr"',
+        "bench time.read inner=1 n=1000",
+        "data cycles 400 340*9",
+        "data instret 100*10",
+        "end ok",
+    ],
+    "loop": [
+        'begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3 -march=rv32imc_zicsr"',
+        "bench time.read inner=1 n=1000",
+        "data cycles 401 341*9",
+        "data instret 100*10",
+        "bench loop.empty inner=1000 n=32",
+        "data cycles 4000 (3341,3343)*5",
+        "data instret 2103*11",
+        "end ok",
+    ],
+    "mem": [
+        'begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3 -march=rv32imc_zicsr"',
+        "bench time.read inner=1 n=1000",
+        "data cycles 401 341*9",
+        "data instret 100*10",
+        "bench mem.copy_asm size=32 inner=1 n=100",
+        "data cycles 500 390*9",
+        "data instret 118*10",
+        "bench mem.copy_asm size=64 inner=1 n=100",
+        "data cycles 600 437*9",
+        "data instret 134*10",
+        "end ok",
+    ],
+}
+
+
+def encoded(app: str, records: list[str]) -> list[str]:
+    """The lines in which an app prints these records."""
+    encoder = Encoder(app)
+    return [line for record in records for line in encoder.lines(record)]
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    path = tmp_path / "catalogue.toml"
+    path.write_text(CATALOGUE)
+    return load(path)
+
+
+@pytest.fixture
+def log() -> list[str]:
+    """A whole run, kernel messages in between."""
+    lines = ["kernel: started"]
+    for app, records in RECORDS.items():
+        lines += [*encoded(app, records), f"kernel: {app} exited"]
+    return lines

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The protocol: what is encoded comes back, and what is damaged never does."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark.paths import ROOT
+from tockmark.protocol import (
+    LINE_LIMIT,
+    Encoder,
+    Problem,
+    Record,
+    compress,
+    crc16,
+    decode,
+    decode_line,
+    expand,
+    parse_record,
+)
+from tockmark.tests.conftest import RECORDS, encoded
+
+samples = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), min_size=1, max_size=60)
+CHATTER = ["tock: a message", "#", "#tmx 1", "", "panic: #t"]
+
+
+def records_of(lines: list[str]) -> list[Record]:
+    return [item for item in decode(lines) if isinstance(item, Record)]
+
+
+def test_crc_is_ccitt_false() -> None:
+    assert crc16(b"123456789") == 0x29B1  # the check value of that CRC's published parameters
+
+
+def test_a_line_is_as_documented() -> None:
+    head = b"#tm 0 mem end ok "
+    assert Encoder("mem").lines("end ok") == [f"{head.decode()}*{crc16(head):04x}"]
+
+
+@given(samples)
+def test_runs_come_back(values: list[int]) -> None:
+    assert expand(compress(values)) == values
+
+
+@pytest.mark.parametrize(
+    ("runs", "values"),
+    [("7", [7]), ("7*3", [7, 7, 7]), ("1 (2,3)*2", [1, 2, 3, 2, 3]), ("(1,2,3,4)", [1, 2, 3, 4])],
+)
+def test_runs_are_as_documented(runs: str, values: list[int]) -> None:
+    assert expand(runs) == values
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        "",
+        "-1",
+        "1*0",
+        "1*",
+        "(1)*2",
+        "(1,2,3,4,5)*2",
+        "1,2",
+        "x",
+        "4294967296",
+        "1*9999999",
+        "1  2",
+    ],
+)
+def test_other_runs_are_refused(runs: str) -> None:
+    with pytest.raises(ValueError, match=r"run|fit|samples"):
+        expand(runs)
+
+
+@given(samples, st.lists(st.sampled_from(CHATTER), max_size=5), st.randoms())
+def test_records_come_back_through_chatter(values: list[int], chatter: list[str], r) -> None:  # type: ignore[no-untyped-def]
+    texts = ["bench a.b size=4 inner=1 n=60", f"data cycles {compress(values)}", "end ok"]
+    lines = encoded("a", texts)
+    assert all(len(line) + 1 <= LINE_LIMIT for line in lines)
+    for message in chatter:
+        lines.insert(r.randint(0, len(lines)), message)
+    bench, data, end = records_of(lines)
+    assert (bench.words, bench.pairs) == (
+        ("a.b",),
+        (("size", "4"), ("inner", "1"), ("n", "60")),
+    )
+    assert expand(" ".join(data.words[1:])) == values
+    assert end.words == ("ok",)
+
+
+def test_a_message_without_newline_does_not_hide_a_line() -> None:
+    line = Encoder("a").lines("end ok")[0]
+    assert decode_line(f"waiting... #tm 1 {line}\r\n") == decode_line(line)
+
+
+@given(st.data())
+def test_damage_never_gives_another_record(data: st.DataObject) -> None:
+    """Any one line altered, torn, lost, doubled or moved: what is kept was really sent."""
+    lines = encoded("mem", RECORDS["mem"])
+    sent = {(r.kind, r.words, r.pairs) for r in records_of(lines)}
+    at = data.draw(st.integers(0, len(lines) - 1))
+    line = lines[at]
+    how = data.draw(st.sampled_from(["alter", "tear", "lose", "double", "swap", "splice"]))
+    if how == "alter":
+        where = data.draw(st.integers(0, len(line) - 1))
+        byte = data.draw(st.characters(codec="latin-1").filter(lambda c: c != line[where]))
+        lines[at] = line[:where] + byte + line[where + 1 :]
+    elif how == "tear":
+        lines[at] = line[: data.draw(st.integers(0, len(line) - 1))]
+    elif how == "lose":
+        del lines[at]
+    elif how == "double":
+        lines.insert(at, line)
+    elif how == "swap":
+        other = data.draw(st.integers(0, len(lines) - 1).filter(lambda i: i != at))
+        lines[at], lines[other] = lines[other], line
+    else:  # the newline is lost
+        lines[at : at + 2] = ["".join(lines[at : at + 2])]
+    items = decode("\n".join(lines).split("\n"))
+    kept = {(r.kind, r.words, r.pairs) for r in items if isinstance(r, Record)}
+    assert kept <= sent
+    if how != "splice" or at == len(lines):
+        assert any(isinstance(item, Problem) for item in items) or kept == sent
+
+
+@given(st.binary(max_size=400))
+def test_noise_is_survived(noise: bytes) -> None:
+    assert not records_of(noise.decode("latin-1").split("\n"))
+
+
+def test_a_lost_continuation_takes_its_record_with_it() -> None:
+    values = " ".join(str(10**8 + i) for i in range(11))
+    lines = encoded("a", ["bench a.b inner=1 n=99", f"data cycles {values}", "end ok"])
+    assert len(lines) == 5
+    del lines[3]  # the last part of the data
+    items = decode(lines)
+    assert [r.kind for r in items if isinstance(r, Record)] == ["bench", "end"]
+    assert "lost line 3; with it 'data cycles'" in str(items[1])
+
+
+def test_a_log_cut_after_a_record_does_not_keep_it() -> None:
+    lines = encoded("a", ["bench a.b inner=1 n=99", "data cycles 1*5"])
+    items = decode(lines)
+    assert [r.kind for r in items if isinstance(r, Record)] == ["bench"]
+    assert any("stops before its 'end'" in str(item) for item in items)
+
+
+@pytest.mark.parametrize("text", ['bench a cc="x"y', "bench a =1", 'bench "a'])
+def test_other_records_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"space|neither"):
+        parse_record("a", text, 1)
+
+
+def test_a_word_too_long_for_a_line_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        Encoder("a").lines("x" * 60)
+
+
+def test_the_example_of_the_page_is_right() -> None:
+    page = (ROOT / "docs" / "protocol.md").read_text()
+    example = [line.strip() for line in page.splitlines() if line.startswith("    ")]
+    items = decode(example)
+    kinds = [item.kind for item in items if isinstance(item, Record)]
+    assert kinds == ["begin", "bench", "data", "data", "end"]
+    # The grammar's own line is the one that is not intact.
+    assert [str(item) for item in items if isinstance(item, Problem)] == [
+        "line 8: torn or altered: '#tm <seq> <app> <text> *<crc>'"
+    ]

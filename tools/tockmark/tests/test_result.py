@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The result file: it follows its schema, comes back as it was, and is never half written."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tockmark import result as results
+from tockmark.catalogue import Catalogue
+from tockmark.errors import TockmarkError
+from tockmark.protocol import decode, expand
+from tockmark.rows import assemble
+from tockmark.tests.conftest import encoded
+
+
+def build(lines: list[str], catalogue: Catalogue) -> results.Json:
+    return results.build(assemble(decode(lines)), catalogue)
+
+
+def row(result: results.Json, id_: str, **params: int) -> results.Json:
+    (found,) = (r for r in result["rows"] if (r["id"], r["params"]) == (id_, params))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_round_trip(log: list[str], catalogue: Catalogue, tmp_path: Path) -> None:
+    result = build(log, catalogue)
+    results.write_whole({tmp_path / "r.json": results.text(result)})
+    assert results.load(tmp_path / "r.json") == result
+    assert not results.incomplete(result)
+
+
+def test_net_is_less_the_read_overhead_of_the_same_app(
+    log: list[str], catalogue: Catalogue
+) -> None:
+    loop = row(build(log, catalogue), "loop.empty")
+    assert loop["cycles"]["stats"]["median"] == 3342
+    assert (loop["cycles"]["overhead"], loop["cycles"]["net"]) == (341, 3001)
+    assert loop["cycles"]["net_per_op"] == 3.001
+    assert (loop["instret"]["net"], loop["instret"]["net_per_op"]) == (2003, 2.003)
+    assert expand(loop["cycles"]["samples"]) == [4000, *[3341, 3343] * 5]
+    assert loop["us"] is None  # a bare log does not tell the clock
+
+
+def test_time_and_bandwidth_need_the_clock(log: list[str], catalogue: Catalogue) -> None:
+    board = {**results.UNKNOWN["board"], "clock_hz": 24_000_000}
+    result = results.build(assemble(decode(log)), catalogue, {"board": board})
+    copy = row(result, "mem.copy_asm", size=64)
+    assert copy["us"] == pytest.approx(96 / 24)
+    assert copy["mb_per_s"] == pytest.approx(16)
+
+
+def test_a_negative_net_is_an_error(catalogue: Catalogue) -> None:
+    lines = encoded(
+        "loop",
+        [
+            "begin proto=1 apps=1",
+            "bench time.read inner=1 n=9",
+            "data cycles 50*9",
+            "data instret 10*9",
+            "bench loop.empty inner=1000 n=9",
+            "data cycles 40*9",
+            "data instret 20*9",
+            "end ok",
+        ],
+    )
+    result = build(lines, catalogue)
+    loop = row(result, "loop.empty")
+    assert loop["cycles"]["net"] == -10
+    assert loop["errors"] == ["net cycles is -10, below zero"]
+    assert results.incomplete(result) == ["wrong: loop: loop.empty: net cycles is -10, below zero"]
+
+
+def test_a_series_that_stops_early_must_repeat(catalogue: Catalogue) -> None:
+    records = ["begin proto=1 apps=1", "bench time.read inner=1 n=99"]
+    records += ["data cycles 9 1*20 2", "data instret 5*22", "end ok"]
+    reasons = results.incomplete(build(encoded("time", records), catalogue))
+    assert reasons == [
+        "wrong: time: time.read: cycles stops after 22 of 99 samples, which do not repeat"
+    ]
+
+
+def test_what_is_missing_is_named(log: list[str], catalogue: Catalogue) -> None:
+    """The bench line of size=64 is lost: its own data, and the open record before it, go too."""
+    cut = [line for line in log if "size=64" not in line]
+    result = build(cut, catalogue)
+    assert results.incomplete(result)[0] == "missing: mem: mem.copy_asm (2 rows)"
+    assert row(result, "mem.copy_asm", size=32)["instret"] is None
+    assert any("lost line 8; with it 'data instret'" in reason for reason in result["problems"])
+
+
+def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, path = tmp_path / "r.log", tmp_path / "r.json"
+    results.write_whole({log: "old", path: "old"})
+    calls: list[int] = []
+
+    def full(handle: int) -> None:  # at the second file
+        calls.append(handle)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(TockmarkError, match=r"r.json: No space left on device; .* untouched"):
+        results.write_whole({log: "new", path: "new"})
+    assert (log.read_text(), path.read_text()) == ("old", "old")
+    assert sorted(os.listdir(tmp_path)) == ["r.json", "r.log"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("not json", "it is not JSON"),
+        ("[]", "is not a result file"),
+        ("{}", "is not a result file"),
+        ('{"version": 2}', "format version 2, this tool reads 1"),
+        ("\x00\x01", "it is not JSON"),
+        ("[" * 100_000, "is not a result file"),
+    ],
+)
+def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(TockmarkError, match=message):
+        results.load(path)
+
+
+def test_the_schema_is_strict(log: list[str], catalogue: Catalogue, tmp_path: Path) -> None:
+    result = build(log, catalogue)
+    result["rows"][0]["cycles"]["stats"]["median"] = "fast"
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(result))
+    with pytest.raises(TockmarkError, match="rows/0/cycles"):
+        results.load(path)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From records to rows: a number counts only where it is certain whose it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark.protocol import decode
+from tockmark.rows import Measured, assemble
+from tockmark.tests.conftest import RECORDS, encoded
+
+
+def measured(lines: list[str]) -> Measured:
+    return assemble(decode(lines))
+
+
+def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
+    return {row.key(): row.series for row in found.rows()}
+
+
+def test_a_whole_log(log: list[str]) -> None:
+    found = measured(log)
+    assert not found.problems
+    assert list(found.apps) == ["time", "loop", "mem"]
+    assert all(app.ended for app in found.apps.values())
+    (copy,) = (row for row in found.rows() if row.params == {"size": 64})
+    assert copy.series == {"cycles": [600] + [437] * 9, "instret": [134] * 10}
+    assert (copy.inner, copy.asked) == (1, 100)
+
+
+@given(st.sets(st.integers(0, 30)), st.integers(0, 60))
+def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
+    """Whatever is dropped, a series that is kept is the one that was measured for that row."""
+    lines = [line for app, records in RECORDS.items() for line in encoded(app, records)]
+    truth = numbers(measured(lines))
+    kept = [line for i, line in enumerate(lines) if i not in lost][:cut]
+    found = measured(kept)
+    for key, series in numbers(found).items():
+        for name, values in series.items():
+            assert truth[key][name] == values
+    if len(kept) < len(lines):
+        whole_apps = {row.app for row in found.rows()} | set(found.apps)
+        assert found.problems or numbers(found) == truth or len(whole_apps) < 3
+
+
+def test_data_after_a_gap_do_not_count() -> None:
+    benches = [f"bench a.{name} inner=1 n=9" for name in "bcd"]
+    lines = encoded("a", [*benches, "data cycles 5*9", "end ok"])
+    del lines[2]  # the bench that the data belong to
+    found = measured(lines)
+    assert [row.series for row in found.rows()] == [{}]
+    assert "lost line 2; with it 'bench a.c'" in str(found.problems[0])
+    assert "cycles does not count" in str(found.problems[1])
+
+
+def test_an_app_that_begins_again_starts_from_nothing() -> None:
+    begin = "begin proto=1 apps=1"
+    first = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 5*9", "data instret 1*9"])
+    second = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 6*9", "end ok"])
+    found = measured(first + second)
+    assert [row.series for row in found.rows()] == [{"cycles": [6] * 9}]
+    assert "began again" in str(found.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("records", "problem"),
+    [
+        (["data cycles 1*5"], "does not count"),
+        (["bench a.b n=5"], "inner, n must stand there"),
+        (["bench a.b inner=0 n=5"], "not a positive number"),
+        (["bench a.b x=1 x=2 inner=1 n=5"], "given twice"),
+        (["begin proto=1 apps=x"], "apps=x is not a positive number"),
+        (["bench a.b inner=1 n=5", "data cycles 1*6"], "6 samples of cycles, but 5"),
+        (["bench a.b inner=1 n=5", "data cycles 1*5", "data instret 1*4"], "another number"),
+        (["bench a.b inner=1 n=5", "data cycles 1*5", "data cycles 1*5"], "came twice"),
+        (["bench a.b inner=1 n=5", "data jiffies 1*5"], "unknown series"),
+        (["bench a.b inner=1 n=5", "bench a.b inner=1 n=5"], "measured before"),
+        (["bench a.b inner=1 n=5", "data cycles 1*x"], "not a run"),
+        (["oops 1"], "oops: there is no such record"),
+        (["begin proto=9 apps=1"], "proto=1, not proto=9"),
+        (["begin proto=1 apps=3"], "2 of the announced apps never began"),
+    ],
+)
+def test_nonsense_is_named(records: list[str], problem: str) -> None:
+    found = measured(encoded("a", [*records, "end ok"]))
+    assert len(found.problems) == 1
+    assert problem in str(found.problems[0])
+
+
+def test_fail_and_skip_have_no_row() -> None:
+    found = measured(
+        encoded(
+            "a",
+            [
+                "bench a.b size=4 inner=1 n=5",
+                "data cycles 1*5",
+                "fail a.b size=4 call=memop err=NOMEM",
+                'skip a.c reason="no IPC here"',
+                "end ok",
+            ],
+        )
+    )
+    assert not found.problems
+    assert not found.rows()
+    fail, skip = found.apps["a"].no_rows
+    assert (fail.kind, fail.id, fail.params, fail.why) == (
+        "fail",
+        "a.b",
+        {"size": 4},
+        "memop returned NOMEM",
+    )
+    assert (skip.kind, skip.why) == ("skip", "no IPC here")
+
+
+def test_a_parameter_may_be_called_n() -> None:
+    records = ["bench a.b n=3 inner=1 n=5", "data cycles 1*5", "data instret 1*5", "end ok"]
+    found = measured(encoded("a", records))
+    assert not found.problems
+    (row,) = found.rows()
+    assert (row.params, row.asked) == ({"n": 3}, 5)
