@@ -244,15 +244,14 @@ template <typename Bits> uint32_t word_of(const Bits &bits, uint32_t number) {
 }
 } // namespace
 
-unsigned Plic::best() const {
-    unsigned chosen = 0;
+void Plic::rank() {
+    best_ = 0;
     uint32_t above = threshold_;
     for (unsigned i = 1; i < kSources; ++i)
         if (pending_[i] && enabled_[i] && priority_[i] > above) {
-            chosen = i;
+            best_ = i;
             above = priority_[i];
         }
-    return chosen;
 }
 
 void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
@@ -261,6 +260,7 @@ void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
         if (level_[first + i] && !claimed_[first + i])
             pending_[first + i] = true;
     }
+    rank();
 }
 
 uint32_t Plic::read(uint32_t offset) {
@@ -273,9 +273,10 @@ uint32_t Plic::read(uint32_t offset) {
     if (offset == kPlicThreshold)
         return threshold_;
     if (offset == kPlicClaim) {
-        const unsigned source = best();
+        const unsigned source = best_;
         pending_[source] = false;
         claimed_[source] = source != 0;
+        rank();
         return source;
     }
     return 0;
@@ -294,6 +295,7 @@ void Plic::write(uint32_t offset, uint32_t value) {
         claimed_[value] = false;
         pending_[value] = level_[value];
     }
+    rank();
 }
 
 } // namespace earlgrey
