@@ -142,6 +142,11 @@ def test_cycles_are_those_of_the_rtl(name: str, icache: str, tmp_path: Path) -> 
 ENDS = {
     "mailbox closed with another word": ("li a0, 7\nsw a0, 4(gp)\n1: j 1b", 6, "mailbox"),
     "asleep with nothing to wake it": ("wfi\n1: j 1b", 3, "asleep"),
+    "asleep under an interrupt that is masked": (
+        "li a0, 0x40100000\nli t0, 1\nsw t0, 0x100(a0)\nsw t0, 0x108(a0)\n2: wfi\nj 2b",
+        3,
+        "asleep",
+    ),
     "a loop for ever": ("1: j 1b", 4, "cycle-limit"),
     "faults in the fault handler": ("csrw mtvec, zero\nlw a0, 0(zero)", 5, "lockup"),
 }

@@ -138,7 +138,7 @@ def _link(app: str, elf: Path, symbols: dict[str, int]) -> None:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
     defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
-    machine = ["-march=rv32imc_zicsr", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
+    machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
     script = ["-T", str(paths.LINKER_SCRIPT)]
     objects = [*map(str, parts), "-o", str(elf)]
     _call([GCC, *machine, *script, *defsyms, *objects], f"linking {app}")

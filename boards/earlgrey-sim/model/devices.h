@@ -69,10 +69,12 @@ public:
     void write(uint32_t offset, uint32_t value);
     // Shows the interrupt lines of one block, `count` of them from source `first` on.
     void drive(unsigned first, unsigned count, uint32_t lines);
-    bool line() const { return best() != 0; }
+    bool line() const { return best_ != 0; }
 
 private:
-    unsigned best() const;
+    void rank();
+
+    unsigned best_ = 0; // the source that a claim would get
 
     std::array<uint8_t, kSources> priority_{};
     std::array<bool, kSources> level_{}, pending_{}, claimed_{}, enabled_{};

@@ -83,12 +83,12 @@ private:
                 bus_.advance_devices(now_);
             if (over_)
                 return mail_;
-            if (core_.double_fault())
+            if (core_.double_fault() && locked_up())
                 return kLockup;
-            if (core_.asleep() && bus_.idle() && !bus_.timer_irq() && !bus_.external_irq()) {
-                if (!skip_sleep())
-                    return kAsleep;
-            }
+            // An interrupt takes a few cycles to wake the core; one that is masked never does.
+            asleep_for_ = core_.asleep() && bus_.idle() ? asleep_for_ + 1 : 0;
+            if (asleep_for_ > kWakes && !skip_sleep())
+                return kAsleep;
             if (now_ >= options_.max_cycles)
                 return kLimit;
             if (now_ >= look) {
@@ -100,6 +100,14 @@ private:
         }
     }
 
+    // A fault in a fault handler is no lock-up yet: it may be what the kernel reports next. Only a
+    // core that does nothing else is.
+    bool locked_up() {
+        faults_ = now_ - last_fault_ < kFaultApart ? faults_ + 1 : 1;
+        last_fault_ = now_;
+        return faults_ >= kFaultsInARow;
+    }
+
     // Nothing happens until a device's next event: go there at once.
     bool skip_sleep() {
         const Cycle event = bus_.next_event();
@@ -107,6 +115,7 @@ private:
             return false;
         now_ = std::max(now_, std::min(event, options_.max_cycles));
         bus_.advance_devices(now_);
+        asleep_for_ = 0;
         return true;
     }
 
@@ -138,6 +147,9 @@ private:
     }
 
     static constexpr Cycle kLookEvery = 1 << 14;
+    static constexpr Cycle kWakes = 4;
+    static constexpr Cycle kFaultApart = 1000;
+    static constexpr unsigned kFaultsInARow = 16;
 
     const Options &options_;
     std::FILE *uart_ = stdout;
@@ -148,6 +160,9 @@ private:
     Bus bus_;
     Core core_;
     Cycle now_ = 0;
+    Cycle asleep_for_ = 0;
+    Cycle last_fault_ = 0;
+    unsigned faults_ = 0;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     double next_status_ = 0;
 };
