@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! OpenTitan Earl Grey: an Ibex core with its counters, its PMP and its interrupts, and the few
+//! devices that the kernel uses.
+
+#![allow(unsafe_code)]
+
+mod plic;
+mod pmp;
+pub mod timer;
+mod trap;
+pub mod uart;
+
+use super::{Pending, Source};
+use crate::region::Region;
+use riscv::register::{mcycle, mcycleh, mie, minstret, minstreth, mip};
+use tockmark_perf::Counters;
+
+pub use pmp::protect;
+
+/// The name that tools look for to know what kernel an image holds.
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.provenance")]
+static TOCKMARK_KERNEL: [u8; PROVENANCE.len()] = *PROVENANCE.as_bytes().as_array().unwrap();
+const PROVENANCE: &str = concat!("tockmark-baseline ", env!("CARGO_PKG_VERSION"), "\0");
+
+unsafe extern "C" {
+    // Symbols of `layout.ld`: only their addresses mean something.
+    static _sapps: u8;
+    static _eapps: u8;
+    static _sappmem: u8;
+    static _eappmem: u8;
+}
+
+/// The flash that holds applications.
+pub fn app_flash() -> Region {
+    Region::new(
+        (&raw const _sapps).addr() as u32,
+        (&raw const _eapps).addr() as u32,
+    )
+}
+
+/// The RAM that applications may be given.
+pub fn app_ram() -> Region {
+    Region::new(
+        (&raw const _sappmem).addr() as u32,
+        (&raw const _eappmem).addr() as u32,
+    )
+}
+
+/// That flash, to be read.
+fn app_flash_bytes() -> &'static [u8] {
+    // Safety: `layout.ld` makes this range flash, which is mapped, readable, and never written
+    // while the kernel runs.
+    unsafe { core::slice::from_raw_parts(&raw const _sapps, app_flash().length() as usize) }
+}
+
+/// Reads a byte.
+///
+/// # Safety
+/// The address must lie in application memory.
+pub unsafe fn peek(address: u32) -> u8 {
+    // Safety: application memory is mapped and readable, and no Rust object lies there; volatile,
+    // since applications write to it behind the compiler's back.
+    unsafe { core::ptr::with_exposed_provenance::<u8>(address as usize).read_volatile() }
+}
+
+/// Writes a byte.
+///
+/// # Safety
+/// The address must lie in the applications' RAM.
+pub unsafe fn poke(address: u32, value: u8) {
+    // Safety: the applications' RAM is mapped and writable, and no Rust object lies there.
+    unsafe {
+        core::ptr::with_exposed_provenance_mut::<u8>(address as usize).write_volatile(value);
+    }
+}
+
+/// Gets the machine ready for user mode. Called once, at the start.
+fn set_up() {
+    uart::set_up();
+    timer::set_up();
+    plic::set_up();
+    pmp::set_up();
+    // Safety: interrupts stay off in the kernel, and by the time a process runs, which is when they
+    // can be taken, the trap vector and all that serves them are in place.
+    unsafe {
+        mie::set_mtimer();
+        mie::set_mext();
+    }
+}
+
+/// Sleeps until an interrupt is pending. It is not taken: interrupts are off in the kernel.
+pub fn wait_for_interrupt() {
+    riscv::asm::wfi();
+}
+
+pub fn pending_interrupts() -> Pending {
+    let pending = mip::read();
+    Pending {
+        timer: pending.mtimer(),
+        external: pending.mext(),
+    }
+}
+
+pub fn claim_interrupt() -> Option<Source> {
+    match plic::claim() {
+        0 => None,
+        plic::UART_SENT => Some(Source::UartSent),
+        other => Some(Source::Other(other)),
+    }
+}
+
+pub fn complete_interrupt(source: Source) {
+    plic::complete(match source {
+        Source::UartSent => plic::UART_SENT,
+        Source::Other(other) => other,
+    });
+}
+
+/// Stops the machine for good.
+pub fn halt() -> ! {
+    // Safety: nothing is to run any more.
+    unsafe {
+        mie::clear_mtimer();
+        mie::clear_mext();
+    }
+    loop {
+        riscv::asm::wfi();
+    }
+}
+
+/// The counters of this core.
+pub struct Core;
+
+impl Counters for Core {
+    #[inline(always)]
+    fn cycles(&self) -> u32 {
+        mcycle::read() as u32
+    }
+    #[inline(always)]
+    fn cycles_high(&self) -> u32 {
+        mcycleh::read() as u32
+    }
+    #[inline(always)]
+    fn instructions(&self) -> u32 {
+        minstret::read() as u32
+    }
+    #[inline(always)]
+    fn instructions_high(&self) -> u32 {
+        minstreth::read() as u32
+    }
+}

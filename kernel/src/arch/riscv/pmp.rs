@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Memory protection: what user mode may reach.
+//!
+//! | entry | what | for user mode |
+//! |---|---|---|
+//! | 0, 1 | the running application's flash | read, execute |
+//! | 2, 3 | the running application's RAM | read, write |
+//! | 14 | all addresses | nothing |
+//! | 15 | all addresses, locked by the boot ROM | everything, were it not for entry 14 |
+//!
+//! The lowest entry that matches decides. Machine mode is bound by locked entries only, so the kernel
+//! passes entry 14 by its being unlocked, and the first ones too.
+
+use crate::region::{Region, pmp};
+use riscv::register::{pmpaddr0, pmpaddr1, pmpaddr2, pmpaddr3, pmpaddr14, pmpcfg0, pmpcfg3};
+
+/// An address register of all ones, in NAPOT mode, is all of the address space.
+const ALL_ADDRESSES: usize = usize::MAX;
+
+/// Closes all memory to user mode. Called once.
+pub fn set_up() {
+    let flash = pmp::TOP_OF_RANGE | pmp::READ | pmp::EXECUTE;
+    let ram = pmp::TOP_OF_RANGE | pmp::READ | pmp::WRITE;
+    let regions = u32::from_le_bytes([pmp::OFF, flash, pmp::OFF, ram]);
+    let deny = u32::from_le_bytes([0, 0, pmp::NAPOT, 0]);
+    protect(Region::EMPTY, Region::EMPTY);
+    let boot_rom_entry = pmpcfg3::read().bits & 0xFF00_0000;
+    // Safety: none of these entries is locked, so none binds the kernel itself; entry 15, which
+    // does, is written back as it is.
+    unsafe {
+        pmpaddr14::write(ALL_ADDRESSES);
+        pmpcfg3::write(boot_rom_entry | deny as usize);
+        pmpcfg0::write(regions as usize);
+    }
+}
+
+/// Opens an application's flash and RAM to user mode, in the place of the last one's.
+pub fn protect(flash: Region, ram: Region) {
+    let [flash_start, flash_end] = flash.pmp_pair();
+    let [ram_start, ram_end] = ram.pmp_pair();
+    // Safety: these entries are unlocked, so they bind user mode only; and user mode does not run
+    // while they are half written.
+    unsafe {
+        pmpaddr0::write(flash_start as usize);
+        pmpaddr1::write(flash_end as usize);
+        pmpaddr2::write(ram_start as usize);
+        pmpaddr3::write(ram_end as usize);
+    }
+}

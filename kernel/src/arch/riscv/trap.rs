@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Between the trap path's assembly and the kernel. Each function here is called from `trap.S` with
+//! interrupts off, and returns the frame of the process that goes on.
+
+use crate::kernel::Kernel;
+use crate::loader::find_apps;
+use crate::process::Frame;
+use crate::syscall::Next;
+use core::arch::global_asm;
+use riscv::register::{mcause, mstatus, mtval};
+
+global_asm!(include_str!("start.S"));
+global_asm!(include_str!("trap.S"));
+
+static mut KERNEL: Kernel = Kernel::new();
+
+/// The kernel's state. To be called once by each function that the trap path calls.
+///
+/// # Safety
+/// The caller must be the only one that holds the reference until it returns to assembly.
+#[inline(always)]
+unsafe fn kernel() -> &'static mut Kernel {
+    let kernel = &raw mut KERNEL;
+    // Safety: there is one core and interrupts stay off in the kernel, so at most one function
+    // called by the trap path is running; the caller answers for asking once.
+    unsafe { &mut *kernel }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn kernel_main() -> *mut Frame {
+    super::set_up();
+    // Safety: called once, from `start.S`, before there is a process that could trap.
+    let kernel = unsafe { kernel() };
+    let apps = find_apps(
+        super::app_flash_bytes(),
+        super::app_flash().start(),
+        super::app_ram(),
+    );
+    kernel.start(&apps);
+    kernel.schedule();
+    kernel.frame()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn on_system_call(
+    a0: u32,
+    a1: u32,
+    a2: u32,
+    a3: u32,
+    class: u32,
+    frame: *mut Frame,
+) -> *mut Frame {
+    // Safety: called from `trap.S` alone, and `kernel` is the only reference taken.
+    let kernel = unsafe { kernel() };
+    match kernel.quick_call(class, [a0, a1, a2, a3]) {
+        // Safety: `trap.S` passes the frame that it has just saved the current process to, which
+        // lies in KERNEL; `kernel` is not used any more, so nothing else refers to it.
+        Some(result) => unsafe { (*frame).set_result(result.registers()) },
+        None => return on_slow_call(a0, a1, a2, a3, class, frame),
+    }
+    frame
+}
+
+/// The system calls that are not quick. Apart, and with the same arguments in the same registers, so
+/// that the quick ones need no stack.
+#[inline(never)]
+extern "C" fn on_slow_call(
+    a0: u32,
+    a1: u32,
+    a2: u32,
+    a3: u32,
+    class: u32,
+    frame: *mut Frame,
+) -> *mut Frame {
+    // Safety: called at the end of `on_system_call`, which uses its own reference no more.
+    let kernel = unsafe { kernel() };
+    match kernel.slow_call(class, [a0, a1, a2, a3]) {
+        Next::Same => frame,
+        Next::Other => {
+            kernel.schedule();
+            kernel.frame()
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn on_interrupt() -> *mut Frame {
+    if mcause::read().code() == NON_MASKABLE {
+        panic!("non-maskable interrupt");
+    }
+    // Safety: called from `trap.S` alone, and this is the only reference taken.
+    let kernel = unsafe { kernel() };
+    kernel.interrupt();
+    kernel.frame()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn on_fault() -> *mut Frame {
+    let cause = mcause::read().bits() as u32;
+    let value = mtval::read() as u32;
+    if mstatus::read().bits() & FROM_MACHINE_MODE != 0 {
+        let place = riscv::register::mepc::read();
+        panic!("trap in the kernel, mcause=0x{cause:x} mtval=0x{value:x} mepc=0x{place:x}");
+    }
+    // Safety: called from `trap.S` alone, and this is the only reference taken: a trap out of the
+    // kernel itself, where one might be live, has been dealt with above.
+    let kernel = unsafe { kernel() };
+    kernel.fault(cause, value);
+    kernel.frame()
+}
+
+/// The bits of mstatus that tell which mode a trap came from; zero is user mode.
+const FROM_MACHINE_MODE: usize = 3 << 11;
+
+/// The cause of Ibex's non-maskable interrupt.
+const NON_MASKABLE: usize = 31;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Alarm, driver 0x0: the time, and one alarm for each process.
+//!
+//! | command | arguments | reply | meaning |
+//! |---|---|---|---|
+//! | 0 | - | success | the driver is there |
+//! | 1 | - | u32 | ticks in a second |
+//! | 2 | - | u32 | the time in ticks, low half |
+//! | 3 | - | success | stops the alarm; ALREADY if none is set |
+//! | 5 | ticks | u32 | alarm that many ticks from now; replies with when it is due |
+//! | 6 | reference, ticks | u32 | alarm that many ticks from the reference, which lies in the past |
+//!
+//! Upcall 0 comes when the alarm is due: the time now, and when it was due.
+
+use super::Call;
+use crate::abi::{ErrorCode, Return};
+use crate::arch::timer;
+use crate::process::{MAX_PROCESSES, Processes};
+use crate::upcall::UpcallId;
+
+pub const NUMBER: u32 = 0x0;
+
+const UPCALL: UpcallId = UpcallId {
+    driver: NUMBER,
+    number: 0,
+};
+
+pub struct Alarm {
+    /// When each process's alarm is due.
+    due: [Option<u64>; MAX_PROCESSES],
+}
+
+impl Alarm {
+    pub const fn new() -> Alarm {
+        Alarm {
+            due: [None; MAX_PROCESSES],
+        }
+    }
+
+    /// Carries out a command. The caller sets the timer to [`Alarm::next`] afterwards.
+    pub fn command(&mut self, call: Call) -> Return {
+        let due = &mut self.due[call.process];
+        let [first, second] = call.arguments;
+        match call.number {
+            0 => Return::Success,
+            1 => Return::U32(timer::TICKS_PER_SECOND),
+            2 => Return::U32(timer::now() as u32),
+            3 => match due.take() {
+                Some(_) => Return::Success,
+                None => Return::Failure(ErrorCode::Already),
+            },
+            5 => {
+                let now = timer::now();
+                Return::U32(set(due, now, now as u32, first))
+            }
+            6 => Return::U32(set(due, timer::now(), first, second)),
+            _ => Return::Failure(ErrorCode::NoSupport),
+        }
+    }
+
+    /// When the next alarm of any process is due.
+    pub fn next(&self) -> Option<u64> {
+        self.due.iter().flatten().min().copied()
+    }
+
+    /// Reports all alarms that are due.
+    pub fn expire(&mut self, now: u64, processes: &mut Processes) {
+        for (due, process) in self.due.iter_mut().zip(processes) {
+            if let Some(at) = due.take_if(|at| *at <= now) {
+                // A process that never yields may lose an alarm: its queue is full.
+                let _ = process.schedule(UPCALL, [now as u32, at as u32, 0]);
+            }
+        }
+    }
+
+    /// Drops what a process that has ended had set.
+    pub fn forget(&mut self, process: usize) {
+        self.due[process] = None;
+    }
+}
+
+impl Default for Alarm {
+    fn default() -> Alarm {
+        Alarm::new()
+    }
+}
+
+/// Sets an alarm `ticks` after `reference`, which is a low half of the time and lies in the past; the
+/// alarm may too. Returns the low half of when it is due.
+fn set(due: &mut Option<u64>, now: u64, reference: u32, ticks: u32) -> u32 {
+    let elapsed = (now as u32).wrapping_sub(reference);
+    let ahead = i64::from(ticks) - i64::from(elapsed);
+    *due = Some(now.saturating_add_signed(ahead));
+    reference.wrapping_add(ticks)
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Perf on this kernel: the adapter between the capsule, which has the command table, and the
+//! kernel's own types.
+
+use super::Call;
+use crate::abi::{ErrorCode, Return};
+use crate::arch::Core;
+use crate::process::Processes;
+use crate::upcall::UpcallId;
+use tockmark_perf::{Perf, Reply};
+
+pub const NUMBER: u32 = tockmark_perf::DRIVER_NUMBER;
+
+const UPCALL: UpcallId = UpcallId {
+    driver: NUMBER,
+    number: 0,
+};
+
+#[inline(always)]
+pub fn command(call: Call, processes: &mut Processes) -> Return {
+    match Perf::new(Core).command(call.number, call.arguments[0]) {
+        Reply::Success => Return::Success,
+        Reply::U32(value) => Return::U32(value),
+        Reply::Pair(first, second) => Return::Pair(first, second),
+        Reply::U64(value) => Return::U64(value),
+        Reply::Upcall(first, second, third) => processes[call.process]
+            .schedule(UPCALL, [first, second, third])
+            .into(),
+        Reply::NoSupport => Return::Failure(ErrorCode::NoSupport),
+    }
+}

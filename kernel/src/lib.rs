@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The tockmark baseline kernel: the least that the Tock system-call interface can cost on OpenTitan
+//! Earl Grey. It loads up to four applications from flash, keeps them apart with the PMP, runs them
+//! in user mode and serves version 2 of the interface. It is not Tock and holds none of its code.
+//!
+//! How to read it: a trap enters at `arch/riscv/trap.S`, which calls `arch/riscv/trap.rs`, which
+//! calls [`kernel::Kernel`]. System calls go on to [`syscall`], one function each; the drivers behind
+//! them are in [`drivers`]. What a process is stands in [`process`], where it comes from in
+//! [`loader`] and [`tbf`]. Everything outside of `arch` is safe Rust, but for [`umem`], the one
+//! place that touches an application's memory; and everything outside of `arch` runs on a host
+//! against a fake machine, which is how it is tested.
+
+#![cfg_attr(target_os = "none", no_std)]
+
+pub mod abi;
+pub mod arch;
+pub mod drivers;
+pub mod kernel;
+pub mod loader;
+pub mod process;
+pub mod region;
+pub mod report;
+pub mod syscall;
+pub mod tbf;
+pub mod umem;
+pub mod upcall;
+
+#[cfg(test)]
+mod tests;

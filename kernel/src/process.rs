@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A process: an application's memory, its registers while it does not run, and what it has asked
+//! for: upcalls subscribed to, buffers allowed.
+
+use crate::abi::ErrorCode;
+use crate::drivers::{READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS, subscription_slot};
+use crate::region::Region;
+use crate::umem::UserBuffer;
+use crate::upcall::{Queue, Upcall, UpcallId};
+
+/// How many applications the kernel takes.
+pub const MAX_PROCESSES: usize = 4;
+
+pub type Processes = [Process; MAX_PROCESSES];
+
+/// A process's registers while the kernel runs: register xN is word N. x0 needs no place, so its
+/// word holds the program counter. `arch/riscv/trap.S` knows this layout.
+#[repr(C)]
+pub struct Frame([u32; 32]);
+
+const PC: usize = 0;
+const RA: usize = 1;
+const SP: usize = 2;
+const A0: usize = 10;
+
+impl Frame {
+    const fn new() -> Frame {
+        Frame([0; 32])
+    }
+
+    /// All 32 words, the program counter first.
+    pub fn words(&self) -> &[u32; 32] {
+        &self.0
+    }
+
+    pub fn pc(&self) -> u32 {
+        self.0[PC]
+    }
+
+    /// Sets a0 to a3.
+    #[inline(always)]
+    pub fn set_result(&mut self, words: [u32; 4]) {
+        self.0[A0..A0 + 4].copy_from_slice(&words);
+    }
+
+    /// Makes the process call `function` and return to where it stands now.
+    fn call(&mut self, function: u32, arguments: [u32; 4]) {
+        self.0[RA] = self.0[PC];
+        self.0[PC] = function;
+        self.set_result(arguments);
+    }
+}
+
+/// An application that was found in flash and has a place in RAM.
+#[derive(Clone, Copy)]
+pub struct App {
+    pub name: &'static str,
+    /// All of it in flash, header included.
+    pub flash: Region,
+    /// Where the application proper starts in flash.
+    pub start: u32,
+    /// Its first instruction.
+    pub entry: u32,
+    pub ram: Region,
+}
+
+impl App {
+    const NONE: App = App {
+        name: "",
+        flash: Region::EMPTY,
+        start: 0,
+        entry: 0,
+        ram: Region::EMPTY,
+    };
+}
+
+/// What a process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It runs, or could.
+    Ready,
+    /// It waits for any upcall.
+    Yielded,
+    /// It waits for this upcall, whose arguments it wants without a function being called.
+    YieldedFor(UpcallId),
+    /// It has ended, or there is none.
+    Stopped,
+}
+
+/// The function that an upcall calls, and the word that it is called with. Zero: none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    pub function: u32,
+    pub userdata: u32,
+}
+
+impl Subscription {
+    const NULL: Subscription = Subscription {
+        function: 0,
+        userdata: 0,
+    };
+}
+
+pub struct Process {
+    pub frame: Frame,
+    pub app: App,
+    pub state: State,
+    /// End of the RAM that the application may use now; the rest, up to the end of its RAM region,
+    /// it can ask for.
+    app_break: u32,
+    upcalls: Queue,
+    subscriptions: [Subscription; SUBSCRIPTION_SLOTS],
+    pub read_only: [UserBuffer; READ_ONLY_SLOTS],
+    pub read_write: [UserBuffer; READ_WRITE_SLOTS],
+}
+
+impl Process {
+    pub const fn new() -> Process {
+        Process {
+            frame: Frame::new(),
+            app: App::NONE,
+            state: State::Stopped,
+            app_break: 0,
+            upcalls: Queue::new(),
+            subscriptions: [Subscription::NULL; SUBSCRIPTION_SLOTS],
+            read_only: [UserBuffer::EMPTY; READ_ONLY_SLOTS],
+            read_write: [UserBuffer::EMPTY; READ_WRITE_SLOTS],
+        }
+    }
+
+    /// Puts the process at its application's first instruction, with nothing asked for yet.
+    ///
+    /// The break starts at the bottom of RAM: how much of it the application uses from the start is
+    /// for the application to say.
+    pub fn start(&mut self, app: App) {
+        *self = Process::new();
+        self.app = app;
+        self.app_break = app.ram.start();
+        self.frame.0[PC] = app.entry;
+        self.frame.0[SP] = self.app_break;
+        let (ram, length) = (app.ram.start(), app.ram.length());
+        self.frame
+            .set_result([app.start, ram, length, self.app_break]);
+        self.state = State::Ready;
+    }
+
+    /// The process runs no more, and nothing waits for it.
+    pub fn stop(&mut self) {
+        self.state = State::Stopped;
+        self.upcalls.clear();
+    }
+
+    /// The RAM that the application may use now.
+    pub fn ram(&self) -> Region {
+        Region::new(self.app.ram.start(), self.app_break)
+    }
+
+    /// That RAM as the PMP is told, in whole words: its end is rounded up, which stays within the
+    /// application's own region.
+    pub fn protected_ram(&self) -> Region {
+        Region::new(self.app.ram.start(), self.app_break.next_multiple_of(4))
+    }
+
+    pub fn app_break(&self) -> u32 {
+        self.app_break
+    }
+
+    pub fn set_break(&mut self, new: u32) -> Result<(), ErrorCode> {
+        let ram = self.app.ram;
+        if new < ram.start() || new > ram.end() {
+            return Err(ErrorCode::NoMemory);
+        }
+        self.app_break = new;
+        Ok(())
+    }
+
+    /// Replaces a subscription, and cancels what waits for the old one.
+    pub fn subscribe(
+        &mut self,
+        id: UpcallId,
+        new: Subscription,
+    ) -> Result<Subscription, ErrorCode> {
+        let slot = subscription_slot(id)?;
+        let executable = self.app.flash.start()..self.app.flash.end();
+        if new.function != 0 && !executable.contains(&new.function) {
+            return Err(ErrorCode::Invalid);
+        }
+        self.upcalls.cancel(id);
+        Ok(core::mem::replace(&mut self.subscriptions[slot], new))
+    }
+
+    /// Reports an event. It waits until the process yields.
+    pub fn schedule(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
+        self.upcalls.push(Upcall { id, arguments })
+    }
+
+    /// Could the process run if it were given the core?
+    pub fn is_runnable(&self) -> bool {
+        match self.state {
+            State::Ready => true,
+            State::Yielded => self.upcalls.iter().any(|up| self.handler(up.id).is_some()),
+            State::YieldedFor(id) => self.upcalls.iter().any(|up| up.id == id),
+            State::Stopped => false,
+        }
+    }
+
+    /// Ends a process's wait if it can end now. Returns whether the process is ready.
+    pub fn wake(&mut self) -> bool {
+        let awake = match self.state {
+            State::Ready => true,
+            State::Yielded => self.run_upcall(),
+            State::YieldedFor(id) => self.take_upcall(id),
+            State::Stopped => false,
+        };
+        if awake {
+            self.state = State::Ready;
+        }
+        awake
+    }
+
+    /// Makes the process run its oldest waiting upcall, if there is one.
+    pub fn run_upcall(&mut self) -> bool {
+        !self.upcalls.is_empty() && self.run_oldest_upcall()
+    }
+
+    /// The same where some wait. Those that nobody subscribed to are dropped.
+    #[inline(never)]
+    fn run_oldest_upcall(&mut self) -> bool {
+        while let Some(Upcall { id, arguments }) = self.upcalls.pop() {
+            if let Some(handler) = self.handler(id) {
+                let [first, second, third] = arguments;
+                let arguments = [first, second, third, handler.userdata];
+                self.frame.call(handler.function, arguments);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Hands the arguments of the oldest upcall with this id to the process, calling nothing.
+    pub fn take_upcall(&mut self, id: UpcallId) -> bool {
+        let Some(Upcall { arguments, .. }) = self.upcalls.pop_id(id) else {
+            return false;
+        };
+        let [first, second, third] = arguments;
+        self.frame.set_result([first, second, third, 0]);
+        true
+    }
+
+    fn handler(&self, id: UpcallId) -> Option<Subscription> {
+        let slot = subscription_slot(id).ok()?;
+        Some(self.subscriptions[slot]).filter(|handler| handler.function != 0)
+    }
+}
+
+impl Default for Process {
+    fn default() -> Process {
+        Process::new()
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Headers as elf2tab writes them, broken ones, and arbitrary bytes.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Builds an application: a header with these entries, then bytes of 0xAA up to `total_size`.
+pub fn app(entries: &[(u16, Vec<u8>)], total_size: u32, flags: u32) -> Vec<u8> {
+    let mut image = vec![0; BASE_SIZE];
+    for (kind, value) in entries {
+        image.extend(kind.to_le_bytes());
+        image.extend((value.len() as u16).to_le_bytes());
+        image.extend(value);
+        image.resize(image.len().next_multiple_of(4), 0);
+    }
+    let header_size = image.len();
+    image[0..2].copy_from_slice(&2u16.to_le_bytes());
+    image[2..4].copy_from_slice(&(header_size as u16).to_le_bytes());
+    image[4..8].copy_from_slice(&total_size.to_le_bytes());
+    image[8..12].copy_from_slice(&flags.to_le_bytes());
+    let sum = checksum(&image);
+    image[12..16].copy_from_slice(&sum.to_le_bytes());
+    image.resize(total_size as usize, 0xAA);
+    image
+}
+
+/// The value of an entry that is made of words.
+pub fn value(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The entries of an ordinary application.
+pub fn usual(name: &str, ram: u32, flash: u32, minimum_ram: u32) -> Vec<(u16, Vec<u8>)> {
+    vec![
+        (kind::MAIN, value(&[0, 0, minimum_ram])),
+        (kind::PACKAGE_NAME, name.as_bytes().to_vec()),
+        (kind::FIXED_ADDRESSES, value(&[ram, flash])),
+        (kind::KERNEL_VERSION, value(&[2])),
+    ]
+}
+
+#[test]
+fn an_app_is_read() {
+    let entries = usual("mem", 0x1000_4000, 0x2003_0080, 4096);
+    let image = app(&entries, 512, 1);
+    let Ok(Entry::App(header)) = parse(&image) else {
+        panic!("not read: {:?}", parse(&image));
+    };
+    let header_size = u32::from(half(&image, 2).unwrap());
+    assert_eq!(header.name, "mem");
+    assert_eq!(header.total_size, 512);
+    assert_eq!((header.start, header.entry), (header_size, header_size));
+    assert_eq!(header.minimum_ram, 4096);
+    assert_eq!(header.fixed_ram, Some(0x1000_4000));
+    assert_eq!(header.fixed_flash, Some(0x2003_0080));
+    assert_eq!(header.kernel_version, Some((2, 0)));
+    assert!(header.enabled);
+}
+
+#[test]
+fn a_program_entry_goes_before_a_main_entry() {
+    for swap in [false, true] {
+        let mut entries = vec![
+            (kind::MAIN, value(&[4, 0, 1])),
+            (kind::PROGRAM, value(&[8, 4, 2, 400, 0])),
+        ];
+        if swap {
+            entries.swap(0, 1);
+        }
+        let image = app(&entries, 512, 1);
+        let header_size = u32::from(half(&image, 2).unwrap());
+        let Ok(Entry::App(header)) = parse(&image) else {
+            panic!("not read");
+        };
+        assert_eq!(header.entry, header_size + 8);
+        assert_eq!(header.start, header_size + 4);
+        assert_eq!(header.minimum_ram, 2);
+    }
+}
+
+#[test]
+fn erased_flash_ends_the_list() {
+    assert_eq!(parse(&[0xFF; 64]), Ok(Entry::End));
+    assert_eq!(parse(&[0; 64]), Ok(Entry::End));
+    assert_eq!(parse(&[]), Ok(Entry::End));
+}
+
+#[test]
+fn a_header_without_a_program_is_padding() {
+    assert_eq!(parse(&app(&[], 2048, 0)), Ok(Entry::Padding(2048)));
+}
+
+#[test]
+fn a_disabled_app_says_so() {
+    let image = app(&usual("off", 0, 0, 0), 256, 0);
+    assert!(matches!(parse(&image), Ok(Entry::App(header)) if !header.enabled));
+}
+
+#[test]
+fn every_single_flipped_bit_of_a_header_is_noticed() {
+    let image = app(&usual("flip", 0x1000_4000, 0x2003_0080, 64), 256, 1);
+    let header_size = usize::from(half(&image, 2).unwrap());
+    for bit in 0..header_size * 8 {
+        let mut bad = image.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        assert!(parse(&bad).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let whole = app(&usual("cut", 0, 0, 0), 512, 1);
+    assert_eq!(parse(&whole[..508]), Err(Error::Size), "longer than flash");
+    let outside = app(&[(kind::MAIN, value(&[4096, 0, 0]))], 512, 1);
+    assert_eq!(parse(&outside), Err(Error::Entry));
+    let wrapped = app(&[(kind::MAIN, value(&[0, u32::MAX, 0]))], 512, 1);
+    assert_eq!(parse(&wrapped), Err(Error::Entry));
+    let short = app(&[(kind::MAIN, value(&[0]))], 512, 1);
+    assert_eq!(parse(&short), Err(Error::Truncated(kind::MAIN)));
+    let name = app(&[(kind::PACKAGE_NAME, vec![0xFF, 0xFE])], 512, 1);
+    assert_eq!(parse(&name), Err(Error::Name));
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..256)) {
+        let _ = parse(&bytes);
+    }
+
+    /// With a right checksum, so that the entries are reached.
+    #[test]
+    fn arbitrary_entries_never_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..256),
+        kinds in proptest::collection::vec((0..12u16, 0..24u16), 0..8),
+    ) {
+        let mut image = app(&[(kind::MAIN, bytes)], 1024, 1);
+        let mut at = BASE_SIZE;
+        for (kind, length) in kinds {
+            if at + 4 <= usize::from(half(&image, 2).unwrap()) {
+                image[at..at + 2].copy_from_slice(&kind.to_le_bytes());
+                image[at + 2..at + 4].copy_from_slice(&length.to_le_bytes());
+                at += 4 + usize::from(length).next_multiple_of(4);
+            }
+        }
+        let header_size = usize::from(half(&image, 2).unwrap());
+        let sum = checksum(&image[..header_size]);
+        image[12..16].copy_from_slice(&sum.to_le_bytes());
+        if let Ok(Entry::App(header)) = parse(&image) {
+            prop_assert!(header.entry < header.total_size && header.start < header.total_size);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which applications the kernel takes from flash, and what it says of the others.
+
+use super::*;
+use crate::process::State;
+use crate::tbf::tests::value;
+
+fn running(kernel: &Kernel) -> Vec<&str> {
+    let ready = kernel
+        .processes
+        .iter()
+        .filter(|process| process.state == State::Ready);
+    ready.map(|process| process.app.name).collect()
+}
+
+/// One application with entries of the test's own, then an ordinary one.
+fn before_an_ordinary(entries: &[(u16, Vec<u8>)], flags: u32) -> Vec<u8> {
+    let mut flash = app(entries, FLASH_EACH, flags);
+    let good = apps(&["pad", "good"]).split_off(FLASH_EACH as usize);
+    flash.extend(good);
+    flash
+}
+
+#[test]
+fn four_apps_run_and_a_fifth_is_refused() {
+    let kernel = load(apps(&["a", "b", "c", "d", "e"]));
+    assert_eq!(running(&kernel), ["a", "b", "c", "d"]);
+    assert!(printed().contains("app e refused: the kernel takes 4 apps"));
+    assert!(printed().ends_with("apps: 4\n"));
+}
+
+#[test]
+fn padding_and_disabled_apps_are_passed_over_silently() {
+    for (entries, flags) in [(vec![], 0), (usual("off", RAM, FLASH, 64), 0)] {
+        host::with(|machine| machine.fifo.clear());
+        let kernel = load(before_an_ordinary(&entries, flags));
+        assert_eq!(running(&kernel), ["good"]);
+        assert_eq!(printed().lines().count(), 1, "{}", printed());
+    }
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_the_reason() {
+    let mut no_version = usual("app", RAM, u32::MAX, 64);
+    no_version.pop();
+    let mut version_3 = no_version.clone();
+    version_3.push((8, value(&[3])));
+    let mut not_fixed = no_version.clone();
+    not_fixed.retain(|(kind, _)| *kind != 5);
+    not_fixed.push((8, value(&[2])));
+    let cases = [
+        (no_version, "names no kernel version"),
+        (version_3, "wants kernel 3.0"),
+        (not_fixed, "no fixed RAM address"),
+        (usual("app", RAM, FLASH, 64), "linked for flash 0x20030000"),
+        (
+            usual("app", RAM - 4, u32::MAX, 64),
+            "not in 0x10002000..0x10012000",
+        ),
+        (
+            usual("app", RAM + 2, u32::MAX, 64),
+            "0x40 bytes of RAM at 0x10002002",
+        ),
+        (usual("app", RAM, u32::MAX, u32::MAX), "0xffffffff bytes"),
+        (usual("app", RAM, u32::MAX, 0x1_0001), "0x10001 bytes"),
+    ];
+    for (entries, reason) in cases {
+        let kernel = load(before_an_ordinary(&entries, 1));
+        assert_eq!(running(&kernel), ["good"], "{reason}");
+        let said = printed();
+        assert!(
+            said.contains("app app refused: ") && said.contains(reason),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn an_app_cannot_have_anothers_ram() {
+    let mut flash = app(&usual("one", RAM, u32::MAX, RAM_EACH), FLASH_EACH, 1);
+    let overlapping = usual("two", RAM + RAM_EACH - 4, u32::MAX, 64);
+    flash.extend(app(&overlapping, FLASH_EACH, 1));
+    let kernel = load(flash);
+    assert_eq!(running(&kernel), ["one"]);
+    let reason = "app two refused: its RAM 0x10002ffc..0x1000303c overlaps that of app one";
+    assert!(printed().contains(reason), "{}", printed());
+}
+
+#[test]
+fn a_bad_header_ends_the_search() {
+    let mut flash = apps(&["a", "b", "c"]);
+    flash[FLASH_EACH as usize + 20] ^= 1;
+    let kernel = load(flash);
+    assert_eq!(running(&kernel), ["a"]);
+    let line = "bad app header at 0x20030400: checksum does not match";
+    assert!(printed().contains(line), "{}", printed());
+}
+
+#[test]
+fn a_name_cannot_break_the_line() {
+    let flash = app(&usual("a\nb", RAM - 4, u32::MAX, 64), FLASH_EACH, 1);
+    load(flash);
+    assert!(printed().contains("app a?b refused"));
+}
