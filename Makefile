@@ -4,13 +4,14 @@ export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
 
-.PHONY: help setup build sim kernel apps bench test clean
+.PHONY: help setup build sim kernel apps bench test tables clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print the table'
 	@echo 'make test    set up, build, run every test'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
+	@echo 'make tables  put the tables of committed results into the pages that show them'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'Then: .venv/bin/tockmark --help'
 
@@ -33,6 +34,9 @@ bench: build
 
 test: build
 	@.venv/bin/pytest
+
+tables: setup
+	@.venv/bin/python tools/refresh_tables.py
 
 clean:
 	rm -rf build .venv .tools .hypothesis tools/*.egg-info
