@@ -25,13 +25,13 @@ const machine::Window *window_of(uint32_t addr) {
 Bus::Bus(Settings settings)
     : settings_(std::move(settings)), sram_device_(sram), rom_device_(rom), flash_device_(flash),
       peripherals_([this](Cycle now, const Request &r) { return register_access(now, r); }),
-      nothing_(timing::kNothingAnswer,
+      nothing_(machine::kNothingAnswer,
                [](Cycle, const Request &r) {
                    return Answer{0, true, r.host};
                }),
       uart_(settings_.uart_cycles_per_byte, settings_.uart_sink) {
     for (size_t i = 0; i < kBlockCount; ++i)
-        blocks_.emplace_back(timing::kRegisterAnswer, [this](Cycle now, const Request &r) {
+        blocks_.emplace_back(machine::kRegisterAnswer, [this](Cycle now, const Request &r) {
             return register_access(now, r);
         });
 }
@@ -72,7 +72,30 @@ template <typename Device> void Bus::serve(Device &device, uint8_t target, Cycle
         steps_[step.accepted->host].accepted = step.accepted;
 }
 
+// Every request is granted at once and answered in the next cycle, at both ports.
+void Bus::step_flat(Cycle now, const PortOut out[kHosts]) {
+    for (unsigned host = 0; host < kHosts; ++host) {
+        in[host].rvalid = out[host].req;
+        if (out[host].req)
+            in[host].answer = access(now, out[host].request);
+    }
+}
+
+Answer Bus::access(Cycle now, const Request &request) {
+    for (Storage *storage : {&flash, &sram, &rom})
+        if (storage->holds(request.addr)) {
+            if (request.we)
+                storage->write(request.addr, request.wdata, request.be);
+            return {request.we ? 0 : storage->read(request.addr), false, request.host};
+        }
+    if (!window_of(request.addr))
+        return {0, true, request.host};
+    return register_access(now, request);
+}
+
 void Bus::step(Cycle now, const PortOut out[kHosts]) {
+    if constexpr (machine::kFlat)
+        return step_flat(now, out);
     steps_[kInstr] = steps_[kData] = Step{};
     serve(flash_device_, kFlash, now);
     serve(sram_device_, kSram, now);

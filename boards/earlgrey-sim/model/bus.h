@@ -58,13 +58,15 @@ private:
     static constexpr uint8_t kSram = 0, kRom = 1, kFlash = 2, kPeri = 3, kNothing = 4,
                              kRegisters = 5;
     struct Port {
-        Fifo<Request, timing::kPortFifoDepth> requests;
-        Fifo<Answer, timing::kPortFifoDepth> answers;
+        Fifo<Request, machine::kPortFifoDepth> requests;
+        Fifo<Answer, machine::kPortFifoDepth> answers;
         uint8_t target = kNothing; // of the request at the front
         uint8_t outstanding = 0;
         uint8_t outstanding_at = kNothing;
     };
 
+    void step_flat(Cycle now, const PortOut out[kHosts]);
+    Answer access(Cycle now, const Request &request);
     uint8_t decode(uint32_t addr) const;
     template <typename Device> void serve(Device &device, uint8_t target, Cycle now);
     Answer register_access(Cycle now, const Request &request);

@@ -66,7 +66,7 @@ private:
     // The i-cache asks for a new scrambling key when it is invalidated, and waits for it.
     void give_key() {
         if (!top_.scramble_req_o)
-            key_wait_ = timing::kScrambleKey;
+            key_wait_ = machine::kScrambleKey;
         top_.scramble_key_valid_i = top_.scramble_req_o && key_wait_ == 0;
         if (key_wait_)
             --key_wait_;

@@ -6,19 +6,11 @@
 
 namespace earlgrey {
 
+using namespace machine;
+
 // --- uart -------------------------------------------------------------------------------------
 
 namespace {
-enum UartRegister : uint32_t {
-    kUartIntrState = 0x00,
-    kUartIntrEnable = 0x04,
-    kUartIntrTest = 0x08,
-    kUartCtrl = 0x10,
-    kUartStatus = 0x14,
-    kUartWdata = 0x1c,
-    kUartFifoCtrl = 0x20,
-    kUartFifoStatus = 0x24,
-};
 enum UartInterrupt : uint32_t { kTxWatermark = 1u << 0, kTxEmpty = 1u << 2 };
 constexpr uint32_t kUartCtrlTx = 1;
 } // namespace
@@ -80,8 +72,7 @@ void Uart::write(Cycle now, uint32_t offset, uint32_t value) {
 }
 
 unsigned Uart::watermark() const {
-    const unsigned level = fifo_ctrl_ >> 5 & 7;
-    return 1u << std::min(level, 6u);
+    return kUartTxLevels[(fifo_ctrl_ >> 5) % std::size(kUartTxLevels)];
 }
 
 void Uart::sent_one() {
@@ -105,18 +96,6 @@ void Uart::advance(Cycle now) {
 // --- rv_timer ---------------------------------------------------------------------------------
 
 namespace {
-enum TimerRegister : uint32_t {
-    kTimerCtrl = 0x004,
-    kTimerIntrEnable = 0x100,
-    kTimerIntrState = 0x104,
-    kTimerIntrTest = 0x108,
-    kTimerCfg = 0x10c,
-    kTimerLow = 0x110,
-    kTimerHigh = 0x114,
-    kTimerCompareLow = 0x118,
-    kTimerCompareHigh = 0x11c,
-};
-
 uint64_t with_low(uint64_t whole, uint32_t low) { return (whole >> 32 << 32) | low; }
 uint64_t with_high(uint64_t whole, uint32_t high) {
     return (whole & 0xffffffffu) | uint64_t{high} << 32;
@@ -127,13 +106,13 @@ uint64_t with_high(uint64_t whole, uint32_t high) {
 uint64_t RvTimer::time(Cycle now) const {
     if (!(ctrl_ & 1))
         return base_;
-    const uint64_t tick = uint64_t{timing::kPeripheralClock} * ((cfg_ & 0xfff) + 1);
+    const uint64_t tick = uint64_t{kPeripheralClock} * ((cfg_ & 0xfff) + 1);
     return base_ + (now - since_) / tick * (cfg_ >> 16 & 0xff);
 }
 
 // Moves the base to the last tick, so that no part of a tick is lost.
 void RvTimer::rebase(Cycle now) {
-    const uint64_t tick = uint64_t{timing::kPeripheralClock} * ((cfg_ & 0xfff) + 1);
+    const uint64_t tick = uint64_t{kPeripheralClock} * ((cfg_ & 0xfff) + 1);
     base_ = time(now);
     since_ = (ctrl_ & 1) ? since_ + (now - since_) / tick * tick : now;
 }
@@ -147,7 +126,7 @@ void RvTimer::schedule(Cycle now) {
     if (at >= compare_) {
         expires_ = now;
     } else if (step) {
-        const uint64_t tick = uint64_t{timing::kPeripheralClock} * ((cfg_ & 0xfff) + 1);
+        const uint64_t tick = uint64_t{kPeripheralClock} * ((cfg_ & 0xfff) + 1);
         const uint64_t ticks = (compare_ - base_ - 1) / step + 1;
         if (ticks < (kNever - since_) / tick)
             expires_ = since_ + ticks * tick;
@@ -228,12 +207,6 @@ void RvTimer::write(Cycle now, uint32_t offset, uint32_t value) {
 // --- rv_plic ----------------------------------------------------------------------------------
 
 namespace {
-enum PlicRegister : uint32_t {
-    kPlicPending = 0x1000,
-    kPlicEnable = 0x2000,
-    kPlicThreshold = 0x200000,
-    kPlicClaim = 0x200004,
-};
 constexpr uint32_t kPlicWords = (Plic::kSources + 31) / 32;
 
 template <typename Bits> uint32_t word_of(const Bits &bits, uint32_t number) {
@@ -264,8 +237,8 @@ void Plic::drive(unsigned first, unsigned count, uint32_t lines) {
 }
 
 uint32_t Plic::read(uint32_t offset) {
-    if (offset < kSources * 4)
-        return priority_[offset / 4];
+    if (offset - kPlicPriority < kSources * 4)
+        return priority_[(offset - kPlicPriority) / 4];
     if (offset >= kPlicPending && offset < kPlicPending + kPlicWords * 4)
         return word_of(pending_, (offset - kPlicPending) / 4);
     if (offset >= kPlicEnable && offset < kPlicEnable + kPlicWords * 4)
@@ -283,8 +256,8 @@ uint32_t Plic::read(uint32_t offset) {
 }
 
 void Plic::write(uint32_t offset, uint32_t value) {
-    if (offset < kSources * 4) {
-        priority_[offset / 4] = value & 3;
+    if (offset - kPlicPriority < kSources * 4) {
+        priority_[(offset - kPlicPriority) / 4] = value & 3;
     } else if (offset >= kPlicEnable && offset < kPlicEnable + kPlicWords * 4) {
         const uint32_t first = (offset - kPlicEnable) / 4 * 32;
         for (unsigned i = 0; i < 32 && first + i < kSources; ++i)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The devices that a kernel needs to run: UART, timer and interrupt controller, as far as Tock and
-// the baseline kernel use them. Register layouts: OpenTitan earlgrey_es (uart, rv_timer, rv_plic).
+// the baseline kernel use them. Register layouts are the machine's (OpenTitan's uart, rv_timer,
+// rv_plic).
 #pragma once
 
-#include "timing.h"
+#include "machine.h"
 #include "types.h"
 #include <array>
 #include <functional>
@@ -26,7 +27,7 @@ public:
     uint32_t lines() const { return state_ & enable_; }
 
 private:
-    static constexpr unsigned kDepth = 128;
+    static constexpr unsigned kDepth = machine::kUartFifoDepth;
     unsigned watermark() const;
     void sent_one();
 
@@ -63,7 +64,7 @@ private:
 // rv_plic: level-triggered gateways, one target.
 class Plic {
 public:
-    static constexpr unsigned kSources = 185;
+    static constexpr unsigned kSources = machine::kIrqSources;
 
     uint32_t read(uint32_t offset);
     void write(uint32_t offset, uint32_t value);

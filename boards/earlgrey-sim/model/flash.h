@@ -18,30 +18,44 @@ public:
 
     Step step(Cycle now, const Offers &offers) {
         Step out;
+        // Everything is decided on the state in which the cycle began.
+        const bool room = !inside_.full();
+        const bool shut[2] = {holds_back(banks_[0]), holds_back(banks_[1])};
+        for (Bank &bank : banks_)
+            nominate(bank);
+        deliver(now);
+        const auto try_accept = [&](const Request &request) {
+            return room && !shut[bank_of(request)] && accept(now, request);
+        };
+        const auto done = [&] {
+            return !inside_.empty() && inside_.front().state == Inside::kDone;
+        };
+
+        if constexpr (!machine::kFlashFifos) {
+            if (done()) {
+                out.answered = true;
+                out.answer = take();
+            }
+            if (const Request *request = arbiter_.winner(offers)) {
+                const bool taken = try_accept(*request);
+                arbiter_.settle(*request, taken);
+                out.accepted = taken ? request : nullptr;
+            }
+            return out;
+        }
+
         // The FIFOs on both sides take an entry only if they were empty when the cycle began.
         const bool may_enter = incoming_.empty();
         const bool may_leave = leaving_.empty();
-        const bool room = !inside_.full();
         if (!may_leave) {
             out.answered = true;
             out.answer = leaving_.front();
             leaving_.pop();
         }
-
-        // Which buffer the next miss takes is settled on the state in which the cycle began.
-        for (Bank &bank : banks_)
-            nominate(bank);
-        const bool shut[2] = {holds_back(banks_[0]), holds_back(banks_[1])};
-        deliver(now);
-        if (!incoming_.empty() && room && !shut[bank_of(incoming_.front())] &&
-            accept(now, incoming_.front()))
+        if (!may_enter && try_accept(incoming_.front()))
             incoming_.pop();
-        if (may_leave && !inside_.empty() && inside_.front().state == Inside::kDone) {
-            const Request &request = inside_.front().request;
-            leaving_.push({request.we ? 0 : storage_.read(request.addr), request.we, request.host});
-            inside_.pop();
-        }
-
+        if (may_leave && done())
+            leaving_.push(take());
         if (const Request *request = arbiter_.pick(offers, may_enter)) {
             out.accepted = request;
             incoming_.push(*request);
@@ -56,7 +70,7 @@ private:
         uint32_t word = 0; // flash word number
     };
     struct Bank {
-        std::array<Buffer, timing::kFlashBuffers> buffers;
+        std::array<Buffer, machine::kFlashBuffers> buffers;
         bool full = false;   // no buffer is empty
         uint8_t first = 0;   // the round robin prefers this buffer, then the ones behind it
         uint8_t nominee = 0; // the buffer that a miss in this cycle would take
@@ -72,10 +86,16 @@ private:
         enum { kWaiting, kHeld, kDone } state = kWaiting;
     };
 
+    Answer take() {
+        const Request request = inside_.front().request;
+        inside_.pop();
+        return {request.we ? 0 : storage_.read(request.addr), request.we, request.host};
+    }
+
     bool accept(Cycle now, const Request &request) {
         Bank &bank = banks_[bank_of(request)];
-        const uint32_t word = request.addr / timing::kFlashWordBytes;
-        for (uint8_t i = 0; i < timing::kFlashBuffers; ++i)
+        const uint32_t word = request.addr / machine::kFlashWordBytes;
+        for (uint8_t i = 0; i < machine::kFlashBuffers; ++i)
             if (bank.buffers[i].state != State::kInvalid && bank.buffers[i].word == word) {
                 inside_.push({request, &bank, i});
                 return true;
@@ -86,9 +106,9 @@ private:
         bank.buffers[chosen] = {State::kFilling, word};
         bank.busy = true;
         bank.filling = chosen;
-        bank.fill_ends = now + timing::kFlashArrayRead;
+        bank.fill_ends = now + machine::kFlashArrayRead;
         if (bank.full)
-            bank.first = (chosen + 1) % timing::kFlashBuffers;
+            bank.first = (chosen + 1) % machine::kFlashBuffers;
         inside_.push({request, &bank, chosen});
         return true;
     }
@@ -97,7 +117,7 @@ private:
     // owe no answer. The arbiter (prim_arbiter_tree) keeps a winner that has to wait, so a buffer
     // that owes an answer loses its turn to the next one at once, miss or no miss.
     void nominate(Bank &bank) {
-        constexpr uint8_t count = timing::kFlashBuffers;
+        constexpr uint8_t count = machine::kFlashBuffers;
         bank.full = true;
         for (uint8_t i = 0; i < count; ++i)
             if (bank.buffers[i].state == State::kInvalid) {
@@ -157,13 +177,13 @@ private:
     }
 
     static unsigned bank_of(const Request &request) {
-        return request.addr >> timing::kFlashBankBit & 1;
+        return request.addr >> machine::kFlashBankBit & 1;
     }
 
     Storage &storage_;
     Arbiter arbiter_;
     Fifo<Request, 1> incoming_;
-    Fifo<Inside, timing::kOutstanding> inside_;
+    Fifo<Inside, machine::kOutstanding> inside_;
     Fifo<Answer, 1> leaving_;
     std::array<Bank, 2> banks_;
 };

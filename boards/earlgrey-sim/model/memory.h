@@ -3,7 +3,7 @@
 // has room, and answers a known number of cycles later, in order.
 #pragma once
 
-#include "timing.h"
+#include "machine.h"
 #include "types.h"
 #include <functional>
 #include <vector>
@@ -39,7 +39,7 @@ private:
 // Requests inside a device, each with the cycle in which its answer is due.
 class Pending {
 public:
-    bool room() const { return inside_.size() < timing::kOutstanding; }
+    bool room() const { return inside_.size() < machine::kOutstanding; }
     bool empty() const { return inside_.empty(); }
     void add(const Answer &answer, Cycle due) { inside_.push({answer, due}); }
     // The answer that is due, if there is one and it `may_leave`.
@@ -56,7 +56,7 @@ private:
         Answer answer;
         Cycle due = 0;
     };
-    Fifo<Entry, timing::kOutstanding> inside_;
+    Fifo<Entry, machine::kOutstanding> inside_;
 };
 
 // sram_ctrl_main. One access a cycle.
@@ -75,12 +75,12 @@ public:
         out.accepted = request;
         if (!request->we) {
             pending_.add({storage_.read(request->addr), false, request->host},
-                         now + timing::kSramAnswer);
+                         now + machine::kSramAnswer);
             return out;
         }
         storage_.write(request->addr, request->wdata, request->be);
         const bool whole = request->be == 0xf;
-        const unsigned delay = whole ? timing::kSramAnswer : timing::kSramSubwordWrite;
+        const unsigned delay = whole ? machine::kSramAnswer : machine::kSramSubwordWrite;
         if (!whole)
             shut_until_ = now + delay;
         pending_.add({0, false, request->host}, now + delay);
@@ -101,6 +101,20 @@ public:
     bool idle() const { return pending_.empty() && waiting_.empty() && leaving_.empty(); }
 
     Step step(Cycle now, const Offers &offers) {
+        if constexpr (machine::kRomFifos)
+            return step_behind_fifos(now, offers);
+        Step out;
+        const bool ready = pending_.room();
+        out.answered = pending_.take(now, true, out.answer);
+        if (const Request *request = arbiter_.pick(offers, ready)) {
+            out.accepted = request;
+            serve(now, *request);
+        }
+        return out;
+    }
+
+private:
+    Step step_behind_fifos(Cycle now, const Offers &offers) {
         Step out;
         const bool was_leaving = !leaving_.empty();
         if (was_leaving) {
@@ -128,10 +142,9 @@ public:
         return out;
     }
 
-private:
     void serve(Cycle now, const Request &request) {
         pending_.add({request.we ? 0 : storage_.read(request.addr), request.we, request.host},
-                     now + timing::kRomAnswer);
+                     now + machine::kRomAnswer);
     }
 
     Storage &storage_;
@@ -177,20 +190,20 @@ public:
         const bool ready = !inside_.full();
         for (unsigned i = 0; i < inside_.size(); ++i) {
             Entry &entry = inside_.at(i);
-            if (now == entry.captured + timing::kPeripheralAccess)
+            if (now == entry.captured + machine::kPeripheralAccess)
                 entry.answer = access_(now, entry.request);
         }
-        if (!inside_.empty() && now >= inside_.front().captured + timing::kPeripheralAnswer) {
+        if (!inside_.empty() && now >= inside_.front().captured + machine::kPeripheralAnswer) {
             out.answered = true;
             out.answer = inside_.front().answer;
             inside_.pop();
         }
         if (const Request *request = arbiter_.pick(offers, ready)) {
             out.accepted = request;
-            constexpr Cycle slow = timing::kPeripheralClock;
-            Cycle edge = (now + 1 + slow - 1) / slow * slow;
-            if (edge < captured_ + timing::kPeripheralInterval && captured_ != kNever)
-                edge = captured_ + timing::kPeripheralInterval;
+            constexpr Cycle slow = machine::kPeripheralClock;
+            Cycle edge = (now + machine::kPeripheralSetup + slow - 1) / slow * slow;
+            if (edge < captured_ + machine::kPeripheralInterval && captured_ != kNever)
+                edge = captured_ + machine::kPeripheralInterval;
             captured_ = edge;
             inside_.push({*request, {}, edge});
         }
@@ -205,7 +218,7 @@ private:
     };
     RegisterBlock::Access access_;
     Arbiter arbiter_;
-    Fifo<Entry, timing::kOutstanding> inside_;
+    Fifo<Entry, machine::kOutstanding> inside_;
     Cycle captured_ = kNever;
 };
 

@@ -66,12 +66,19 @@ struct Step {
 // Round robin between the two hosts. A winner that has to wait stays the winner.
 class Arbiter {
 public:
-    const Request *pick(const Offers &offers, bool ready) {
+    const Request *winner(const Offers &offers) const {
         const Request *first = offers.of[priority_];
-        const Request *winner = first ? first : offers.of[priority_ ^ 1];
-        if (winner)
-            priority_ = ready ? (winner->host ^ 1) : winner->host;
-        return ready ? winner : nullptr;
+        return first ? first : offers.of[priority_ ^ 1];
+    }
+    void settle(const Request &winner, bool taken) {
+        priority_ = taken ? (winner.host ^ 1) : winner.host;
+    }
+    // The winner, if the device is ready for it.
+    const Request *pick(const Offers &offers, bool ready) {
+        const Request *request = winner(offers);
+        if (request)
+            settle(*request, ready);
+        return ready ? request : nullptr;
     }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The Verilated top: Ibex as Earl Grey (earlgrey_es) configures it, and nothing else. Bus,
-// memories and devices are the C++ model's (../model).
+// The Verilated top: the core and nothing else. Bus, memories and devices are the C++ model's
+// (../model). sim_core is Ibex as the machine has it (ibex_2021/ or ibex_2025/).
 //
 // Every input from the model goes through a register here. So no input of the core changes between
 // clock edges, and one evaluation at the rising edge settles a whole cycle: the model writes what
@@ -9,11 +9,7 @@
 // Two clocks that rise together: clk_i for the registers of this level, clk_core_i for the core,
 // which the main loop holds while core_sleep_o is high (Ibex gates its clock while it sleeps, so
 // mcycle stands still).
-module earlgrey_sim_top
-  import ibex_pkg::*;
-#(
-  parameter bit SecureIbex = 1'b0
-) (
+module earlgrey_sim_top (
   input  logic        clk_i,
   input  logic        clk_core_i,
   input  logic        rst_ni,
@@ -76,91 +72,36 @@ module earlgrey_sim_top
     scramble_key_valid_q <= scramble_key_valid_i;
   end
 
-  // Only a secure core (two cores in lockstep, checked buses) looks at these.
-  logic [6:0] instr_intg, data_intg;
-  if (SecureIbex) begin : gen_intg
-    logic [31:0] unused_instr_data, unused_data_data;
-    prim_secded_inv_39_32_enc u_instr_intg (
-      .data_i(instr_rdata_q),
-      .data_o({instr_intg, unused_instr_data})
-    );
-    prim_secded_inv_39_32_enc u_data_intg (
-      .data_i(data_rdata_q),
-      .data_o({data_intg, unused_data_data})
-    );
-  end else begin : gen_no_intg
-    assign instr_intg = '0;
-    assign data_intg  = '0;
-  end
-
-  crash_dump_t crash_dump;
-
-  ibex_top #(
-    .PMPEnable       (1'b1),
-    .PMPGranularity  (0),
-    .PMPNumRegions   (16),
-    .MHPMCounterNum  (10),
-    .MHPMCounterWidth(32),
-    .RV32M           (RV32MSingleCycle),
-    .RV32B           (RV32BOTEarlGrey),
-    .RegFile         (RegFileFPGA),
-    .BranchTargetALU (1'b1),
-    .WritebackStage  (1'b1),
-    .ICache          (1'b1),
-    .ICacheECC       (1'b1),
-    .ICacheScramble  (1'b1),
-    .DbgTriggerEn    (1'b1),
-    .DbgHwBreakNum   (4),
-    .SecureIbex      (SecureIbex)
-  ) u_ibex (
-    .clk_i                 (clk_core_i),
+  sim_core u_core (
+    .clk_i               (clk_core_i),
     .rst_ni,
-    .test_en_i             (1'b0),
-    .ram_cfg_i             ('0),
-    .hart_id_i             ('0),
     .boot_addr_i,
     .instr_req_o,
-    .instr_gnt_i           (instr_gnt_q & instr_req_o),
-    .instr_rvalid_i        (instr_rvalid_q),
     .instr_addr_o,
-    .instr_rdata_i         (instr_rdata_q),
-    .instr_rdata_intg_i    (instr_intg),
-    .instr_err_i           (instr_err_q),
+    .instr_gnt_i         (instr_gnt_q & instr_req_o),
+    .instr_rvalid_i      (instr_rvalid_q),
+    .instr_rdata_i       (instr_rdata_q),
+    .instr_err_i         (instr_err_q),
     .data_req_o,
-    .data_gnt_i            (data_gnt_q & data_req_o),
-    .data_rvalid_i         (data_rvalid_q),
     .data_we_o,
     .data_be_o,
     .data_addr_o,
     .data_wdata_o,
-    .data_wdata_intg_o     (),
-    .data_rdata_i          (data_rdata_q),
-    .data_rdata_intg_i     (data_intg),
-    .data_err_i            (data_err_q),
-    .irq_software_i        (1'b0),
-    .irq_timer_i           (irq_timer_q),
-    .irq_external_i        (irq_external_q),
-    .irq_fast_i            ('0),
-    .irq_nm_i              (1'b0),
-    .scramble_key_valid_i  (scramble_key_valid_q),
-    .scramble_key_i        (RndCnstIbexKeyDefault),
-    .scramble_nonce_i      (RndCnstIbexNonceDefault),
+    .data_gnt_i          (data_gnt_q & data_req_o),
+    .data_rvalid_i       (data_rvalid_q),
+    .data_rdata_i        (data_rdata_q),
+    .data_err_i          (data_err_q),
+    .irq_timer_i         (irq_timer_q),
+    .irq_external_i      (irq_external_q),
     .scramble_req_o,
-    .debug_req_i           (1'b0),
-    .crash_dump_o          (crash_dump),
-    .double_fault_seen_o   (double_fault_o),
-    .fetch_enable_i        (IbexMuBiOn),
-    .alert_minor_o         (),
-    .alert_major_internal_o(),
-    .alert_major_bus_o     (),
+    .scramble_key_valid_i(scramble_key_valid_q),
     .core_sleep_o,
-    .scan_rst_ni           (1'b1)
+    .double_fault_o,
+    .pc_o,
+    .exception_pc_o,
+    .exception_addr_o,
+    .last_data_addr_o,
+    .minstret_o
   );
-
-  assign pc_o             = crash_dump.current_pc;
-  assign exception_pc_o   = crash_dump.exception_pc;
-  assign exception_addr_o = crash_dump.exception_addr;
-  assign last_data_addr_o = crash_dump.last_data_addr;
-  assign minstret_o       = u_ibex.u_ibex_core.cs_registers_i.mhpmcounter[2][31:0];
 
 endmodule

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Earl Grey as taped out, on the CW310 FPGA board: its memory map, its registers and every number
+// of its timing. Source: OpenTitan's RTL at edf5e35f5d (earlgrey_es), by module as named. The whole
+// gives the RTL's own cycle counts on the reference programs (docs/simulator.md).
+#pragma once
+
+namespace earlgrey::machine {
+
+// --- timing, in core cycles -------------------------------------------------------------------
+
+// rv_core_ibex, PipeLine=1: a request and a response FIFO at each port, neither with pass-through.
+constexpr unsigned kPortFifoDepth = 2;
+
+// tlul_adapter_sram and tlul_adapter_host: requests inside one device.
+constexpr unsigned kOutstanding = 2;
+
+// sram_ctrl_main (prim_ram_1p_adv): acceptance to answer.
+constexpr unsigned kSramAnswer = 1;
+// tlul_sram_byte: a sub-word write reads, merges and writes back; the port is shut meanwhile.
+constexpr unsigned kSramSubwordWrite = 3;
+
+// rom_ctrl (prim_rom_adv), behind a one-entry request FIFO with pass-through and a one-entry
+// response FIFO without (xbar_main).
+constexpr unsigned kRomAnswer = 1;
+constexpr bool kRomFifos = true;
+
+// PLIC, flash_ctrl and other register blocks on xbar_main, with a register stage each way.
+constexpr unsigned kRegisterAnswer = 3;
+
+// An address that nothing answers: tlul_err_resp.
+constexpr unsigned kNothingAnswer = 1;
+
+// xbar_peri runs at a quarter of the core clock; requests and answers cross in tlul_fifo_async.
+constexpr unsigned kPeripheralClock = 4;     // core cycles in a peripheral cycle
+constexpr unsigned kPeripheralSetup = 1;     // from acceptance to the first edge that captures it
+constexpr unsigned kPeripheralInterval = 16; // from one capture to the next
+constexpr unsigned kPeripheralAnswer = 15;   // from capture to answer
+constexpr unsigned kPeripheralAccess = 8;    // from capture to the register itself (not checked)
+
+// flash_phy_rd: read buffers in each bank, bytes in each, and the array's read time (no
+// scrambling); behind one-entry FIFOs both ways without pass-through (xbar_main).
+constexpr unsigned kFlashBuffers = 4;
+constexpr unsigned kFlashWordBytes = 8;
+constexpr unsigned kFlashArrayRead = 2;
+constexpr unsigned kFlashBankBit = 19;
+constexpr bool kFlashFifos = true;
+
+// otp_ctrl: from the i-cache's request for a scrambling key to the key. The chip's own figure is
+// not known; this one meets most of the reference programs. It moves code beyond 4 KiB only.
+constexpr unsigned kScrambleKey = 46;
+
+// --- memory map (top_earlgrey) ----------------------------------------------------------------
+
+constexpr uint32_t kRomBase = 0x00008000, kRomSize = 32 << 10;
+constexpr uint32_t kSramBase = 0x10000000, kSramSize = 128 << 10;
+constexpr uint32_t kFlashBase = 0x20000000, kFlashSize = 1 << 20;
+constexpr uint32_t kBootAddress = 0x00008000; // the first instruction is 0x80 further on
+
+constexpr uint32_t kUart0 = 0x40000000;
+constexpr uint32_t kRvTimer = 0x40100000;
+constexpr uint32_t kOtpCtrl = 0x40130000;
+constexpr uint32_t kPlic = 0x48000000, kPlicSize = 0x08000000;
+
+// The word of the one-time memory that the boot ROM copies to the core's CPUCTRL register
+// (CREATOR_SW_CFG_CPUCTRL, seen through the software window of otp_ctrl).
+constexpr uint32_t kOtpCpuctrl = kOtpCtrl + 0x1000 + 284;
+
+constexpr unsigned kIrqSources = 185;
+constexpr unsigned kUart0FirstIrq = 1, kUartIrqs = 8;
+constexpr unsigned kRvTimerIrq = 124;
+
+// --- registers --------------------------------------------------------------------------------
+
+constexpr unsigned kUartFifoDepth = 128;
+// tx_watermark, by FIFO_CTRL.TXILVL: when fewer than this many bytes are left.
+constexpr unsigned kUartTxLevels[] = {1, 2, 4, 8, 16, 32, 64, 64};
+
+enum UartRegister : uint32_t {
+    kUartIntrState = 0x00,
+    kUartIntrEnable = 0x04,
+    kUartIntrTest = 0x08,
+    kUartCtrl = 0x10,
+    kUartStatus = 0x14,
+    kUartWdata = 0x1c,
+    kUartFifoCtrl = 0x20,
+    kUartFifoStatus = 0x24,
+};
+
+enum TimerRegister : uint32_t {
+    kTimerCtrl = 0x004,
+    kTimerIntrEnable = 0x100,
+    kTimerIntrState = 0x104,
+    kTimerIntrTest = 0x108,
+    kTimerCfg = 0x10c,
+    kTimerLow = 0x110,
+    kTimerHigh = 0x114,
+    kTimerCompareLow = 0x118,
+    kTimerCompareHigh = 0x11c,
+};
+
+enum PlicRegister : uint32_t {
+    kPlicPriority = 0x0000,
+    kPlicPending = 0x1000,
+    kPlicEnable = 0x2000,
+    kPlicThreshold = 0x200000,
+    kPlicClaim = 0x200004,
+};
+
+// Blocks behind xbar_peri, and register blocks on xbar_main. Those without a model of their own
+// read as zero and ignore writes; the simulator tells which were touched.
+constexpr Window kPeripherals[] = {
+    {kUart0, 0x40, "uart0"},
+    {0x40010000, 0x40, "uart1"},
+    {0x40020000, 0x40, "uart2"},
+    {0x40030000, 0x40, "uart3"},
+    {0x40040000, 0x40, "gpio"},
+    {0x40050000, 0x2000, "spi_device"},
+    {0x40080000, 0x80, "i2c0"},
+    {0x40090000, 0x80, "i2c1"},
+    {0x400a0000, 0x80, "i2c2"},
+    {0x400e0000, 0x40, "pattgen"},
+    {kRvTimer, 0x200, "rv_timer"},
+    {kOtpCtrl, 0x2000, "otp_ctrl"},
+    {0x40140000, 0x100, "lc_ctrl"},
+    {0x40150000, 0x800, "alert_handler"},
+    {0x40300000, 0x40, "spi_host0"},
+    {0x40310000, 0x40, "spi_host1"},
+    {0x40320000, 0x1000, "usbdev"},
+    {0x40400000, 0x80, "pwrmgr"},
+    {0x40410000, 0x80, "rstmgr"},
+    {0x40420000, 0x80, "clkmgr"},
+    {0x40430000, 0x100, "sysrst_ctrl"},
+    {0x40440000, 0x80, "adc_ctrl"},
+    {0x40450000, 0x80, "pwm"},
+    {0x40460000, 0x1000, "pinmux"},
+    {0x40470000, 0x40, "aon_timer"},
+    {0x40480000, 0x400, "ast"},
+    {0x40490000, 0x40, "sensor_ctrl"},
+    {0x40500000, 0x20, "sram_ctrl_ret"},
+    {0x40600000, 0x1000, "retention_sram"},
+};
+constexpr Window kRegisterBlocks[] = {
+    {0x41000000, 0x200, "flash_ctrl"},    {0x41100000, 0x100, "aes"},
+    {0x41110000, 0x1000, "hmac"},         {0x41120000, 0x1000, "kmac"},
+    {0x41130000, 0x10000, "otbn"},        {0x41140000, 0x100, "keymgr"},
+    {0x41150000, 0x80, "csrng"},          {0x41160000, 0x100, "entropy_src"},
+    {0x41170000, 0x80, "edn0"},           {0x41180000, 0x80, "edn1"},
+    {0x411c0000, 0x20, "sram_ctrl_main"}, {0x411e0000, 0x80, "rom_ctrl"},
+    {0x411f0000, 0x100, "rv_core_ibex"},  {0x41200000, 0x4, "rv_dm"},
+    {kPlic, kPlicSize, "rv_plic"},
+};
+
+} // namespace earlgrey::machine

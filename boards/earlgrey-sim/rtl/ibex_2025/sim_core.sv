@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Ibex of 2025 (top: ibex_top), configured by the machine's core_config (configs/).
+module sim_core
+  import ibex_pkg::*;
+  import core_config::*;
+(
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic [31:0] boot_addr_i,
+
+  output logic        instr_req_o,
+  output logic [31:0] instr_addr_o,
+  input  logic        instr_gnt_i,
+  input  logic        instr_rvalid_i,
+  input  logic [31:0] instr_rdata_i,
+  input  logic        instr_err_i,
+
+  output logic        data_req_o,
+  output logic        data_we_o,
+  output logic [3:0]  data_be_o,
+  output logic [31:0] data_addr_o,
+  output logic [31:0] data_wdata_o,
+  input  logic        data_gnt_i,
+  input  logic        data_rvalid_i,
+  input  logic [31:0] data_rdata_i,
+  input  logic        data_err_i,
+
+  input  logic        irq_timer_i,
+  input  logic        irq_external_i,
+
+  output logic        scramble_req_o,
+  input  logic        scramble_key_valid_i,
+
+  output logic        core_sleep_o,
+  output logic        double_fault_o,
+
+  output logic [31:0] pc_o,
+  output logic [31:0] exception_pc_o,
+  output logic [31:0] exception_addr_o,
+  output logic [31:0] last_data_addr_o,
+  output logic [31:0] minstret_o
+);
+
+  // Only a secure core (two cores in lockstep, checked buses) looks at these.
+  logic [6:0] instr_intg, data_intg;
+  if (SecureIbex) begin : gen_intg
+    logic [31:0] unused_instr_data, unused_data_data;
+    prim_secded_inv_39_32_enc u_instr_intg (
+      .data_i(instr_rdata_i),
+      .data_o({instr_intg, unused_instr_data})
+    );
+    prim_secded_inv_39_32_enc u_data_intg (
+      .data_i(data_rdata_i),
+      .data_o({data_intg, unused_data_data})
+    );
+  end else begin : gen_no_intg
+    assign instr_intg = '0;
+    assign data_intg  = '0;
+  end
+
+  crash_dump_t crash_dump;
+
+  ibex_top #(
+    .PMPEnable       (1'b1),
+    .PMPGranularity  (0),
+    .PMPNumRegions   (16),
+    .MHPMCounterNum  (10),
+    .MHPMCounterWidth(32),
+    .RV32M           (RV32MSingleCycle),
+    .RV32B           (Rv32b),
+    .RegFile         (RegFileFPGA),
+    .BranchTargetALU (1'b1),
+    .WritebackStage  (1'b1),
+    .ICache          (ICache),
+    .ICacheECC       (ICache),
+    .ICacheScramble  (ICache),
+    .DbgTriggerEn    (1'b1),
+    .DbgHwBreakNum   (4),
+    .SecureIbex      (SecureIbex)
+  ) u_ibex (
+    .clk_i                 (clk_i),
+    .rst_ni,
+    .test_en_i             (1'b0),
+    .ram_cfg_i             ('0),
+    .hart_id_i             ('0),
+    .boot_addr_i,
+    .instr_req_o,
+    .instr_gnt_i           (instr_gnt_i),
+    .instr_rvalid_i        (instr_rvalid_i),
+    .instr_addr_o,
+    .instr_rdata_i         (instr_rdata_i),
+    .instr_rdata_intg_i    (instr_intg),
+    .instr_err_i           (instr_err_i),
+    .data_req_o,
+    .data_gnt_i            (data_gnt_i),
+    .data_rvalid_i         (data_rvalid_i),
+    .data_we_o,
+    .data_be_o,
+    .data_addr_o,
+    .data_wdata_o,
+    .data_wdata_intg_o     (),
+    .data_rdata_i          (data_rdata_i),
+    .data_rdata_intg_i     (data_intg),
+    .data_err_i            (data_err_i),
+    .irq_software_i        (1'b0),
+    .irq_timer_i           (irq_timer_i),
+    .irq_external_i        (irq_external_i),
+    .irq_fast_i            ('0),
+    .irq_nm_i              (1'b0),
+    .scramble_key_valid_i  (scramble_key_valid_i),
+    .scramble_key_i        (RndCnstIbexKeyDefault),
+    .scramble_nonce_i      (RndCnstIbexNonceDefault),
+    .scramble_req_o,
+    .debug_req_i           (1'b0),
+    .crash_dump_o          (crash_dump),
+    .double_fault_seen_o   (double_fault_o),
+    .fetch_enable_i        (IbexMuBiOn),
+    .alert_minor_o         (),
+    .alert_major_internal_o(),
+    .alert_major_bus_o     (),
+    .core_sleep_o,
+    .scan_rst_ni           (1'b1)
+  );
+
+  assign pc_o             = crash_dump.current_pc;
+  assign exception_pc_o   = crash_dump.exception_pc;
+  assign exception_addr_o = crash_dump.exception_addr;
+  assign last_data_addr_o = crash_dump.last_data_addr;
+  assign minstret_o       = u_ibex.u_ibex_core.cs_registers_i.mhpmcounter[2][31:0];
+
+endmodule

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What all tests share. Ctrl-C works in them even where the shell that started them ignores it, as
+one does for a job in the background; the programs that they start inherit this."""
+
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
