@@ -20,8 +20,11 @@ setup:
 
 build: sim kernel apps
 
-sim: setup
-	@$(MAKE) --no-print-directory -C boards/earlgrey-sim OUT=$(abspath build/sim/cw310) VENV=$(abspath .venv)
+# One simulator a machine: `make sim`, `make sim-nexysvideo`, …
+sim: sim-cw310
+sim-%: setup
+	@$(MAKE) --no-print-directory -C boards/earlgrey-sim MACHINE=$* \
+	    OUT=$(abspath build/sim/$*) VENV=$(abspath .venv)
 
 kernel: setup
 	@cargo kernel

@@ -10,6 +10,7 @@ mkdir -p "$logs"
 
 RUST_TARGET=riscv32imc-unknown-none-elf
 ELF2TAB=0.13.0
+IBEX_2021=0.0.post2056
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 1; }
@@ -63,6 +64,10 @@ python_packages() {
         attempt venv "python3 -m venv" "install the venv module of Python" python3 -m venv .venv
     attempt pip "pip install" "check the network" .venv/bin/pip install \
         --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+    # The core of 2021, for the Nexys Video machine, in a folder of its own: same package, other version.
+    attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" .venv/bin/pip install \
+        --disable-pip-version-check --no-deps --upgrade --target .venv/ibex-2021 \
+        "pythondata-cpu-ibex==$IBEX_2021"
     touch $stamp
 }
 
