@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Whatever firmware it is given, the simulator ends by itself, with a reason, and never crashes.
+
+Images are random bytes, random instructions, and the baseline kernel cut short or with bits turned
+over; all from a seed that a failure prints. TOCKMARK_FUZZ_IMAGES asks for more of them, and
+TOCKMARK_SIMULATOR for another build (docs/simulator.md, "Sanitizers").
+"""
+
+import os
+import random
+import struct
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tockmark import board, image, paths
+
+SIMULATOR = os.environ.get(
+    "TOCKMARK_SIMULATOR", str(paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim")
+)
+IMAGES = int(os.environ.get("TOCKMARK_FUZZ_IMAGES", "1000"))
+SEED = 2021
+ENTRY = 0x400
+CYCLES = 30_000
+# What any image may end in: the suite's end, asleep, the cycle limit, a lock-up.
+GOOD = {0, 3, 4, 5}
+
+
+def random_bytes(rng: random.Random, kernel: bytes) -> bytes:
+    return bytes(ENTRY) + rng.randbytes(rng.choice([0, 1, 2, 3, 64, 4096]))
+
+
+def random_instructions(rng: random.Random, kernel: bytes) -> bytes:
+    """Loads, stores, branches, jumps, CSR and system instructions with random fields."""
+    opcodes = [0x03, 0x23, 0x63, 0x67, 0x6F, 0x73, 0x13, 0x33, 0x37, 0x17, 0x0F]
+    words = (rng.getrandbits(25) << 7 | rng.choice(opcodes) for _ in range(1024))
+    return bytes(ENTRY) + b"".join(struct.pack("<I", word) for word in words)
+
+
+def wild_accesses(rng: random.Random, kernel: bytes) -> bytes:
+    """Stores and loads all over the address space; a handler steps over each that faults."""
+    a0, a1, t1 = 10, 11, 6
+    handler = [0x34102373, 0x00430313, 0x34131073, 0x30200073]  # t1 = mepc, + 4, back; mret
+    code = [0x20001 << 12 | t1 << 7 | 0x37, 0x30531073]  # mtvec = t1 = 0x20001000
+    for _ in range(200):
+        block = rng.choice([0x8, 0x10000, 0x20000, 0x40000, 0x41000, 0x48000, rng.getrandbits(20)])
+        offset = rng.getrandbits(5) << 7
+        code += [
+            (block + rng.getrandbits(9)) % (1 << 20) << 12 | a0 << 7 | 0x37,
+            rng.getrandbits(7) << 25 | a1 << 20 | a0 << 15 | rng.randrange(3) << 12 | offset | 0x23,
+            rng.getrandbits(12) << 20 | a0 << 15 | rng.choice([0, 1, 2, 4, 5]) << 12 | a1 << 7 | 3,
+        ]
+    code.append(0x0000006F)  # j .
+    text = struct.pack(f"<{len(code)}I", *code)
+    return (bytes(ENTRY) + text).ljust(0x1000, b"\0") + struct.pack("<4I", *handler)
+
+
+def truncated_kernel(rng: random.Random, kernel: bytes) -> bytes:
+    return kernel[: rng.randrange(len(kernel))]
+
+
+def damaged_kernel(rng: random.Random, kernel: bytes) -> bytes:
+    damaged = bytearray(kernel)
+    for _ in range(rng.choice([1, 10, 1000])):
+        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+    return bytes(damaged)
+
+
+KINDS: list[Callable[[random.Random, bytes], bytes]] = [
+    random_bytes,
+    random_instructions,
+    wild_accesses,
+    truncated_kernel,
+    damaged_kernel,
+]
+
+
+def baseline(folder: Path) -> bytes:
+    profile = board.load("earlgrey-sim")
+    path = folder / "kernel.bin"
+    image.write_flash(image.read_kernel(profile.kernel), profile, path)
+    return path.read_bytes()
+
+
+def run(path: Path, option: str, *more: str) -> tuple[int, str]:
+    """Exit code and last line; the file is removed. A time-out is a failure of the test."""
+    command = [SIMULATOR, option, str(path), "--max-cycles", str(CYCLES), *more]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    path.unlink()
+    lines = done.stderr.decode().splitlines()
+    return done.returncode, lines[-1] if lines else "it said nothing"
+
+
+def test_any_image_ends_with_a_reason(tmp_path: Path) -> None:
+    kernel = baseline(tmp_path)
+
+    def attempt(number: int) -> tuple[int, str]:
+        rng = random.Random(SEED * 1_000_003 + number)
+        path = tmp_path / f"{number}.bin"
+        path.write_bytes(KINDS[number % len(KINDS)](rng, kernel))
+        code, last = run(path, "--flash", "--touched", "--icache", rng.choice(["on", "off"]))
+        assert code in GOOD, f"image {number} of seed {SEED}: exit {code}: {last}"
+        assert last.startswith("earlgrey-sim: end reason="), f"image {number}: {last}"
+        return number % len(KINDS), last.split()[2]
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ends = Counter(pool.map(attempt, range(IMAGES)))
+    assert sum(ends.values()) == IMAGES
+    # Every kind of image got somewhere, and not all to the same end.
+    assert {kind for kind, _ in ends} == set(range(len(KINDS)))
+    assert len({reason for _, reason in ends}) >= 3, ends
+
+
+def test_any_elf_is_loaded_or_refused(tmp_path: Path) -> None:
+    whole = board.load("earlgrey-sim").kernel.read_bytes()
+    codes = Counter[int]()
+    for number in range(IMAGES // 5):
+        rng = random.Random(SEED + number)
+        damaged = bytearray(whole[: rng.choice([len(whole), rng.randrange(1, 4096)])])
+        for _ in range(rng.randrange(1, 8)):
+            damaged[rng.randrange(min(len(damaged), 256))] = rng.getrandbits(8)
+        path = tmp_path / f"{number}.elf"
+        path.write_bytes(damaged)
+        code, last = run(path, "--elf")
+        assert code in GOOD | {2}, f"ELF {number} of seed {SEED}: exit {code}: {last}"
+        assert last.startswith("earlgrey-sim: "), last
+        codes[code] += 1
+    assert codes[2], codes
+    assert len(codes) > 1, codes
