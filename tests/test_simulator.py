@@ -147,6 +147,11 @@ ENDS = {
         3,
         "asleep",
     ),
+    "asleep while a timer runs that may not interrupt": (
+        "li a0, 0x40100000\nli t0, 1\nsw t0, 0x004(a0)\n2: wfi\nj 2b",
+        3,
+        "asleep",
+    ),
     "a loop for ever": ("1: j 1b", 4, "cycle-limit"),
     "faults in the fault handler": ("csrw mtvec, zero\nlw a0, 0(zero)", 5, "lockup"),
 }
@@ -174,6 +179,12 @@ report:
     done = simulate(tmp_path, source + body + STOP)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["5", str(0x30000004)]
+
+
+def test_flash_protection_is_open_after_reset(tmp_path: Path) -> None:
+    """A kernel that finds REGION_CFG_REGWEN_0 locked gives up protecting its flash."""
+    done = simulate(tmp_path, START + "li a0, 0x41000030\nlw t0, 0(a0)\nsw t0, 0(gp)\n" + STOP)
+    assert done.stdout.split() == ["1"]
 
 
 def test_the_timer_wakes_a_sleeping_core_while_mcycle_stands_still(tmp_path: Path) -> None:

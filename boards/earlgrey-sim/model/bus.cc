@@ -169,6 +169,9 @@ uint32_t Bus::device_read(Cycle now, uint32_t addr, const machine::Window &windo
         if (addr == machine::kOtpCpuctrl)
             return settings_.cpuctrl;
         touch(window);
+        for (const auto &reset : machine::kResetValues)
+            if (addr - reset.base < reset.count * 4)
+                return reset.value;
         return 0;
     }
 }

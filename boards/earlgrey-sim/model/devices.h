@@ -45,7 +45,8 @@ class RvTimer {
 public:
     uint32_t read(Cycle now, uint32_t offset);
     void write(Cycle now, uint32_t offset, uint32_t value);
-    Cycle next_event() const { return expires_; }
+    // An expiry that interrupts nobody is no event: it is seen when a register is read.
+    Cycle next_event() const { return (enable_ & 1) ? expires_ : kNever; }
     void advance(Cycle now);
     bool line() const { return (state_ & enable_ & 1) != 0; }
 

@@ -18,6 +18,11 @@ struct Window {
     const char *name;
 };
 
+// Registers without a model that are not zero after reset: `count` words from `base` on.
+struct ResetValue {
+    uint32_t base, count, value;
+};
+
 } // namespace earlgrey::machine
 
 #include MACHINE_H

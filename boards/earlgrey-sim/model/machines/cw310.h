@@ -150,4 +150,7 @@ constexpr Window kRegisterBlocks[] = {
     {kPlic, kPlicSize, "rv_plic"},
 };
 
+// flash_ctrl: the locks of the protection regions (REGION_CFG_REGWEN_0 to 7) are open.
+constexpr ResetValue kResetValues[] = {{0x41000030, 8, 1}};
+
 } // namespace earlgrey::machine

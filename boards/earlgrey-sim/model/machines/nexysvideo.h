@@ -132,4 +132,7 @@ constexpr Window kRegisterBlocks[] = {
     {0x411d0000, 0x10000, "otbn"},
 };
 
+// flash_ctrl: the locks of the protection regions (REGION_CFG_REGWEN_0 to 7) are open.
+constexpr ResetValue kResetValues[] = {{0x41000020, 8, 1}};
+
 } // namespace earlgrey::machine

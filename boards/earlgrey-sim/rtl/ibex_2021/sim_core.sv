@@ -104,7 +104,11 @@ module sim_core
     if (data_req_o && data_gnt_i) last_data_addr_o <= data_addr_o;
   end
 
-  assign pc_o             = u_ibex_core.pc_id;
+  // pc_id also shows what a taken branch throws away: keep the last that was an instruction.
+  always_ff @(posedge clk_i) begin
+    if (u_ibex_core.instr_valid_id) pc_o <= u_ibex_core.pc_id;
+  end
+
   assign exception_pc_o   = u_ibex_core.cs_registers_i.mepc_q;
   assign exception_addr_o = u_ibex_core.cs_registers_i.mtval_q;
   assign minstret_o       = u_ibex_core.cs_registers_i.mhpmcounter[2][31:0];

@@ -122,7 +122,11 @@ module sim_core
     .scan_rst_ni           (1'b1)
   );
 
-  assign pc_o             = crash_dump.current_pc;
+  // pc_id also shows what a taken branch throws away: keep the last that was an instruction.
+  always_ff @(posedge clk_i) begin
+    if (u_ibex.u_ibex_core.instr_valid_id) pc_o <= u_ibex.u_ibex_core.pc_id;
+  end
+
   assign exception_pc_o   = crash_dump.exception_pc;
   assign exception_addr_o = crash_dump.exception_addr;
   assign last_data_addr_o = crash_dump.last_data_addr;
