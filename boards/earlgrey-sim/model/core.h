@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Vcore.h"
+#include "Vcore___024root.h"
 #include "bus.h"
 #include "verilated.h"
 
@@ -11,8 +12,12 @@ namespace earlgrey {
 class Core {
 public:
     explicit Core(uint32_t boot_address) : top_(&context_) {
+#ifdef VARIANT_WAVES
+        context_.traceEverOn(true);
+#endif
         top_.boot_addr_i = boot_address;
         top_.rst_ni = 0;
+        top_.eval();
         for (int i = 0; i < 4; ++i)
             clock(true);
         top_.rst_ni = 1;
@@ -53,13 +58,18 @@ public:
     uint32_t last_data_addr() const { return top_.last_data_addr_o; }
     uint32_t minstret() const { return top_.minstret_o; }
 
+#ifdef VARIANT_WAVES
+    void trace(VerilatedTraceBaseC &file) { top_.trace(&file, 99); }
+#endif
+
 private:
+    // A rising edge. No logic looks at the falling one, so it is not evaluated: what Verilator
+    // remembers of the clocks, to see their edges, is put back to low.
     void clock(bool core) {
+        top_.rootp->__Vtrigprevexpr___TOP__clk_i__0 = 0;
+        top_.rootp->__Vtrigprevexpr___TOP__clk_core_i__0 = 0;
         top_.clk_i = 1;
         top_.clk_core_i = core;
-        top_.eval();
-        top_.clk_i = 0;
-        top_.clk_core_i = 0;
         top_.eval();
     }
 

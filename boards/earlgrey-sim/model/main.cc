@@ -3,7 +3,9 @@
 #include "core.h"
 #include "image.h"
 #include "options.h"
+#include "retirement.h"
 #include "suite_watch.h"
+#include "waves.h"
 
 #include <chrono>
 #include <cstdio>
@@ -33,12 +35,17 @@ public:
 
     int run() {
         uart_ = options_.uart == "-" ? stdout : std::fopen(options_.uart.c_str(), "wb");
-        if (!uart_) {
-            std::fprintf(stderr, "earlgrey-sim: cannot write %s: %s\n", options_.uart.c_str(),
-                         std::strerror(errno));
-            return kCannot;
-        }
+        if (!uart_)
+            return cannot_write(options_.uart);
+        if (!options_.itrace.empty() &&
+            !retirements_.open(options_.itrace, options_.from, options_.to))
+            return cannot_write(options_.itrace);
+        if (!options_.waves.empty() &&
+            !waves_.open(core_, options_.waves, options_.from, options_.to))
+            return cannot_write(options_.waves);
         const int code = loop();
+        if (!retirements_.close())
+            return cannot_write(options_.itrace);
         if (std::fflush(uart_) != 0 || uart_failed_) {
             std::fprintf(stderr, "earlgrey-sim: writing UART output failed: %s\n",
                          std::strerror(errno));
@@ -48,6 +55,12 @@ public:
     }
 
 private:
+    static int cannot_write(const std::string &path) {
+        std::fprintf(stderr, "earlgrey-sim: cannot write %s: %s\n", path.c_str(),
+                     std::strerror(errno));
+        return kCannot;
+    }
+
     Bus::Settings settings() {
         Bus::Settings settings;
         settings.uart_cycles_per_byte = options_.uart_cycles;
@@ -76,6 +89,7 @@ private:
         Cycle look = kLookEvery;
         for (;;) {
             core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
+            waves_.cycle(now_);
             core_.requests(out);
             bus_.step(now_, out);
             ++now_;
@@ -104,6 +118,8 @@ private:
     // core that does nothing else is.
     bool locked_up() {
         faults_ = now_ - last_fault_ < kFaultApart ? faults_ + 1 : 1;
+        if (faults_ == 1)
+            retirements_.mark();
         last_fault_ = now_;
         return faults_ >= kFaultsInARow;
     }
@@ -132,11 +148,14 @@ private:
     }
 
     int finish(int code) {
-        if (options_.touched)
+        const bool ended_well = code == kClosed || code == kMail;
+        if (!ended_well)
+            retirements_.explain(stderr, code == kLockup);
+        if (options_.touched || (Retirements::kBuilt && !ended_well))
             for (const auto &[name, times] : bus_.touched())
                 std::fprintf(stderr, "earlgrey-sim: touched %s %llu times\n", name.c_str(),
                              static_cast<unsigned long long>(times));
-        if (code != kClosed && code != kMail)
+        if (!ended_well)
             std::fprintf(
                 stderr, "earlgrey-sim: at pc=0x%08x mepc=0x%08x mtval=0x%08x last-data=0x%08x\n",
                 core_.pc(), core_.exception_pc(), core_.exception_addr(), core_.last_data_addr());
@@ -159,7 +178,9 @@ private:
     SuiteWatch suite_;
     Bus bus_;
     Core core_;
+    Waves waves_;
     Cycle now_ = 0;
+    Retirements retirements_{now_};
     Cycle asleep_for_ = 0;
     Cycle last_fault_ = 0;
     unsigned faults_ = 0;

@@ -3,6 +3,8 @@
 #include "options.h"
 
 #include "machine.h"
+#include "retirement.h"
+#include "waves.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +28,10 @@ constexpr const char *kHelp =
     "  --status SECONDS    a progress line on standard error every so often\n"
     "  --touched           tell at the end which devices without a model were accessed\n"
     "  --mailbox ADDR      print words stored at ADDR; a word stored at ADDR+4 ends the run\n"
+    "  --itrace FILE|-     every retired instruction, a line each (needs a build by `make "
+    "sim-retire`)\n"
+    "  --trace FILE        the core's signals as FST waves (needs a build by `make sim-waves`)\n"
+    "  --from N, --to N    trace only these cycles\n"
     "\n"
     "exit: 0 suite closed (or mailbox closed with 0), 1 cannot go on, 2 usage or unusable input,\n"
     "      3 asleep and nothing can wake the core, 4 cycle limit, 5 core locked up,\n"
@@ -63,6 +69,10 @@ Options parse_options(int argc, char **argv) {
         kStatus,
         kTouched,
         kMail,
+        kItrace,
+        kTrace,
+        kFrom,
+        kTo,
         kHelpO
     };
     static const option kTable[] = {
@@ -71,7 +81,9 @@ Options parse_options(int argc, char **argv) {
         {"boot", 1, nullptr, kBoot},     {"max-cycles", 1, nullptr, kMax},
         {"uart", 1, nullptr, kUart},     {"uart-cycles", 1, nullptr, kPace},
         {"status", 1, nullptr, kStatus}, {"touched", 0, nullptr, kTouched},
-        {"mailbox", 1, nullptr, kMail},  {"help", 0, nullptr, kHelpO},
+        {"mailbox", 1, nullptr, kMail},  {"itrace", 1, nullptr, kItrace},
+        {"trace", 1, nullptr, kTrace},   {"from", 1, nullptr, kFrom},
+        {"to", 1, nullptr, kTo},         {"help", 0, nullptr, kHelpO},
         {nullptr, 0, nullptr, 0},
     };
     constexpr uint64_t kAddress = 0xffffffff;
@@ -126,6 +138,22 @@ Options parse_options(int argc, char **argv) {
             break;
         case kMail:
             options.mailbox = static_cast<uint32_t>(number(name, optarg, 0, kAddress));
+            break;
+        case kItrace:
+            if (!Retirements::kBuilt)
+                usage("--itrace wants a simulator built with VARIANT=retire: `make sim-retire`");
+            options.itrace = value;
+            break;
+        case kTrace:
+            if (!Waves::kBuilt)
+                usage("--trace wants a simulator built with VARIANT=waves: `make sim-waves`");
+            options.waves = value;
+            break;
+        case kFrom:
+            options.from = number(name, optarg, 0, ~uint64_t{0});
+            break;
+        case kTo:
+            options.to = number(name, optarg, 0, ~uint64_t{0});
             break;
         case kHelpO:
             std::fputs(kHelp, stdout);

@@ -19,6 +19,8 @@ struct Options {
     std::string uart = "-";
     double status_seconds = 0;
     bool touched = false;
+    std::string itrace, waves; // files
+    uint64_t from = 0, to = ~uint64_t{0};
     std::optional<uint32_t> boot;
     uint32_t mailbox = 0;
 };

@@ -21,6 +21,11 @@ _start:
     lw   t0, 0(t0)
     csrw 0x7c0, t0
 
+#ifdef ROM_2020
+    # No ePMP, and no manifest: the first word of flash says where the kernel starts.
+    li   t0, 0x20000000
+    lw   t0, 0(t0)
+#else
     # ePMP: rule locking bypass first (bit 2), then the one locked entry that gives everything to
     # everybody, then machine-mode whitelist policy (bit 1), as the order of checks demands.
     csrwi 0x747, 4
@@ -31,4 +36,5 @@ _start:
     csrwi 0x747, 6
 
     li   t0, 0x20000400
+#endif
     jr   t0

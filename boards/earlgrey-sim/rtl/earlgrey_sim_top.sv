@@ -57,6 +57,7 @@ module earlgrey_sim_top (
   logic        data_gnt_q, data_rvalid_q, data_err_q;
   logic [31:0] data_rdata_q;
   logic        irq_timer_q, irq_external_q, scramble_key_valid_q;
+  logic [31:0] boot_addr_q;
 
   always_ff @(posedge clk_i) begin
     instr_gnt_q          <= instr_gnt_i;
@@ -70,12 +71,13 @@ module earlgrey_sim_top (
     irq_timer_q          <= irq_timer_i;
     irq_external_q       <= irq_external_i;
     scramble_key_valid_q <= scramble_key_valid_i;
+    boot_addr_q          <= boot_addr_i;
   end
 
   sim_core u_core (
     .clk_i               (clk_core_i),
     .rst_ni,
-    .boot_addr_i,
+    .boot_addr_i         (boot_addr_q),
     .instr_req_o,
     .instr_addr_o,
     .instr_gnt_i         (instr_gnt_q & instr_req_o),

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`make simspeed`, as far as it is not building: reading speeds and showing them. And seldom.py."""
+
+import importlib.util
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+from tockmark import paths
+
+SIM = paths.ROOT / "boards" / "earlgrey-sim"
+
+
+@pytest.fixture(scope="module")
+def simspeed() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("simspeed", SIM / "simspeed" / "simspeed.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["simspeed"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_reads_the_speed_of_both_simulators(simspeed: ModuleType) -> None:
+    own = "earlgrey-sim: end reason=cycle-limit cycles=3000000 instret=1408892 wall=2.50\n"
+    theirs = "Wallclock time:   0.9 s\nSimulation speed: 3.2e+05 cycles/s (320 kHz)\n"
+    assert simspeed.speed(own) == 1.2e6
+    assert simspeed.speed(theirs) == 3.2e5
+    with pytest.raises(ValueError, match="no speed"):
+        simspeed.speed("Segmentation fault")
+
+
+def test_shows_medians_and_ratios(simspeed: ModuleType) -> None:
+    shown = simspeed.table({"ours": [1.0e6, 1.2e6, 1.1e6], "theirs": [2e5, 2.2e5, 9e5]})
+    _, ours, theirs = shown.splitlines()
+    assert ours.split() == ["ours", "1.100", "1.000", "to", "1.200", "1.00"]
+    assert theirs.split() == ["theirs", "0.220", "0.200", "to", "0.900", "5.00"]
+
+
+def test_seldom_guards_long_expressions_of_registers_and_no_others() -> None:
+    long = " & ".join(["vlSelfRef.a_csr__DOT__rdata_q"] * 100)
+    mixed = long + " & vlSelfRef.b"
+    source = (
+        '#include "Vcore__pch.h"\n'
+        f"vlSelfRef.x = ({long});\n"
+        f"vlSelfRef.y = ({mixed});\n"  # of something that changes
+        f"vlSelfRef.z = ({long});\nvlSelfRef.z = 0U;\n"  # has two meanings
+        "vlSelfRef.w = vlSelfRef.a_csr__DOT__rdata_q;\n"  # short
+    )
+    command = [sys.executable, str(SIM / "seldom.py")]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
+    assert done.stdout.count(".changed(") == 1
+    register = "vlSelfRef.a_csr__DOT__rdata_q"
+    assert f".changed({register}, {register}))) vlSelfRef.x = ({long});" in done.stdout
