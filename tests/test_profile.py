@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The simulator with the core's retirement port, and `tockmark profile` on it: they show what the
+plain simulator does, to the cycle.
+
+Builds what `make profile` makes, which takes half a minute the first time.
+"""
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.profile.trace import Step, parse
+
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+PLAIN = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
+RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-mno-relax"]
+LINK = ["-nostdlib", "-nostartfiles", "-Wl,-Ttext=0x20000000,--omagic,--build-id=none"]
+
+# Traps, divides, loads from flash and from a device, and ends through the mailbox.
+PROGRAM = """
+    .option norelax
+    .globl _start
+    .org 0x400
+_start:
+    la   t1, trap
+    csrw mtvec, t1
+    li   gp, 0x41140000
+    li   tp, 0x41150000
+    li   s0, 5
+1:  csrr a0, mcycle
+    div  a2, a0, s0
+    lw   a3, 0(t1)
+    lw   a3, 0(tp)
+    ecall
+    csrr a1, mcycle
+    sub  a1, a1, a0
+    sw   a1, 0(gp)
+    addi s0, s0, -1
+    bnez s0, 1b
+    sw   zero, 4(gp)
+2:  j    2b
+    .balign 256
+trap:
+    csrr t0, mepc
+    addi t0, t0, 4
+    csrw mepc, t0
+    mret
+"""
+FAULTY = PROGRAM.replace("csrr t0, mepc", "unimp")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    without_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "profile"]
+    done = subprocess.run(
+        command, cwd=paths.ROOT, env=without_make, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def program(folder: Path, text: str) -> str:
+    source = folder / "program.S"
+    source.write_text(text)
+    elf = str(folder / "program.elf")
+    subprocess.run([*CC, *LINK, "-o", elf, str(source)], check=True, capture_output=True)
+    return elf
+
+
+def simulate(binary: Path, *options: str, code: int = 0) -> tuple[str, str]:
+    """What the run printed, and what it told of itself, without the time it took."""
+    command = [str(binary), *options, "--mailbox", "0x41140000"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout, re.sub(r" wall=\S+", "", done.stderr)
+
+
+def trace(path: Path) -> list[Step]:
+    return [parse(line) for line in path.read_text().splitlines()[1:]]
+
+
+@pytest.mark.parametrize("icache", ["on", "off"])
+def test_the_port_changes_no_count_and_misses_no_cycle(tmp_path: Path, icache: str) -> None:
+    elf = program(tmp_path, PROGRAM)
+    run = ("--elf", elf, "--icache", icache)
+    file = tmp_path / "trace"
+    assert simulate(RETIRE, *run, "--itrace", str(file)) == simulate(PLAIN, *run)
+    steps = trace(file)
+    reads = [step for step in steps if step.reads_mcycle()]
+    assert len(reads) == 10
+    assert [step.value for step in reads] == [step.mcycle for step in reads]
+    for before, step in itertools.pairwise(steps):
+        assert step.mcycle - before.mcycle == step.cycles == 1 + sum(n for _, n in step.waits)
+
+
+def test_a_window_of_the_trace(tmp_path: Path) -> None:
+    elf = program(tmp_path, PROGRAM)
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    simulate(RETIRE, "--elf", elf, "--itrace", str(whole))
+    simulate(RETIRE, "--elf", elf, "--itrace", str(part), "--from", "200", "--to", "300")
+    lines = whole.read_text().splitlines()[1:]
+    inside = [line for line in lines if 200 <= int(line.split()[0]) <= 300]
+    assert part.read_text().splitlines()[1:] == inside != []
+
+
+def test_a_lockup_is_explained(tmp_path: Path) -> None:
+    _, said = simulate(RETIRE, "--elf", program(tmp_path, FAULTY), code=5)
+    told = [line for line in said.splitlines() if not line.startswith(("earlgrey-sim", "#"))]
+    steps = [parse(line) for line in told if " x0=" not in line and line[22:24] == "M "]
+    assert 8 < len(steps) <= 32
+    assert any(step.insn == 0x73 and step.trap for step in steps)
+    assert " x8=00000005" in said  # s0
+    assert "touched csrng 1 times" in said
+
+
+def test_the_plain_simulator_says_what_it_lacks(tmp_path: Path) -> None:
+    elf = program(tmp_path, PROGRAM)
+    for option, build in (("--itrace", "sim-retire"), ("--trace", "sim-waves")):
+        _, said = simulate(PLAIN, "--elf", elf, option, str(tmp_path / "x"), code=2)
+        assert f"make {build}" in said
+
+
+def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -> None:
+    def tockmark(*arguments: str) -> str:
+        command = [TOCKMARK, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    result = tmp_path / "result.json"
+    tockmark("run", "--only", "syscall", "-o", str(result))
+    (row,) = (r for r in json.loads(result.read_text())["rows"] if r["id"] == "syscall.command")
+    sample = row["cycles"]["stats"]["median"]
+
+    said = tockmark("profile", "syscall.command", "-o", str(tmp_path))
+    sums = [line.split()[:3] for line in said.splitlines() if line.endswith("  sum")]
+    assert sums == [[str(sample), "100.0", str(row["instret"]["stats"]["median"])]] * 2
+    assert (tmp_path / "profile.txt").read_text().strip() in said
+
+    folded = (tmp_path / "stacks.folded").read_text().splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in folded) == sample
+    assert any("exception;on_system_call" in line for line in folded)
+    listed = (tmp_path / "sample.txt").read_text().splitlines()[1:]
+    assert sum(int(line.split()[0]) for line in listed) == sample
+
+    picture = ET.parse(tmp_path / "flame.svg").getroot()
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `profile`: where each cycle of one benchmark's sample goes.
+
+The app runs twice on the same flash image: on the plain simulator, and on the one with the core's
+retirement port, which tells every instruction. Both must print the same log, byte for byte; so what
+is profiled is what is measured. A steady sample of the benchmark is then found in the instruction
+trace (trace.py), its cycles are charged (attribute.py), and shown (report.py, flame.py).
+"""
+
+import dataclasses
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tockmark import paths
+from tockmark.board import Board
+from tockmark.catalogue import Catalogue, Params, label
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.image import Kernel, build_image
+from tockmark.profile import attribute, flame, report
+from tockmark.profile.symbols import Frame, Program
+from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
+from tockmark.protocol import decode
+from tockmark.rows import Row, assemble
+from tockmark.stats import summarise
+from tockmark.target import simulate
+
+VARIANT = "retire"
+NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
+LINES = "profiling"  # the cargo profile that has line tables beside the same code
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    kernel: Kernel
+    board: Board
+    icache: bool
+    id: str
+    params: Params
+    out: Path
+    max_cycles: int
+
+    @property
+    def label(self) -> str:
+        return label(self.id, self.params)
+
+
+def choose(catalogue: Catalogue, text: str) -> tuple[str, Params]:
+    """What `call.args:n=3` names."""
+    id_, _, rest = text.partition(":")
+    if id_ not in catalogue.benchmarks:
+        raise TockmarkError(f"there is no benchmark '{id_}'", "`tockmark list` shows all")
+    variants = catalogue.benchmarks[id_].variants()
+    params = dict(part.partition("=")[::2] for part in rest.split(",") if part)
+    for variant in variants:
+        if {name: str(value) for name, value in variant.items()} == params:
+            return id_, variant
+    known = (":".join([id_, ",".join(f"{n}={v}" for n, v in p.items())]) for p in variants)
+    raise TockmarkError(
+        f"'{text}' names no row", f"choose one of: {', '.join(k.rstrip(':') for k in known)}"
+    )
+
+
+def default_out(id_: str, params: Params, kernel: Kernel, board: Board, icache: bool) -> Path:
+    """Where a profile goes."""
+    name = kernel.name.split()[0] if kernel.name else kernel.path.stem
+    parts = [label(id_, params).replace(" ", "-").replace("=", ""), name, board.name]
+    return paths.PROFILES / "-".join([*parts, *([] if icache else ["icache-off"])])
+
+
+def retirement_binary(board: Board) -> Path:
+    """The simulator with the retirement port, beside the plain one."""
+    plain = board.target.binary
+    binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
+    if not binary.exists():
+        raise TockmarkError(
+            f"the simulator {paths.shown(binary)} is not built",
+            f"run `make profile MACHINE={board.machine}` (half a minute)",
+        )
+    return binary
+
+
+def profile(options: Options, catalogue: Catalogue) -> str:
+    """Profile one benchmark; writes the files, returns the text to print."""
+    binary = retirement_binary(options.board)
+    group = catalogue.benchmarks[options.id].group
+    build_image(group, options.kernel, options.board, options.out, steady_stop=True)
+    app = Program(options.out / f"{group}.elf")
+    sampler = Sampler.of(app)
+    log, runs = _run(options, binary, options.out / f"{group}.flash", sampler)
+    rows = _rows(log, group, options)
+    series = rows[-1].series["cycles"]
+    number = _steady(series)
+    found = sample(_runs_of(rows, runs)[number], sampler)
+    kernel = _kernel(options.kernel)
+    kernel.study(step.pc for step in found.steps if not step.user)
+    app.study(step.pc for step in found.steps if step.user)
+
+    def where(step: Step) -> tuple[Frame, ...]:
+        return (app if step.user else kernel).frames(step.pc)
+
+    made = attribute.profile(found, where)
+    if made.instructions != rows[-1].series["instret"][number]:
+        raise TockmarkError(
+            "the trace has not the instructions that the app counted", "report this"
+        )
+    head = [
+        f"{options.label}: sample {number + 1} of {len(series)}, {found.cycles} cycles",
+        f"kernel  {options.kernel.name or options.kernel.path.name}"
+        f" sha256 {options.kernel.sha256[:12]}{'' if kernel.lines else NO_LINES}",
+        f"board   {options.board.name} ({options.board.machine}),"
+        f" i-cache {'on' if options.icache else 'off'}",
+        f"check   the app measured {found.cycles} cycles and {made.instructions} instructions:"
+        " what is charged below adds up to them;",
+        "        and the run without the retirement port printed the same log, byte for byte",
+    ]
+    text = "\n".join([*head, "", report.tables(made)])
+    subtitle = f"{head[1].split(' sha256')[0].removeprefix('kernel  ')}, {head[2][8:]}"
+    files = {
+        "profile.txt": f"{text}\n",
+        "stacks.folded": attribute.folded(made.stacks()),
+        "flame.svg": flame.svg(made, options.label, subtitle),
+        "sample.txt": "".join(
+            f"{line}\n" for line in report.listing(made, [options.kernel.path, app.path])
+        ),
+    }
+    for name, content in files.items():
+        (options.out / name).write_text(content, encoding="utf-8")
+    written = ", ".join(files)
+    return f"{text}\n\nwritten to {paths.shown(options.out)}: {written}"
+
+
+def _kernel(kernel: Kernel) -> Program:
+    """The kernel's symbols: from the build with line tables, if it is of the same code."""
+    program = Program(kernel.path)
+    beside = kernel.path.parents[1] / LINES / kernel.path.name
+    if beside.exists():
+        better = Program(beside)
+        if better.same_code(program):
+            return better
+    return program
+
+
+def _run(
+    options: Options, binary: Path, flash: Path, sampler: Sampler
+) -> tuple[str, list[list[str]]]:
+    """The log, and the lines of each run of tm_sample."""
+    plain = simulate(options.board, flash, options.icache, options.max_cycles)
+    target = dataclasses.replace(options.board.target, binary=binary)
+    with tempfile.TemporaryDirectory() as folder:
+        uart = Path(folder) / "uart.log"
+        tracing = simulate(
+            dataclasses.replace(options.board, target=target),
+            flash,
+            options.icache,
+            options.max_cycles,
+            *("--uart", str(uart), "--itrace", "-"),
+        )
+        try:
+            runs = list(windows(_checked(tracing.lines()), sampler))
+            log = "".join(f"{line}\n" for line in plain.lines())
+            for simulation in (plain, tracing):
+                ending = simulation.ending()
+                if ending:
+                    raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
+        finally:
+            plain.stop()
+            tracing.stop()
+        traced = uart.read_text(encoding="latin-1")
+    if traced != log:
+        raise TockmarkError("the run with the retirement port printed another log", "report this")
+    return log, runs
+
+
+def _checked(lines: Iterator[str]) -> Iterator[str]:
+    """The trace less its heading, which tells that its columns are where they should be."""
+    heading = next(lines, HEADING)
+    if heading != HEADING:
+        raise TockmarkError("the simulator's trace has another form", "run `make profile`")
+    return lines
+
+
+def _rows(log: str, group: str, options: Options) -> list[Row]:
+    """The rows of the app up to the one asked for, which is the last."""
+    app = assemble(decode(log.splitlines())).apps.get(group)
+    rows = app.rows if app is not None else []
+    for at, row in enumerate(rows):
+        if (row.id, row.params) == (options.id, options.params) and row.series.get("cycles"):
+            return rows[: at + 1]
+    why = [no_row.why for no_row in app.no_rows if no_row.id == options.id] if app else []
+    raise TockmarkError(
+        f"{options.label} was not measured on this kernel{f': {why[0]}' if why else ''}",
+        "`tockmark run` shows what was",
+        INCOMPLETE,
+    )
+
+
+def _runs_of(rows: list[Row], runs: list[list[str]]) -> list[list[str]]:
+    """The runs of tm_sample that gave the last row: each row's samples follow one another, in the
+    order of the rows; a benchmark that failed may have left others between them."""
+    measured = [difference(run) for run in runs]
+    start = end = 0
+    for row in rows:
+        cycles = row.series["cycles"]
+        start = end
+        while measured[start : start + len(cycles)] != cycles:
+            start += 1
+            if start > len(measured):
+                raise TockmarkError(f"the trace has no samples like those of {row.id}")
+        end = start + len(cycles)
+    return runs[start:end]
+
+
+def _steady(cycles: list[int]) -> int:
+    """The last sample that took as long as the median of the steady ones, counted from 0."""
+    stats = summarise(cycles)
+    usual = [i for i, taken in enumerate(cycles) if i and stats and taken == stats.median]
+    return usual[-1] if usual else len(cycles) - 1

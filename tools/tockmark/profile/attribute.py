@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Where each cycle of a sample goes: to an instruction and a cause, and so to a function, a phase
+and a stack. Nothing is estimated, and nothing is lost: the charges of a sample add up to it.
+
+An instruction is charged the cycle in which it leaves the decode stage, and what it waited for
+before. Two waits are charged to the instruction before it, which caused them: for a load or store
+in flight, and for the refill after a jump, a branch or a return from a trap.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tockmark.profile.phases import phase_of
+from tockmark.profile.symbols import Frame
+from tockmark.profile.trace import ECALL, Sample, Step
+
+EXECUTE = "execute"
+FETCH = "fetch"
+MEMORY = "load/store"
+BRANCH = "branch"
+MULTIPLY = "mul/div"
+TRAP = "trap/CSR"
+CAUSES = (EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP)
+
+SYSTEM = 0x73  # opcode of ecall, mret and the CSR instructions
+MRET = 0x30200073
+LINKS = (1, 5)  # registers that hold return addresses
+
+Where = Callable[[Step], tuple[Frame, ...]]
+Stack = tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """Cycles of one cause, at one instruction."""
+
+    step: int  # its number in the run of tm_sample
+    cause: str
+    cycles: int
+
+
+def charges(sample: Sample) -> list[Charge]:
+    """All cycles of the sample."""
+    found: list[Charge] = []
+    for i in range(sample.first + 1, sample.last + 1):
+        # At the first instruction there is nobody before it in the sample.
+        before = i - 1 if i - 1 > sample.first else i
+        found.append(Charge(i, EXECUTE, 1))
+        found += _waits(sample.steps, i, before)
+    return found
+
+
+def _waits(steps: list[Step], i: int, before: int) -> Iterator[Charge]:
+    step, last = steps[i], steps[i - 1]
+    left = dict(step.waits)
+    if step.handler:  # a trap: the flush and the first cycle of the fetch
+        yield from _refill(left, i, TRAP)
+    elif last.opcode == SYSTEM and "o" in left:  # mret, or a CSR write that flushes
+        yield from _refill(left, before, TRAP)
+    elif step.pc != last.pc + last.size:
+        yield from _refill(left, before, BRANCH)
+    for kind, where, cause in (
+        ("f", i, FETCH),
+        ("w", before, MEMORY),
+        ("m", i, MEMORY),
+        ("x", i, MULTIPLY),
+        ("b", i, BRANCH),
+        ("o", i, TRAP),
+    ):
+        if left.get(kind):
+            yield Charge(where, cause, left[kind])
+
+
+def _refill(left: dict[str, int], where: int, cause: str) -> Iterator[Charge]:
+    """Take out the cycles that a redirection costs even where the next instruction is at hand."""
+    cycles = left.pop("o", 0)
+    if left.get("f"):
+        left["f"] -= 1
+        cycles += 1
+    if cycles:
+        yield Charge(where, cause, cycles)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an instruction of the run was part of."""
+
+    stack: Stack  # callers first
+    phase: str
+    in_body: bool  # under the benchmark's body, not in the readings
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """An instruction that called, or that a trap interrupted."""
+
+    step: Step
+    trap: bool
+
+
+def places(steps: list[Step], where: Where) -> list[Place]:
+    """Follow calls, returns and traps through a run of tm_sample."""
+    sites: list[_Site] = []
+    found: list[Place] = []
+    for step, after in zip(steps, [*steps[1:], None], strict=True):
+        frames = where(step)
+        stack = [frame for site in sites for frame in where(site.step)]
+        in_body = bool(sites) and not sites[0].trap
+        found.append(Place((*stack, *frames), phase_of(frames, step.user), in_body))
+        if after is not None:
+            _follow(sites, step, after)
+    return found
+
+
+def _follow(sites: list[_Site], step: Step, after: Step) -> None:
+    if after.handler:
+        sites.append(_Site(step, trap=True))
+    elif step.insn == MRET:
+        # One that does not go back to where a trap came from is a jump: Tock's way to its loop.
+        depths = [i for i, s in enumerate(sites) if s.trap and s.step.user == after.user]
+        del sites[depths[-1] if depths else len(sites) :]
+    elif _calls(step):
+        sites.append(_Site(step, trap=False))
+    elif after.pc != step.pc + step.size:
+        for depth in range(len(sites) - 1, -1, -1):
+            site = sites[depth]
+            if site.trap:
+                return
+            if after.pc == site.step.pc + site.step.size:
+                del sites[depth:]
+                return
+
+
+def _calls(step: Step) -> bool:
+    """Is it a jump that leaves its return address behind?"""
+    if step.opcode in (0x6F, 0x67):
+        return step.insn >> 7 & 0x1F in LINKS
+    jal = step.insn & 0xE003 == 0x2001
+    jalr = step.insn & 0xF07F == 0x9002 and step.insn >> 7 & 0x1F != 0
+    return step.size == 2 and (jal or jalr)
+
+
+@dataclass
+class Line:
+    """One line of a table: what its cycles went to."""
+
+    causes: Counter[str]
+    instructions: int = 0
+    in_body: int = 0
+
+    @property
+    def cycles(self) -> int:
+        return self.causes.total()
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A whole sample."""
+
+    sample: Sample
+    charges: list[Charge]
+    places: list[Place]
+
+    @property
+    def instructions(self) -> int:
+        """How many minstret counted: an instruction that traps does not retire."""
+        steps = range(self.sample.first + 1, self.sample.last + 1)
+        return sum(not self.traps(step) for step in steps)
+
+    def traps(self, step: int) -> bool:
+        return self.sample.steps[step].trap or self.sample.steps[step].insn == ECALL
+
+    def by(self, key: Callable[[Place], str]) -> dict[str, Line]:
+        """The cycles by phase or function, in the order of their first appearance."""
+        lines: dict[str, Line] = {}
+        for charge in self.charges:
+            place = self.places[charge.step]
+            line = lines.setdefault(key(place), Line(Counter()))
+            line.causes[charge.cause] += charge.cycles
+            line.instructions += charge.cause == EXECUTE and not self.traps(charge.step)
+            line.in_body += charge.cycles if place.in_body else 0
+        return lines
+
+    def stacks(self) -> dict[Stack, int]:
+        """The cycles by stack, in the order of their first appearance."""
+        found: dict[Stack, int] = {}
+        for charge in sorted(self.charges, key=lambda charge: charge.step):
+            stack = self.places[charge.step].stack
+            found[stack] = found.get(stack, 0) + charge.cycles
+        return found
+
+
+def profile(sample: Sample, where: Where) -> Profile:
+    """Attribute a sample."""
+    made = Profile(sample, charges(sample), places(sample.steps, where))
+    assert sum(charge.cycles for charge in made.charges) == sample.cycles
+    return made
+
+
+def folded(stacks: dict[Stack, int]) -> str:
+    """Stacks as flamegraph.pl and its relatives read them: `a;b;c 12`."""
+    return "".join(
+        f"{';'.join(frame.name.replace(';', ':') for frame in stack)} {cycles}\n"
+        for stack, cycles in stacks.items()
+    )

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A flame graph as one SVG file that needs nothing else: a box a function, as wide as its cycles
+and those of what it called, on top of its caller. Colours are phases; boxes stand in the order in
+which they first ran. Pointing at a box tells what it is."""
+
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape
+
+from tockmark.profile import phases
+from tockmark.profile.attribute import Profile
+from tockmark.profile.symbols import Frame
+
+WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 62, 34
+FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
+CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
+COLOURS = {
+    phases.APP: "#9ecae9",
+    phases.ENTRY: "#f28e5c",
+    phases.KERNEL: "#f6cf71",
+    phases.CAPSULE: "#a1d99b",
+    phases.SCHEDULER: "#c9b3e6",
+    phases.PMP: "#f4a6c0",
+    phases.RETURN: "#e8b07a",
+}
+
+
+@dataclass
+class Node:
+    """A function in one chain of callers."""
+
+    frame: Frame
+    phase: str = ""
+    cycles: int = 0
+    children: dict[Frame, "Node"] = field(default_factory=dict)
+
+    def colour(self) -> str:
+        """That of its phase; one without cycles of its own takes that of what it called first."""
+        if self.phase or not self.children:
+            return COLOURS.get(self.phase, "#dddddd")
+        return next(iter(self.children.values())).colour()
+
+    def depth(self) -> int:
+        return 1 + max((child.depth() for child in self.children.values()), default=0)
+
+
+def tree(profile: Profile, name: str) -> Node:
+    """All stacks under one root."""
+    root = Node(Frame(name))
+    for charge in sorted(profile.charges, key=lambda charge: charge.step):
+        place = profile.places[charge.step]
+        node = root
+        node.cycles += charge.cycles
+        for frame in place.stack:
+            node = node.children.setdefault(frame, Node(frame))
+            node.cycles += charge.cycles
+        node.phase = place.phase  # its own cycles tell better than those of what it called
+    return root
+
+
+def svg(profile: Profile, name: str, subtitle: str) -> str:
+    """The picture."""
+    root = tree(profile, name)
+    rows = root.depth()
+    base = HEAD + (rows - 1) * ROW
+    height = base + ROW + LEGEND
+    boxes: list[str] = []
+    _boxes(root, MARGIN, base, (WIDTH - 2 * MARGIN) / root.cycles, root.cycles, boxes)
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
+            f' viewBox="0 0 {WIDTH} {height}" {FONT} font-size="11.5">',
+            f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+            f'<text x="{MARGIN}" y="24" font-size="17" font-weight="bold">{escape(name)}:'
+            f" {root.cycles} cycles</text>",
+            f'<text x="{MARGIN}" y="44" fill="#555555">{escape(subtitle)}</text>',
+            *boxes,
+            *_legend(profile, height - 12),
+            "</svg>\n",
+        ]
+    )
+
+
+def _boxes(node: Node, x: float, y: int, scale: float, whole: int, out: list[str]) -> None:
+    width = node.cycles * scale
+    share = f"{node.cycles} cycles, {node.cycles / whole:.1%}"
+    out.append(f"<g><title>{escape(f'{node.frame}: {share}')}</title>")
+    out.append(
+        f'<rect x="{x:.1f}" y="{y}" width="{max(width - 0.8, 0.4):.1f}" height="{ROW - 1}"'
+        f' rx="2" fill="{node.colour()}"/>'
+    )
+    text = _fitting(node, width - 8)
+    if text:
+        out.append(f'<text x="{x + 4:.1f}" y="{y + 15}">{escape(text)}</text>')
+    out.append("</g>")
+    for child in node.children.values():
+        _boxes(child, x, y - ROW, scale, whole, out)
+        x += child.cycles * scale
+
+
+def _fitting(node: Node, width: float) -> str:
+    """The name, with its cycles if there is room; shortened if it must be, or nothing."""
+    room = int(width / CHAR)
+    for text in (f"{node.frame.name} {node.cycles}", node.frame.name):
+        if len(text) <= room:
+            return text
+    return f"{node.frame.name[: room - 1]}…" if room >= 4 else ""
+
+
+def _legend(profile: Profile, y: int) -> list[str]:
+    lines = profile.by(lambda place: place.phase)
+    out: list[str] = []
+    x = float(MARGIN)
+    for phase in phases.PHASES:
+        if phase in lines:
+            text = f"{phase} {lines[phase].cycles}"
+            out.append(
+                f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" rx="2"'
+                f' fill="{COLOURS[phase]}"/><text x="{x + 17:.0f}" y="{y}">{text}</text>'
+            )
+            x += 17 + len(text) * CHAR + 22
+    return out

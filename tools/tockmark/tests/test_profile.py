@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Profiles: from the lines of a trace to charges, stacks and a picture, on a small made-up run."""
+
+import itertools
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tockmark import profile
+from tockmark.catalogue import Catalogue
+from tockmark.errors import TockmarkError
+from tockmark.profile import attribute, flame, report
+from tockmark.profile.phases import phase_of
+from tockmark.profile.symbols import Frame
+from tockmark.profile.trace import (
+    HEADING,
+    Sample,
+    Sampler,
+    Step,
+    difference,
+    parse,
+    sample,
+    windows,
+)
+
+SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
+
+# A run of tm_sample: what each line costs, and why, then what it does. The body at 0x1100 loads,
+# divides and calls nothing; the kernel at 0x2000 reads mcycle and returns.
+RUN = (
+    ("U", 0x1000, 0x7179, 2, "f1", ""),  # outside the sample
+    ("U", 0x1004, 0x73, 1, "-", "trap"),
+    ("M", 0x2000, 0x6F, 3, "f1o1", "handler"),
+    ("M", 0x2080, 0xB0002573, 2, "f1", "x10={first:08x}"),  # here it begins
+    ("M", 0x2084, 0x8082, 1, "-", ""),  # jumps on; it returns from nothing
+    ("M", 0x2088, 0x30200073, 2, "f1", ""),
+    ("U", 0x1008, 0x8A2E, 3, "f1o1", "x20={first:08x}"),
+    ("U", 0x100A, 0x480E7, 1, "-", "x1=0000100e"),  # calls the body
+    ("U", 0x1100, 0x4501, 4, "f3", "x10=00000000"),
+    ("U", 0x1102, 0x4108, 1, "-", "x10=00000001 00003000</4"),
+    ("U", 0x1104, 0x2A50533, 40, "w3x36", "x10=00000001"),
+    ("U", 0x1108, 0x8082, 1, "-", ""),
+    ("U", 0x100E, 0x4501, 2, "f1", "x10=00000000"),
+    ("U", 0x1014, 0x73, 1, "-", "trap"),
+    ("M", 0x2000, 0x6F, 4, "f2o1", "handler"),
+    ("M", 0x2080, 0xB0002573, 2, "f1", "x10={last:08x}"),  # here it ends
+    ("M", 0x2088, 0x30200073, 2, "f1", ""),
+    ("U", 0x1018, 0x41458A33, 3, "f1o1", "x20={cycles:08x}"),
+)
+ENDS = list(itertools.accumulate(line[3] for line in RUN))
+FIRST, LAST = 100 + ENDS[3], 100 + ENDS[15]
+CYCLES = LAST - FIRST
+
+
+def lines() -> list[str]:
+    made = []
+    for (mode, pc, insn, cycles, waits, effects), end in zip(RUN, ENDS, strict=True):
+        now = 100 + end
+        told = effects.format(first=FIRST, last=LAST, cycles=CYCLES)
+        made.append(f"{now - 1:10} {now:10} {mode} {pc:08x} {insn:8x} {cycles:3} {waits:8} {told}")
+    return made
+
+
+NAMES = {0x1000: "tm_sample", 0x1100: "body", 0x2000: "trap_vector", 0x2080: "read"}
+
+
+def where(step: Step) -> tuple[Frame, ...]:
+    start = max(address for address in NAMES if address <= step.pc)
+    file = "/x/capsules/perf/src/lib.rs" if start == 0x2080 else ""
+    return (Frame(NAMES[start], file),)
+
+
+@pytest.fixture
+def run() -> Sample:
+    return sample(lines(), SAMPLER)
+
+
+def test_a_line_is_read() -> None:
+    step = parse(lines()[10])
+    assert (step.mcycle, step.user, step.pc, step.insn) == (100 + ENDS[10], True, 0x1104, 0x2A50533)
+    assert (step.cycles, step.waits, step.rd, step.value) == (40, (("w", 3), ("x", 36)), 10, 1)
+    assert len(HEADING.split()) == 9
+
+
+def test_runs_of_the_sampler_are_found() -> None:
+    other = f"{1:10} {2:10} U 00001044     4501   1 -        x20=00000007"
+    found = list(windows([other, *lines(), other, *lines(), *lines()[:5]], SAMPLER))
+    assert found == [lines(), lines()]
+    assert difference(found[0]) == CYCLES
+
+
+def test_the_sample_lies_between_its_readings(run: Sample) -> None:
+    assert (run.first, run.last, run.cycles) == (3, 15, CYCLES)
+
+
+def test_a_trace_that_does_not_add_up_is_refused() -> None:
+    torn = lines()
+    del torn[9]
+    with pytest.raises(TockmarkError, match="does not add up"):
+        sample(torn, SAMPLER)
+
+
+def test_a_reading_that_nobody_made_is_told() -> None:
+    changed = [line.replace("b0002573", "f1402573") for line in lines()]
+    with pytest.raises(TockmarkError, match="no instruction read"):
+        sample(changed, SAMPLER)
+
+
+def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
+    found = {(c.step, c.cause): c.cycles for c in attribute.charges(run)}
+    assert sum(found.values()) == CYCLES
+    assert {key: n for key, n in found.items() if key[1] != attribute.EXECUTE} == {
+        (4, "branch"): 1,  # it jumps, and the mret waits for it
+        (5, "trap/CSR"): 2,  # its own flush and refill
+        (7, "branch"): 1,  # of the call: one cycle whatever happens,
+        (8, "fetch"): 2,  # and two more until the body is there
+        (9, "load/store"): 3,  # which the next instruction waited for
+        (10, "mul/div"): 36,
+        (11, "branch"): 1,
+        (14, "trap/CSR"): 2,  # the trap's flush and refill: the handler's
+        (14, "fetch"): 1,
+        (14, "branch"): 1,
+    }
+
+
+def test_places_follow_calls_and_traps(run: Sample) -> None:
+    made = attribute.profile(run, where)
+    assert [".".join(f.name for f in place.stack) for place in made.places[3:16]] == [
+        *["tm_sample.read"] * 3,
+        *["tm_sample"] * 2,
+        *["tm_sample.body"] * 4,
+        *["tm_sample"] * 2,
+        "tm_sample.trap_vector",
+        "tm_sample.read",
+    ]
+    by_phase = {phase: line.cycles for phase, line in made.by(lambda p: p.phase).items()}
+    assert by_phase == {"capsule": 6, "app": 51, "trap entry": 5}
+    assert made.by(lambda p: p.phase)["app"].in_body == 46
+    assert made.instructions == 11  # the ecall does not retire
+
+
+def test_stacks_are_folded_and_add_up(run: Sample) -> None:
+    text = attribute.folded(attribute.profile(run, where).stacks())
+    counts = dict(line.rsplit(" ", 1) for line in text.splitlines())
+    assert list(counts) == [
+        "tm_sample;read",
+        "tm_sample",
+        "tm_sample;body",
+        "tm_sample;trap_vector",
+    ]
+    assert sum(map(int, counts.values())) == CYCLES
+
+
+def test_the_tables_end_in_the_sum(run: Sample) -> None:
+    text = report.tables(attribute.profile(run, where))
+    sums = [line.split()[:2] for line in text.splitlines() if line.endswith("  sum")]
+    assert sums == [[str(CYCLES), "100.0"]] * 2
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
+    root = ET.fromstring(flame.svg(attribute.profile(run, where), "a<b", "c & d"))
+    titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
+    assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
+
+
+@pytest.mark.parametrize(
+    ("phase", "name", "file"),
+    [
+        ("PMP", "protect", "/k/kernel/src/arch/riscv/pmp.rs"),
+        ("PMP", "configure_mpu", "/tock/arch/rv32i/src/epmp.rs"),
+        ("scheduler", "schedule", "/k/kernel/src/kernel.rs"),
+        ("scheduler", "next", "/tock/kernel/src/scheduler/cooperative.rs"),
+        ("capsule", "command", "/tock/capsules/core/src/console.rs"),
+        ("capsule", "command", "/k/kernel/src/drivers/console.rs"),
+        ("trap entry", "_start_trap", ""),
+        ("return", "restore", ""),
+        ("kernel", "restore", "/tock/kernel/src/process.rs"),
+        ("kernel", "quick_call", "/k/kernel/src/syscall.rs"),
+    ],
+)
+def test_phases(phase: str, name: str, file: str) -> None:
+    assert phase_of((Frame("outer", "/k/outer.rs"), Frame(name, file)), user=False) == phase
+    assert phase_of((Frame(name, file),), user=True) == "app"
+
+
+def test_a_row_is_named_with_its_parameters(catalogue: Catalogue) -> None:
+    assert profile.choose(catalogue, "loop.empty") == ("loop.empty", {})
+    assert profile.choose(catalogue, "mem.copy_asm:size=64") == ("mem.copy_asm", {"size": 64})
+    for wrong in ("loop", "loop.empty:n=1", "mem.copy_asm", "mem.copy_asm:size=65"):
+        with pytest.raises(TockmarkError):
+            profile.choose(catalogue, wrong)
+
+
+def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
+    def step(user: bool, pc: int, insn: int, handler: bool = False) -> Step:
+        return Step(0, user, pc, insn, 1, (), handler=handler)
+
+    mret = attribute.MRET
+    steps = [
+        step(True, 0x1000, 0x73),
+        step(False, 0x2000, mret, handler=True),
+        step(False, 0x2080, mret),
+        step(True, 0x1004, 0x1),
+    ]
+    names = [[frame.name for frame in place.stack] for place in attribute.places(steps, where)]
+    assert names == [["tm_sample"], ["tm_sample", "trap_vector"], ["tm_sample", "read"], names[0]]
