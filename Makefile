@@ -4,13 +4,16 @@ export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
 
-.PHONY: help setup build sim kernel apps bench test tables clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test validate tables clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print the table'
 	@echo 'make test    set up, build, run every test'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
+	@echo 'make profile build what tockmark profile needs'
+	@echo 'make validate compare the simulator with what others published or measured'
+	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put the tables of committed results into the pages that show them'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'Then: .venv/bin/tockmark --help'
@@ -26,6 +29,19 @@ sim-%: setup
 	@$(MAKE) --no-print-directory -C boards/earlgrey-sim MACHINE=$* \
 	    OUT=$(abspath build/sim/$*) VENV=$(abspath .venv)
 
+# Beside it, one that shows more: every retired instruction, or waves. MACHINE=nexysvideo for another.
+sim-retire sim-waves: sim-%: setup
+	@$(MAKE) --no-print-directory -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$* \
+	    OUT=$(abspath build/sim)/$(or $(MACHINE),cw310)-$* VENV=$(abspath .venv)
+
+# Its speed beside that of Ibex's own simple_system. Takes minutes.
+simspeed: build
+	@.venv/bin/python boards/earlgrey-sim/simspeed/simspeed.py
+
+# What `tockmark profile` needs besides.
+profile: build sim-retire
+	@cargo kernel-lines
+
 kernel: setup
 	@cargo kernel
 
@@ -37,6 +53,9 @@ bench: build
 
 test: build
 	@.venv/bin/pytest
+
+validate: build
+	@$(TOCKMARK) validate
 
 tables: setup
 	@.venv/bin/python tools/refresh_tables.py

@@ -2,7 +2,8 @@
 """Puts the tables into the pages that show them, from committed results: `make tables`.
 
 A page asks for a table with a line `<!-- table: results/x.json -->` and closes it with
-`<!-- end of table -->`; what stands between is replaced. With --check nothing is written, and the
+`<!-- end of table -->`; what stands between is replaced. `validation:` in place of `table:` is for
+what `tockmark validate -o` has stored. With --check nothing is written, and the
 exit code is 1 if a page does not show what its result says.
 """
 
@@ -12,17 +13,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCK = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (table|validation): (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+VERBS = {"table": ["table"], "validation": ["validate", "--show"]}
 
 
-def table(result: str) -> str:
-    command = [str(Path(sys.executable).with_name("tockmark")), "table", result]
+def table(kind: str, result: str) -> str:
+    command = [str(Path(sys.executable).with_name("tockmark")), *VERBS[kind], result]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def refreshed(page: str) -> str:
     """The page with each of its tables made anew."""
-    return BLOCK.sub(lambda m: f"{m[1]}```text\n{table(m[2]).rstrip()}\n```\n{m[3]}", page)
+    return BLOCK.sub(lambda m: f"{m[1]}```text\n{table(m[2], m[3]).rstrip()}\n```\n{m[4]}", page)
 
 
 def main() -> int:

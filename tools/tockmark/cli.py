@@ -12,11 +12,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tockmark import __version__, catalogue, doctor, listing, parse, paths, run, table
+from tockmark import __version__, catalogue, doctor, listing, parse, paths, profile, run, table
 from tockmark import board as boards
 from tockmark import result as results
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.image import read_kernel
+from tockmark.validate import report
+from tockmark.validate import runner as validation
+from tockmark.validate.row import Verdict, judge, load_unexplained
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
@@ -124,6 +127,46 @@ def run_verb(
 
 
 @app.command(
+    name="profile",
+    epilog="Examples: `tockmark profile syscall.command`; `tockmark profile call.args:n=3 -o out`",
+)
+def profile_verb(
+    benchmark: Annotated[
+        str, typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3.")
+    ],
+    kernel: Annotated[
+        Path | None, typer.Option(help="ELF of the kernel to profile; default: the baseline's.")
+    ] = None,
+    board: Annotated[
+        str, typer.Option(help="Board profile: the name of a file in boards/.")
+    ] = boards.DEFAULT,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
+    ] = None,
+    max_cycles: Annotated[
+        int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Show where each cycle of one steady sample goes: by phase, function and cause.
+
+    Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
+    Needs what `make profile` builds."""
+    profiled = boards.load(board)
+    known = catalogue.load()
+    id_, params = profile.choose(known, benchmark)
+    measured = read_kernel(kernel if kernel is not None else profiled.kernel)
+    cached = profiled.target.icache if icache is None else icache is Switch.ON
+    folder = output or profile.default_out(id_, params, measured, profiled, cached)
+    limit = max_cycles or profiled.target.max_cycles
+    options = profile.Options(measured, profiled, cached, id_, params, folder, limit)
+    print(profile.profile(options, known))
+
+
+@app.command(
     name="parse", epilog="Example: `tockmark parse uart.log -o uart.json`, then `tockmark table`"
 )
 def parse_verb(
@@ -178,6 +221,41 @@ def doctor_verb(debug: Debug = False) -> None:
     findings = doctor.examine()
     print(doctor.render(findings), end="")
     raise typer.Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
+
+
+@app.command(
+    name="validate",
+    epilog="Examples: `tockmark validate`; `tockmark validate --only memory,study`",
+)
+def validate_verb(
+    only: Annotated[
+        str | None, typer.Option(help=f"Parts, separated by commas: {', '.join(validation.PARTS)}.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Store all rows in a file, too.")
+    ] = None,
+    show: Annotated[
+        Path | None, typer.Option(help="Show a stored validation; run nothing.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Compare the simulator with what others published or measured.
+
+    Builds the simulators that it needs. Exit code 0 only if every row is inside its bound or in
+    validation/unexplained.toml with the same measurement."""
+    if show is not None:
+        judged = report.load(show)
+    else:
+        parts = validation.choose(only)
+        validation.build_simulators(parts)
+        judged = judge(validation.run(parts), load_unexplained())
+    data = report.as_json(judged)
+    print(report.text(data) if as_json else report.render(judged), end="", flush=True)
+    if output is not None:
+        results.write_whole({output: report.text(data)})
+    wrong = any(item.verdict is Verdict.WRONG for item in judged)
+    raise typer.Exit(INCOMPLETE if wrong else OK)
 
 
 def _judge(result: dict[str, Any]) -> int:

@@ -70,12 +70,12 @@ class Simulation:
                 self.said = [*self.said[-19:], line.strip()]
 
 
-def simulate(board: Board, flash: Path, icache: bool, max_cycles: int) -> Simulation:
-    """Start the simulator on a flash image."""
+def simulate(board: Board, flash: Path, icache: bool, max_cycles: int, *more: str) -> Simulation:
+    """Start the simulator on a flash image; `more` are options of its own, which prevail."""
     target = board.target
     command = [str(target.binary), "--flash", str(flash), "--uart", "-", "--status", "1"]
     command += ["--icache", "on" if icache else "off", "--max-cycles", str(max_cycles)]
-    command += ["--uart-cycles", str(target.uart_cycles_per_byte)]
+    command += ["--uart-cycles", str(target.uart_cycles_per_byte), *more]
     try:
         process = subprocess.Popen(
             command,

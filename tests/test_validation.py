@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The quick part of `tockmark validate`, and that what is stored of the whole still holds.
+
+The memory system of cw310 against the RTL's 674 counts, and some of the conformance tests. The
+whole is `make validate`.
+"""
+
+from tockmark import paths
+from tockmark.validate import conformance, memory, report
+from tockmark.validate.row import Judged, Verdict, judge, load_unexplained
+
+
+def judged_now() -> list[Judged]:
+    jobs = [*memory.jobs(), *conformance.jobs(("rv32um", "rv32uc"), ("cw310",))]
+    return judge([row for job in jobs for row in job()], load_unexplained())
+
+
+def test_the_quick_part_holds_and_is_what_is_stored() -> None:
+    now = judged_now()
+    assert len(now) == 674 + 2 * 9
+    wrong = [item for item in now if item.verdict is Verdict.WRONG]
+    assert not wrong, report.render(wrong)
+    stored = {i.row.key: i.row.measured for i in report.load(paths.RESULTS / "validation.json")}
+    assert {item.row.key: item.row.measured for item in now}.items() <= stored.items()
+
+
+def test_what_is_stored_is_whole_and_holds() -> None:
+    stored = report.load(paths.RESULTS / "validation.json")
+    assert not [item for item in stored if item.verdict is Verdict.WRONG]
+    assert judge([item.row for item in stored], load_unexplained()) == stored
+    unexplained = {item.row.key for item in stored if item.verdict is Verdict.UNEXPLAINED}
+    assert unexplained == set(load_unexplained())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Judging rows, the file and the table of a validation, and the fit that finds the cache's size."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.validate import report, runner
+from tockmark.validate.icache import NONE, breaking_point
+from tockmark.validate.row import Judged, Known, Row, Verdict, judge
+
+ROW = Row("part", "group", "row", "cw310", "cycles", (100.0,), (103.0,), bound=3, source="here")
+EXACT = replace(ROW, name="exact", measured=(100.0,))
+OUTSIDE = replace(ROW, name="outside", measured=(104.0,), note="")
+SILENT = replace(ROW, name="silent", measured=(), note="it hung")
+
+
+@pytest.mark.parametrize(
+    ("row", "known", "verdict", "word"),
+    [
+        (EXACT, None, Verdict.EXACT, ""),
+        (ROW, None, Verdict.INSIDE, ""),
+        (OUTSIDE, None, Verdict.WRONG, "outside"),
+        (SILENT, None, Verdict.WRONG, "hung"),
+        (OUTSIDE, Known((104.0,), "why"), Verdict.UNEXPLAINED, "why"),
+        (OUTSIDE, Known((105.0,), "why"), Verdict.WRONG, "it was 105"),
+        (ROW, Known((103.0,), "why"), Verdict.WRONG, "inside its bound"),
+    ],
+)
+def test_the_list_excuses_only_what_it_knows(
+    row: Row, known: Known | None, verdict: Verdict, word: str
+) -> None:
+    (item,) = judge([row], {row.key: known} if known else {})
+    assert item.verdict is verdict
+    assert word in item.reason
+
+
+def test_a_file_gives_back_what_it_was_made_of(tmp_path: Path) -> None:
+    rows = [EXACT, ROW, replace(OUTSIDE, part="other"), replace(SILENT, part="other", note="")]
+    judged = judge(rows, {"other: outside": Known((104.0,), "why")})
+    path = tmp_path / "validation.json"
+    path.write_text(report.text(report.as_json(judged)))
+    assert report.load(path) == judged
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", json.dumps({"format": "other", "version": 1})])
+def test_another_file_is_refused(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(TockmarkError):
+        report.load(path)
+
+
+def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:
+    table = report.render([*judge([EXACT, ROW, OUTSIDE], {}), Judged(SILENT, Verdict.WRONG, "x")])
+    assert "4 rows" in table
+    assert "2 rows" in table
+    assert "exact " not in table.splitlines()[4]
+    assert "WRONG (1)" in table
+    assert "outside its bound" in table
+    assert "4 rows: 1 exact, 1 inside, 0 unexplained, 2 WRONG" in table
+
+
+def test_a_slope_that_changes_is_found_where_it_does() -> None:
+    sizes = range(1, 9)
+    assert breaking_point(sizes, [100 * n for n in sizes]) == NONE
+    assert breaking_point(sizes, [100 * n if n <= 4 else 200 * n - 100 for n in sizes]) == 4
+    assert breaking_point(sizes, [101 * n + n % 2 for n in sizes]) == NONE
+
+
+def test_parts_come_in_their_own_order_and_unknown_ones_are_refused() -> None:
+    assert [part.name for part in runner.choose("study, memory")] == ["memory", "study"]
+    assert [part.name for part in runner.choose(None)] == list(runner.PARTS)
+    for only in ("bogus", ",", "memory,bogus"):
+        with pytest.raises(TockmarkError, match="parts are"):
+            runner.choose(only)

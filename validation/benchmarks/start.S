@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// Starts a bare C program that lies in SRAM whole. The i-cache stays off: memory answers at once.
+    .section .text.start
+    .globl _start
+    .org 0x80
+_start:
+    la   sp, stack_top
+    jal  main
+1:  j    1b
