@@ -45,6 +45,10 @@ profile: build sim-retire
 kernel: setup
 	@cargo kernel
 
+# Its variants: kernel-v1, kernel-nexysvideo, kernel-v1-nexysvideo.
+kernel-%: setup
+	@cargo kernel-$*
+
 apps: setup
 	@$(MAKE) --no-print-directory -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
 

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Hands the memory layout to the linker, for the board only: on a host nothing is linked specially.
+//! Hands the memory layout of the machine to the linker, for the board only (on a host nothing is
+//! linked specially), and tells the kernel which variant of itself it is.
+
+use std::env;
 
 fn main() {
+    let is_on = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let machine = if is_on("NEXYSVIDEO") {
+        "nexysvideo"
+    } else {
+        "cw310"
+    };
+    let version = if is_on("ABI_V1") { 1 } else { 2 };
     println!("cargo::rerun-if-changed=layout.ld");
-    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
-        let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    println!("cargo::rerun-if-changed=machines");
+    println!("cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}");
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
+        let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+        println!("cargo::rustc-link-arg-bins=-L{here}/machines/{machine}");
         println!("cargo::rustc-link-arg-bins=-T{here}/layout.ld");
     }
 }

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 KERNEL = ["--release", "--package", "tockmark-kernel", "--target", "riscv32imc-unknown-none-elf"]
+V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
 LONGEST = 400
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
 
@@ -28,7 +29,9 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "fmt", "--all", "--check"],
         ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
         ["cargo", "test", "--quiet", "--workspace"],
+        ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
         [str(BIN / "ruff"), "check"],
         [str(BIN / "ruff"), "format", "--check"],
         [str(BIN / "mypy"), "--strict"],

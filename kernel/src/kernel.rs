@@ -4,19 +4,24 @@
 //! that ends.
 //!
 //! There is one core, and interrupts are off while the kernel runs, so the kernel is never entered
-//! twice. A process runs until it yields, ends, or has had its time slice; slices are counted only
-//! while another process could run, so an application that is alone is never disturbed.
+//! twice. A word in the image says who goes first (see [`arch::slice_us`]). By turns: a process runs
+//! until it yields, ends, or has had its time slice; slices are counted only while another process
+//! could run, so an application that is alone is never disturbed. By fixed priority, which has no
+//! slices: a process runs until it yields, ends, or one in an earlier place can run.
 
 use crate::arch::{self, Source, timer, uart};
 use crate::drivers::alarm::Alarm;
 use crate::drivers::console::Console;
+use crate::drivers::ipc;
+use crate::frame::Frame;
 use crate::loader::Apps;
-use crate::process::{Frame, MAX_PROCESSES, Process, Processes};
+use crate::process::{MAX_PROCESSES, Process, Processes};
 use crate::report;
 use crate::say;
+use crate::syscall::Next;
 
-/// How long a process runs while another one waits: 10 ms.
-const SLICE: u64 = timer::TICKS_PER_SECOND as u64 / 100;
+/// The shortest time slice in microseconds: in a shorter one a process would hardly get anywhere.
+const SHORTEST_SLICE: u32 = 100;
 
 pub struct Kernel {
     pub processes: Processes,
@@ -24,10 +29,16 @@ pub struct Kernel {
     pub current: usize,
     pub alarm: Alarm,
     pub console: Console,
+    /// How often each process may still be started again after a fault.
+    restarts: [u32; MAX_PROCESSES],
+    /// How many ticks a process runs while another one waits. None: fixed priority.
+    slice: Option<u64>,
     /// When the current process has to make room. None: nobody waits.
     slice_end: Option<u64>,
     /// Whose memory the PMP opens to user mode.
     protected: Option<usize>,
+    /// Some of that is memory that others share with it.
+    windows_open: bool,
 }
 
 impl Kernel {
@@ -37,13 +48,19 @@ impl Kernel {
             current: MAX_PROCESSES - 1,
             alarm: Alarm::new(),
             console: Console::new(),
+            restarts: [0; MAX_PROCESSES],
+            slice: None,
             slice_end: None,
             protected: None,
+            windows_open: false,
         }
     }
 
     /// Makes a process of each application.
     pub fn start(&mut self, apps: &Apps) {
+        self.restarts = [arch::fault_restarts(); MAX_PROCESSES];
+        let slice = Some(arch::slice_us()).filter(|slice| *slice > 0);
+        self.slice = slice.map(|slice| timer::ticks(slice.max(SHORTEST_SLICE)));
         for (process, app) in self.processes.iter_mut().zip(apps) {
             if let Some(app) = app {
                 process.start(*app);
@@ -63,11 +80,16 @@ impl Kernel {
         &mut self.process().frame
     }
 
-    /// Chooses the next process and makes it ready to run; the one after the current comes first.
-    /// With nothing to run, the core sleeps until an interrupt changes that.
+    /// Chooses the next process and makes it ready to run: the one after the current comes first, or
+    /// by fixed priority the one in the first place. With nothing to run, the core sleeps until an
+    /// interrupt changes that.
     pub fn schedule(&mut self) {
         loop {
-            let turns = (1..=MAX_PROCESSES).map(|step| (self.current + step) % MAX_PROCESSES);
+            let first = match self.slice {
+                Some(_) => self.current + 1,
+                None => 0,
+            };
+            let turns = (first..first + MAX_PROCESSES).map(|turn| turn % MAX_PROCESSES);
             let next = turns
                 .into_iter()
                 .find(|index| self.processes[*index].wake());
@@ -80,6 +102,8 @@ impl Kernel {
         }
         if self.protected != Some(self.current) {
             self.protect();
+        } else {
+            self.protect_if_moved();
         }
         let had_slice = self.slice_end.take().is_some();
         self.watch_slice();
@@ -88,19 +112,47 @@ impl Kernel {
         }
     }
 
-    /// Opens the current process's memory, and no other, to user mode.
+    /// Opens the current process's memory, what others share with it, and no more to user mode.
     pub fn protect(&mut self) {
-        let process = &self.processes[self.current];
+        let process = &mut self.processes[self.current];
         arch::protect(process.app.flash, process.protected_ram());
+        process.inbox.take_moved();
+        let open = !process.inbox.is_closed();
+        // With most processes there is nothing to open here, nor to close.
+        if open || self.windows_open {
+            arch::open_windows(process.inbox.windows());
+            self.windows_open = open;
+        }
         self.protected = Some(self.current);
+    }
+
+    /// The same if the current process has just got at what another one shares.
+    #[inline]
+    pub fn protect_if_moved(&mut self) {
+        if self.process().inbox.take_moved() {
+            self.protect();
+        }
+    }
+
+    /// Something may have made another process ready. Does the current one go on?
+    pub fn make_room(&mut self) -> Next {
+        if self.is_outranked() {
+            return Next::Other;
+        }
+        self.watch_slice();
+        Next::Same
+    }
+
+    /// By fixed priority: could a process in an earlier place run?
+    fn is_outranked(&self) -> bool {
+        let mut earlier = self.processes.iter().take(self.current);
+        self.slice.is_none() && earlier.any(Process::is_runnable)
     }
 
     /// An interrupt came while the current process ran.
     pub fn interrupt(&mut self) {
-        if self.serve_interrupts() {
+        if self.serve_interrupts() || self.make_room() == Next::Other {
             self.schedule();
-        } else {
-            self.watch_slice();
         }
     }
 
@@ -131,14 +183,14 @@ impl Kernel {
 
     /// Starts a time slice for the current process if it has none and another one waits.
     fn watch_slice(&mut self) {
-        if self.slice_end.is_some() {
+        let Some(slice) = self.slice.filter(|_| self.slice_end.is_none()) else {
             return;
-        }
+        };
         let current = self.current;
         let others = self.processes.iter().enumerate();
         let mut others = others.filter(|(index, _)| *index != current);
         if others.any(|(_, process)| process.is_runnable()) {
-            self.slice_end = Some(timer::now() + SLICE);
+            self.slice_end = Some(timer::now() + slice);
             self.set_timer();
         }
     }
@@ -148,12 +200,28 @@ impl Kernel {
         timer::set(self.alarm.next().into_iter().chain(self.slice_end).min());
     }
 
-    /// The current process did what it may not: says so and stops it. The others run on.
+    /// The current process did what it may not: says so and stops it, or starts it again if the image
+    /// says so (see [`arch::fault_restarts`]). The others run on.
     pub fn fault(&mut self, cause: u32, value: u32) {
         let process = &self.processes[self.current];
         report::fault(&process.app, &process.frame, cause, value);
-        self.stop_current();
+        match self.restarts[self.current].checked_sub(1) {
+            Some(left) => {
+                self.restarts[self.current] = left;
+                self.restart_current();
+            }
+            None => self.stop_current(),
+        }
         self.schedule();
+    }
+
+    /// The current process ends itself; it says with a code how its work went, and zero is well.
+    pub fn terminate(&mut self, code: u32) {
+        if code != 0 {
+            let name = report::Name(self.process().app.name);
+            say!("app {name} ended with code 0x{code:x}");
+        }
+        self.stop_current();
     }
 
     /// Ends the current process, and what the drivers had under way for it.
@@ -161,6 +229,7 @@ impl Kernel {
         self.process().stop();
         self.console.forget(self.current);
         self.alarm.forget(self.current);
+        ipc::forget(self.current, &mut self.processes);
         self.slice_end = None;
         self.set_timer();
     }

@@ -2,12 +2,13 @@
 
 //! The tockmark baseline kernel: the least that the Tock system-call interface can cost on OpenTitan
 //! Earl Grey. It loads up to four applications from flash, keeps them apart with the PMP, runs them
-//! in user mode and serves version 2 of the interface. It is not Tock and holds none of its code.
+//! in user mode and serves one version of the interface: 2, or 1 if built so. It is not Tock and
+//! holds none of its code.
 //!
 //! How to read it: a trap enters at `arch/riscv/trap.S`, which calls `arch/riscv/trap.rs`, which
-//! calls [`kernel::Kernel`]. System calls go on to [`syscall`], one function each; the drivers behind
-//! them are in [`drivers`]. What a process is stands in [`process`], where it comes from in
-//! [`loader`] and [`tbf`]. Everything outside of `arch` is safe Rust, but for [`umem`], the one
+//! calls [`kernel::Kernel`]. System calls are told apart in [`version`], one file a version of the
+//! interface, which calls [`syscall`], one function each; the drivers behind them are in [`drivers`].
+//! What a process is stands in [`process`], where it comes from in [`loader`] and [`tbf`]. Everything outside of `arch` is safe Rust, but for [`umem`], the one
 //! place that touches an application's memory; and everything outside of `arch` runs on a host
 //! against a fake machine, which is how it is tested.
 
@@ -16,15 +17,29 @@
 pub mod abi;
 pub mod arch;
 pub mod drivers;
+pub mod frame;
 pub mod kernel;
 pub mod loader;
 pub mod process;
 pub mod region;
 pub mod report;
+pub mod sharing;
 pub mod syscall;
 pub mod tbf;
 pub mod umem;
 pub mod upcall;
+#[cfg(feature = "abi-v1")]
+pub mod v1;
+#[cfg(not(feature = "abi-v1"))]
+pub mod v2;
 
-#[cfg(test)]
+#[cfg(feature = "abi-v1")]
+pub use v1 as version;
+#[cfg(not(feature = "abi-v1"))]
+pub use v2 as version;
+
+#[cfg(all(test, not(feature = "abi-v1")))]
+mod tests;
+#[cfg(all(test, feature = "abi-v1"))]
+#[path = "tests/v1.rs"]
 mod tests;

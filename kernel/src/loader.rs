@@ -11,10 +11,8 @@ use crate::region::Region;
 use crate::report::Name;
 use crate::say;
 use crate::tbf::{self, Entry, Header};
+use crate::version::{INTERFACE, UNSTATED};
 use core::fmt;
-
-/// The interface version that this kernel serves.
-const INTERFACE: (u16, u16) = (2, 2);
 
 pub type Apps = [Option<App>; MAX_PROCESSES];
 
@@ -109,7 +107,8 @@ fn refuse(header: &Header<'static>, why: &Refusal) {
 
 /// Works out where an application's flash and RAM are.
 fn place(header: &Header<'static>, at: u32, ram: Region) -> Result<App, Refusal> {
-    let (major, minor) = header.kernel_version.ok_or(Refusal::NoInterface)?;
+    let stated = header.kernel_version.or(UNSTATED);
+    let (major, minor) = stated.ok_or(Refusal::NoInterface)?;
     if major != INTERFACE.0 || minor > INTERFACE.1 {
         return Err(Refusal::Interface(major, minor));
     }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! A process: an application's memory, its registers while it does not run, and what it has asked
-//! for: upcalls subscribed to, buffers allowed.
+//! for: upcalls subscribed to, buffers allowed; and what others share with it.
 
 use crate::abi::ErrorCode;
+use crate::drivers::ipc;
 use crate::drivers::{READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS, subscription_slot};
+use crate::frame::Frame;
 use crate::region::Region;
+use crate::sharing::Inbox;
 use crate::umem::UserBuffer;
 use crate::upcall::{Queue, Upcall, UpcallId};
 
@@ -13,44 +16,6 @@ use crate::upcall::{Queue, Upcall, UpcallId};
 pub const MAX_PROCESSES: usize = 4;
 
 pub type Processes = [Process; MAX_PROCESSES];
-
-/// A process's registers while the kernel runs: register xN is word N. x0 needs no place, so its
-/// word holds the program counter. `arch/riscv/trap.S` knows this layout.
-#[repr(C)]
-pub struct Frame([u32; 32]);
-
-const PC: usize = 0;
-const RA: usize = 1;
-const SP: usize = 2;
-const A0: usize = 10;
-
-impl Frame {
-    const fn new() -> Frame {
-        Frame([0; 32])
-    }
-
-    /// All 32 words, the program counter first.
-    pub fn words(&self) -> &[u32; 32] {
-        &self.0
-    }
-
-    pub fn pc(&self) -> u32 {
-        self.0[PC]
-    }
-
-    /// Sets a0 to a3.
-    #[inline(always)]
-    pub fn set_result(&mut self, words: [u32; 4]) {
-        self.0[A0..A0 + 4].copy_from_slice(&words);
-    }
-
-    /// Makes the process call `function` and return to where it stands now.
-    fn call(&mut self, function: u32, arguments: [u32; 4]) {
-        self.0[RA] = self.0[PC];
-        self.0[PC] = function;
-        self.set_result(arguments);
-    }
-}
 
 /// An application that was found in flash and has a place in RAM.
 #[derive(Clone, Copy)]
@@ -110,6 +75,8 @@ pub struct Process {
     /// it can ask for.
     app_break: u32,
     upcalls: Queue,
+    /// What other processes share with this one.
+    pub inbox: Inbox,
     subscriptions: [Subscription; SUBSCRIPTION_SLOTS],
     pub read_only: [UserBuffer; READ_ONLY_SLOTS],
     pub read_write: [UserBuffer; READ_WRITE_SLOTS],
@@ -123,6 +90,7 @@ impl Process {
             state: State::Stopped,
             app_break: 0,
             upcalls: Queue::new(),
+            inbox: Inbox::new(),
             subscriptions: [Subscription::NULL; SUBSCRIPTION_SLOTS],
             read_only: [UserBuffer::EMPTY; READ_ONLY_SLOTS],
             read_write: [UserBuffer::EMPTY; READ_WRITE_SLOTS],
@@ -134,11 +102,13 @@ impl Process {
     /// The break starts at the bottom of RAM: how much of it the application uses from the start is
     /// for the application to say.
     pub fn start(&mut self, app: App) {
+        let mut inbox = core::mem::take(&mut self.inbox);
+        inbox.close();
         *self = Process::new();
+        self.inbox = inbox;
         self.app = app;
         self.app_break = app.ram.start();
-        self.frame.0[PC] = app.entry;
-        self.frame.0[SP] = self.app_break;
+        self.frame.enter(app.entry, self.app_break);
         let (ram, length) = (app.ram.start(), app.ram.length());
         self.frame
             .set_result([app.start, ram, length, self.app_break]);
@@ -149,6 +119,11 @@ impl Process {
     pub fn stop(&mut self) {
         self.state = State::Stopped;
         self.upcalls.clear();
+    }
+
+    /// Is there an application in this place?
+    pub fn exists(&self) -> bool {
+        self.app.flash.length() > 0
     }
 
     /// The RAM that the application may use now.
@@ -175,24 +150,32 @@ impl Process {
         Ok(())
     }
 
-    /// Replaces a subscription, and cancels what waits for the old one.
+    /// Replaces a subscription, and cancels what waits for the old one; but what other processes have
+    /// sent is kept, or a service that starts late would miss its first client.
     pub fn subscribe(
         &mut self,
         id: UpcallId,
         new: Subscription,
     ) -> Result<Subscription, ErrorCode> {
-        let slot = subscription_slot(id)?;
         let executable = self.app.flash.start()..self.app.flash.end();
         if new.function != 0 && !executable.contains(&new.function) {
             return Err(ErrorCode::Invalid);
         }
-        self.upcalls.cancel(id);
+        let slot = subscription_slot(id)?;
+        if id.driver != ipc::NUMBER {
+            self.upcalls.cancel(id);
+        }
         Ok(core::mem::replace(&mut self.subscriptions[slot], new))
     }
 
     /// Reports an event. It waits until the process yields.
     pub fn schedule(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
         self.upcalls.push(Upcall { id, arguments })
+    }
+
+    /// Reports what another process has sent.
+    pub fn notify(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
+        self.upcalls.push_foreign(Upcall { id, arguments })
     }
 
     /// Could the process run if it were given the core?
@@ -227,9 +210,9 @@ impl Process {
     /// The same where some wait. Those that nobody subscribed to are dropped.
     #[inline(never)]
     fn run_oldest_upcall(&mut self) -> bool {
-        while let Some(Upcall { id, arguments }) = self.upcalls.pop() {
-            if let Some(handler) = self.handler(id) {
-                let [first, second, third] = arguments;
+        while let Some(upcall) = self.upcalls.pop() {
+            if let Some(handler) = self.handler(upcall.id) {
+                let [first, second, third] = self.arguments(upcall);
                 let arguments = [first, second, third, handler.userdata];
                 self.frame.call(handler.function, arguments);
                 return true;
@@ -240,12 +223,22 @@ impl Process {
 
     /// Hands the arguments of the oldest upcall with this id to the process, calling nothing.
     pub fn take_upcall(&mut self, id: UpcallId) -> bool {
-        let Some(Upcall { arguments, .. }) = self.upcalls.pop_id(id) else {
+        let Some(upcall) = self.upcalls.pop_id(id) else {
             return false;
         };
-        let [first, second, third] = arguments;
+        let [first, second, third] = self.arguments(upcall);
         self.frame.set_result([first, second, third, 0]);
         true
+    }
+
+    /// An upcall's arguments. With a notification comes the buffer that its sender shares now.
+    fn arguments(&mut self, upcall: Upcall) -> [u32; 3] {
+        let [first, ..] = upcall.arguments;
+        if upcall.id.driver != ipc::NUMBER {
+            return upcall.arguments;
+        }
+        let buffer = self.inbox.open(ipc::sender(first));
+        [first, buffer.length(), buffer.start()]
     }
 
     fn handler(&self, id: UpcallId) -> Option<Subscription> {

@@ -43,6 +43,11 @@ impl Region {
         self.end - self.start
     }
 
+    /// Can the PMP be told of exactly this region?
+    pub const fn is_whole_words(self) -> bool {
+        self.start.is_multiple_of(4) && self.end.is_multiple_of(4)
+    }
+
     /// Does all of `inner` lie within?
     pub const fn covers(self, inner: Region) -> bool {
         self.start <= inner.start && inner.end <= self.end

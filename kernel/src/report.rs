@@ -3,7 +3,8 @@
 //! What the kernel itself says on the UART: single lines that begin with its name, so that they can
 //! be told from an application's output; and the longer report of a fault.
 
-use crate::process::{App, Frame};
+use crate::frame::Frame;
+use crate::process::App;
 use core::fmt;
 
 /// Prints one line with the kernel's name before it.

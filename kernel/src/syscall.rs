@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The system calls: one function each, all of one signature, from the four argument words to what
-//! is to run [`Next`]. A call's result goes into the calling process's registers.
-//!
-//! Perf's commands go before all others: an application reads the clock with them, and what that
-//! costs is in every measurement. Nothing is special about their path but that it is short.
+//! What the system calls do, whichever version of the interface they come by. [`crate::version`]
+//! calls these functions for the current process, and its `give` puts a result into registers.
 
-use crate::abi::{ErrorCode, Return, class};
-use crate::drivers::{self, Call, alarm, console, debug, perf};
+use crate::abi::{ErrorCode, Return};
+use crate::drivers::{self, Call, alarm, console, debug, ipc};
 use crate::kernel::Kernel;
-use crate::process::{Process, State, Subscription};
-use crate::region::Region;
+use crate::process::State;
 use crate::umem::{UserBuffer, write_byte};
 use crate::upcall::UpcallId;
 
@@ -19,50 +15,24 @@ use crate::upcall::UpcallId;
 pub enum Next {
     /// The process that called.
     Same,
-    /// The process waits, or has ended: another one.
+    /// The process waits, has ended, or makes room: another one.
     Other,
 }
 
 impl Kernel {
-    /// Carries out a system call of the current process if it is a quick one, one of Perf's
-    /// commands; the caller puts the result into the process's registers.
+    /// A command of the current process.
     #[inline(always)]
-    pub fn quick_call(&mut self, class: u32, arguments: [u32; 4]) -> Option<Return> {
-        let [driver, number, first, second] = arguments;
-        if class != class::COMMAND || driver != perf::NUMBER {
-            return None;
-        }
-        let call = Call {
+    pub fn command_call(&self, number: u32, arguments: [u32; 2]) -> Call {
+        Call {
             process: self.current,
             number,
-            arguments: [first, second],
-        };
-        Some(perf::command(call, &mut self.processes))
-    }
-
-    /// Carries out a system call of the current process that is not quick.
-    #[inline(always)]
-    pub fn slow_call(&mut self, class: u32, [a, b, c, d]: [u32; 4]) -> Next {
-        match class {
-            class::YIELD => self.yield_(a, b, c, d),
-            class::SUBSCRIBE => self.subscribe(a, b, c, d),
-            class::COMMAND => self.command(a, b, c, d),
-            class::READ_WRITE_ALLOW => self.read_write_allow(a, b, c, d),
-            class::READ_ONLY_ALLOW => self.read_only_allow(a, b, c, d),
-            class::MEMOP => self.memop(a, b, c, d),
-            class::EXIT => self.exit(a, b, c, d),
-            class::USERSPACE_READABLE_ALLOW => self.userspace_readable_allow(a, b, c, d),
-            _ => self.process().fail(ErrorCode::NoSupport),
+            arguments,
         }
     }
 
-    #[inline(never)]
-    fn command(&mut self, driver: u32, number: u32, first: u32, second: u32) -> Next {
-        let call = Call {
-            process: self.current,
-            number,
-            arguments: [first, second],
-        };
+    /// A command to any driver but Perf.
+    #[inline]
+    pub fn command(&mut self, driver: u32, call: Call) -> Next {
         let result = match driver {
             console::NUMBER => self.console.command(call, &mut self.processes),
             alarm::NUMBER => {
@@ -73,80 +43,92 @@ impl Kernel {
                 result
             }
             debug::NUMBER => debug::command(call, &self.processes),
+            ipc::NUMBER => {
+                let result = ipc::command(call, &mut self.processes);
+                if call.number >= ipc::NOTIFY {
+                    self.give(result);
+                    return self.make_room();
+                }
+                result
+            }
             _ => Return::Failure(ErrorCode::NoDevice),
         };
-        self.process().give(result)
+        self.give(result)
     }
 
-    /// Yield has no result of its own: what the registers hold afterwards is the upcall's.
-    #[inline(never)]
-    fn yield_(&mut self, kind: u32, first: u32, second: u32, _: u32) -> Next {
+    /// Runs an upcall if one waits. A byte at address `flag` tells whether one did.
+    #[inline]
+    pub fn yield_no_wait(&mut self, flag: u32) -> Next {
         let process = self.process();
-        match kind {
-            // No-wait: a byte at address `first` tells whether an upcall ran.
-            0 => {
-                let ran = process.run_upcall();
-                if !ran {
-                    process.frame.set_result([0; 4]);
-                }
-                write_byte(first, u8::from(ran), process.ram());
-                Next::Same
-            }
-            1 => {
-                let ran = process.run_upcall();
-                process.wait_unless(ran, State::Yielded)
-            }
-            2 => {
-                let id = UpcallId {
-                    driver: first,
-                    number: second,
-                };
-                let taken = process.take_upcall(id);
-                process.wait_unless(taken, State::YieldedFor(id))
-            }
-            _ => process.fail(ErrorCode::NoSupport),
+        let ran = process.run_upcall();
+        write_byte(flag, u8::from(ran), process.ram());
+        if !ran {
+            process.frame.set_result([0; 4]);
+            return Next::Same;
         }
+        self.wait_unless(ran, State::Ready)
     }
 
-    #[inline(never)]
-    fn subscribe(&mut self, driver: u32, number: u32, function: u32, userdata: u32) -> Next {
-        let id = UpcallId { driver, number };
-        let new = Subscription { function, userdata };
+    /// Runs an upcall as soon as there is one.
+    #[inline]
+    pub fn yield_wait(&mut self) -> Next {
+        let ran = self.process().run_upcall();
+        self.wait_unless(ran, State::Yielded)
+    }
+
+    /// Hands over the arguments of one certain upcall as soon as there is one.
+    #[inline]
+    pub fn yield_wait_for(&mut self, id: UpcallId) -> Next {
+        let taken = self.process().take_upcall(id);
+        self.wait_unless(taken, State::YieldedFor(id))
+    }
+
+    /// The process goes on if it has what it waits for; else it waits.
+    fn wait_unless(&mut self, has: bool, waiting: State) -> Next {
+        if has {
+            self.protect_if_moved();
+            return Next::Same;
+        }
+        self.process().state = waiting;
+        Next::Other
+    }
+
+    /// Gives a driver a buffer to read and write. Returns the one that it had.
+    #[inline]
+    pub fn read_write_allow(
+        &mut self,
+        driver: u32,
+        number: u32,
+        address: u32,
+        length: u32,
+    ) -> Result<UserBuffer, ErrorCode> {
         let process = self.process();
-        let result = match process.subscribe(id, new) {
-            Ok(old) => Return::Pair(old.function, old.userdata),
-            Err(error) => Return::FailurePair(error, function, userdata),
-        };
-        process.give(result)
+        let new = UserBuffer::new(address, length, &[process.ram()]);
+        let (slot, new) = both(drivers::read_write_slot(driver, number), new)?;
+        let old = core::mem::replace(&mut process.read_write[slot], new);
+        if driver == ipc::NUMBER {
+            ipc::share(self.current, number as usize, new, &mut self.processes);
+        }
+        Ok(old)
     }
 
-    #[inline(never)]
-    fn read_write_allow(&mut self, driver: u32, number: u32, address: u32, length: u32) -> Next {
+    /// Gives a driver a buffer to read. Returns the one that it had.
+    #[inline]
+    pub fn read_only_allow(
+        &mut self,
+        driver: u32,
+        number: u32,
+        address: u32,
+        length: u32,
+    ) -> Result<UserBuffer, ErrorCode> {
         let process = self.process();
-        let allowed = [process.ram()];
-        let slot = drivers::read_write_slot(driver, number);
-        let slot = slot.map(|slot| &mut process.read_write[slot]);
-        let result = swap(slot, address, length, &allowed);
-        process.give(result)
+        let new = UserBuffer::new(address, length, &[process.ram(), process.app.flash]);
+        let (slot, new) = both(drivers::read_only_slot(driver, number), new)?;
+        Ok(core::mem::replace(&mut process.read_only[slot], new))
     }
 
-    #[inline(never)]
-    fn read_only_allow(&mut self, driver: u32, number: u32, address: u32, length: u32) -> Next {
-        let process = self.process();
-        let allowed = [process.ram(), process.app.flash];
-        let slot = drivers::read_only_slot(driver, number);
-        let slot = slot.map(|slot| &mut process.read_only[slot]);
-        let result = swap(slot, address, length, &allowed);
-        process.give(result)
-    }
-
-    fn userspace_readable_allow(&mut self, _: u32, _: u32, address: u32, length: u32) -> Next {
-        let result = Return::FailurePair(ErrorCode::NoSupport, address, length);
-        self.process().give(result)
-    }
-
-    #[inline(never)]
-    fn memop(&mut self, operation: u32, argument: u32, _: u32, _: u32) -> Next {
+    #[inline]
+    pub fn memop(&mut self, operation: u32, argument: u32) -> Next {
         let process = self.process();
         let app = &process.app;
         let value = match operation {
@@ -162,71 +144,43 @@ impl Kernel {
             5 => app.flash.end(),
             // No grants are taken from the application's RAM.
             6 => app.ram.end(),
-            // No writeable flash regions.
+            // No writeable flash regions, so none has a start or an end.
             7 => 0,
+            8 | 9 => return self.fail(ErrorCode::Fail),
             // Where stack and heap start only matters to a debugger.
-            10 | 11 => return process.give(Return::Success),
-            _ => return process.fail(ErrorCode::NoSupport),
+            10 | 11 => return self.give(Return::Success),
+            _ => return self.fail(ErrorCode::NoSupport),
         };
-        process.give(Return::U32(value))
+        self.give(Return::U32(value))
     }
 
     /// Moves the break; None is a place outside of the address space.
     fn move_break(&mut self, new: Option<u32>, success: Return) -> Next {
-        let process = self.process();
         let moved = new.ok_or(ErrorCode::NoMemory);
-        match moved.and_then(|new| process.set_break(new)) {
+        match moved.and_then(|new| self.process().set_break(new)) {
             Ok(()) => {
-                process.give(success);
+                self.give(success);
                 self.protect();
                 Next::Same
             }
-            Err(error) => process.fail(error),
+            Err(error) => self.fail(error),
         }
     }
 
-    #[inline(never)]
-    fn exit(&mut self, kind: u32, _: u32, _: u32, _: u32) -> Next {
-        match kind {
-            0 => self.stop_current(),
-            1 => self.restart_current(),
-            _ => return self.process().fail(ErrorCode::NoSupport),
-        }
-        Next::Other
-    }
-}
-
-impl Process {
-    #[inline(always)]
-    fn give(&mut self, result: Return) -> Next {
-        self.frame.set_result(result.registers());
-        Next::Same
-    }
-
-    fn fail(&mut self, error: ErrorCode) -> Next {
+    pub fn fail(&mut self, error: ErrorCode) -> Next {
         self.give(Return::Failure(error))
     }
-
-    /// The process goes on if it has what it waits for; else it waits.
-    fn wait_unless(&mut self, has: bool, waiting: State) -> Next {
-        if has {
-            return Next::Same;
-        }
-        self.state = waiting;
-        Next::Other
-    }
 }
 
-/// Puts a new buffer into a slot and hands out the old one.
-fn swap(
-    slot: Result<&mut UserBuffer, ErrorCode>,
-    address: u32,
-    length: u32,
-    allowed: &[Region],
-) -> Return {
-    let new = UserBuffer::new(address, length, allowed).ok_or(ErrorCode::Invalid);
-    match slot.and_then(|slot| Ok(core::mem::replace(slot, new?))) {
-        Ok(old) => Return::Pair(old.address(), old.length()),
-        Err(error) => Return::FailurePair(error, address, length),
+/// The place of a buffer and the buffer, if neither is at fault. Of several faults Tock names a
+/// missing driver first, then memory that is not the application's own.
+fn both(
+    slot: Result<usize, ErrorCode>,
+    buffer: Option<UserBuffer>,
+) -> Result<(usize, UserBuffer), ErrorCode> {
+    match (slot, buffer) {
+        (Err(ErrorCode::NoDevice), _) => Err(ErrorCode::NoDevice),
+        (_, None) => Err(ErrorCode::Invalid),
+        (slot, Some(buffer)) => Ok((slot?, buffer)),
     }
 }

@@ -77,7 +77,8 @@ pub fn parse(flash: &[u8]) -> Result<Entry<'_>, Error> {
     let (Some(version), Some(first)) = (half(flash, 0), word(flash, 0)) else {
         return Ok(Entry::End);
     };
-    if first == 0 || first == u32::MAX {
+    // Behind the last application flash is erased, or zero, or tockloader has put one zero byte there.
+    if first == u32::MAX || first & 0xff == 0 {
         return Ok(Entry::End);
     }
     if version != 2 {

@@ -83,6 +83,7 @@ fn a_program_entry_goes_before_a_main_entry() {
 fn erased_flash_ends_the_list() {
     assert_eq!(parse(&[0xFF; 64]), Ok(Entry::End));
     assert_eq!(parse(&[0; 64]), Ok(Entry::End));
+    assert_eq!(parse(&[0, 0xFF, 0xFF, 0xFF, 0xFF]), Ok(Entry::End));
     assert_eq!(parse(&[]), Ok(Entry::End));
 }
 

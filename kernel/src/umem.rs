@@ -6,7 +6,8 @@
 //! checked when it was allowed: against what that application may access, and against the memory
 //! that the board gives to applications at all. After that it can be read without further questions.
 //! The application may change its contents, or give up the break above it, at any time; the kernel
-//! then reads other bytes of the same application, never anybody else's.
+//! then reads other bytes of the same application, never anybody else's. Buffers may overlap, as TRD
+//! 104 lets them: the kernel holds addresses and reads byte by byte, never a reference to such memory.
 
 #![allow(unsafe_code)]
 
@@ -25,6 +26,10 @@ impl UserBuffer {
         let buffer = Region::sized(address, length)?;
         let inside = |region: &Region| region.covers(buffer) && is_app_memory(buffer);
         (length == 0 || allowed.iter().any(inside)).then_some(UserBuffer(buffer))
+    }
+
+    pub fn region(self) -> Region {
+        self.0
     }
 
     pub fn address(self) -> u32 {

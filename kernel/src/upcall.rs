@@ -24,6 +24,10 @@ pub struct Upcall {
 /// How many upcalls a process can have waiting.
 pub const CAPACITY: usize = 8;
 
+/// How many of these places other processes' notifications leave free: else a process that notifies
+/// without end could take another's alarm or console away.
+pub const RESERVED: usize = 3;
+
 pub struct Queue {
     // The first `length` entries, oldest first, are the queue.
     entries: [Upcall; CAPACITY],
@@ -48,6 +52,14 @@ impl Queue {
         *free.ok_or(ErrorCode::NoMemory)? = upcall;
         self.length += 1;
         Ok(())
+    }
+
+    /// The same for what another process sends.
+    pub fn push_foreign(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
+        match self.length < CAPACITY - RESERVED {
+            true => self.push(upcall),
+            false => Err(ErrorCode::NoMemory),
+        }
     }
 
     pub fn pop(&mut self) -> Option<Upcall> {
@@ -113,8 +125,17 @@ mod tests {
             assert_eq!(queue.push(upcall(0, serial)), Ok(()));
         }
         assert_eq!(queue.push(upcall(0, 99)), Err(ErrorCode::NoMemory));
+        assert_eq!(queue.push_foreign(upcall(0, 99)), Err(ErrorCode::NoMemory));
         let serials: Vec<u32> = queue.iter().map(|upcall| upcall.arguments[0]).collect();
         assert_eq!(serials, [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn what_others_send_leaves_room() {
+        let mut queue = Queue::new();
+        while queue.push_foreign(upcall(0, 0)).is_ok() {}
+        let own = (0..CAPACITY).take_while(|_| queue.push(upcall(1, 0)).is_ok());
+        assert_eq!(own.count(), RESERVED);
     }
 
     proptest! {

@@ -60,6 +60,19 @@ class Board:
     slots: Slots
 
 
+def simulated(machine: str) -> str:
+    """The name of the profile that simulates this machine."""
+    machines = {}
+    for path in sorted(paths.BOARDS.glob("*.toml")):
+        profile = load(path.stem)
+        machines[profile.machine] = profile.name
+    if machine not in machines:
+        raise TockmarkError(
+            f"there is no simulated machine '{machine}'", f"choose one of: {', '.join(machines)}"
+        )
+    return machines[machine]
+
+
 def load(name: str) -> Board:
     """Read a profile by its name."""
     path = paths.BOARDS / f"{name}.toml"

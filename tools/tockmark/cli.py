@@ -69,7 +69,8 @@ def top(
 @app.command(
     name="run",
     epilog="Examples: `tockmark run`; `tockmark run --only mem,loop.empty`; "
-    "`tockmark run --kernel ~/tock/earlgrey-cw310.elf --icache off`",
+    "`tockmark run --kernel ~/tock/earlgrey-cw310.elf --icache off`; "
+    "`tockmark run --machine nexysvideo` after `make sim-nexysvideo kernel-nexysvideo`",
 )
 def run_verb(
     kernel: Annotated[
@@ -81,6 +82,10 @@ def run_verb(
     board: Annotated[
         str, typer.Option(help="Board profile: the name of a file in boards/.")
     ] = boards.DEFAULT,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
+    ] = None,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
     ] = None,
@@ -102,7 +107,7 @@ def run_verb(
 
     Writes results/<date>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    profile = boards.load(board)
+    profile = boards.load(boards.simulated(machine) if machine else board)
     known = catalogue.load()
     groups, wanted = run.choose(known, only)
     options = run.Options(

@@ -7,6 +7,7 @@
 
 use super::{Pending, Source};
 use crate::region::Region;
+use crate::sharing::WINDOWS;
 use std::cell::RefCell;
 use tockmark_perf::Counters;
 
@@ -19,6 +20,10 @@ pub struct Machine {
     pub ram: Vec<u8>,
     /// What user mode may reach: flash and RAM.
     pub protected: (Region, Region),
+    /// What others share with the process that runs.
+    pub windows: [Region; WINDOWS],
+    pub slice_us: u32,
+    pub fault_restarts: u32,
     /// What the UART has sent, and what it has yet to send.
     pub sent: String,
     pub fifo: Vec<u8>,
@@ -33,6 +38,9 @@ thread_local! {
         flash: vec![0xFF; SIZE as usize],
         ram: vec![0; SIZE as usize],
         protected: (Region::EMPTY, Region::EMPTY),
+        windows: [Region::EMPTY; WINDOWS],
+        slice_us: 10_000,
+        fault_restarts: 0,
         sent: String::new(),
         fifo: Vec::new(),
         sent_pending: false,
@@ -76,6 +84,19 @@ pub unsafe fn poke(address: u32, value: u8) {
 
 pub fn protect(flash: Region, ram: Region) {
     with(|machine| machine.protected = (flash, ram));
+}
+
+pub fn open_windows(windows: [Region; WINDOWS]) {
+    with(|machine| machine.windows = windows);
+}
+
+/// What the words in the image say.
+pub fn slice_us() -> u32 {
+    with(|machine| machine.slice_us)
+}
+
+pub fn fault_restarts() -> u32 {
+    with(|machine| machine.fault_restarts)
 }
 
 /// Until something happens: the UART has sent what it had, or else the timer is due.
@@ -170,6 +191,10 @@ pub mod timer {
     use super::with;
 
     pub const TICKS_PER_SECOND: u32 = 1_000_000;
+
+    pub fn ticks(microseconds: u32) -> u64 {
+        u64::from(microseconds)
+    }
 
     pub fn now() -> u64 {
         with(|machine| machine.now)

@@ -8,9 +8,11 @@
 pub mod alarm;
 pub mod console;
 pub mod debug;
+pub mod ipc;
 pub mod perf;
 
 use crate::abi::ErrorCode;
+use crate::process::MAX_PROCESSES;
 use crate::upcall::UpcallId;
 
 /// A command to a driver.
@@ -22,9 +24,9 @@ pub struct Call {
     pub arguments: [u32; 2],
 }
 
-pub const SUBSCRIPTION_SLOTS: usize = 3;
-pub const READ_ONLY_SLOTS: usize = 1;
-pub const READ_WRITE_SLOTS: usize = 1;
+pub const SUBSCRIPTION_SLOTS: usize = 3 + MAX_PROCESSES;
+pub const READ_ONLY_SLOTS: usize = 2;
+pub const READ_WRITE_SLOTS: usize = 1 + MAX_PROCESSES;
 
 /// Where a process keeps the subscription to this upcall.
 pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
@@ -32,6 +34,7 @@ pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
         (alarm::NUMBER, 0) => Ok(0),
         (console::NUMBER, 1) => Ok(1),
         (perf::NUMBER, 0) => Ok(2),
+        (ipc::NUMBER, process) if process < MAX_PROCESSES as u32 => Ok(3 + process as usize),
         (driver, _) => Err(absent(driver)),
     }
 }
@@ -40,6 +43,7 @@ pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
 pub fn read_only_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     match (driver, number) {
         (console::NUMBER, 1) => Ok(0),
+        (ipc::NUMBER, 0) => Ok(1),
         (driver, _) => Err(absent(driver)),
     }
 }
@@ -48,6 +52,7 @@ pub fn read_only_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
 pub fn read_write_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     match (driver, number) {
         (console::NUMBER, 1) => Ok(0),
+        (ipc::NUMBER, process) if process < MAX_PROCESSES as u32 => Ok(1 + process as usize),
         (driver, _) => Err(absent(driver)),
     }
 }
@@ -55,7 +60,9 @@ pub fn read_write_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
 /// Why there is no such slot.
 fn absent(driver: u32) -> ErrorCode {
     match driver {
-        alarm::NUMBER | console::NUMBER | debug::NUMBER | perf::NUMBER => ErrorCode::NoSupport,
+        alarm::NUMBER | console::NUMBER | debug::NUMBER | ipc::NUMBER | perf::NUMBER => {
+            ErrorCode::NoSupport
+        }
         _ => ErrorCode::NoDevice,
     }
 }

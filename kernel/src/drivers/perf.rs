@@ -10,7 +10,7 @@ use crate::process::Processes;
 use crate::upcall::UpcallId;
 use tockmark_perf::{Perf, Reply};
 
-pub const NUMBER: u32 = tockmark_perf::DRIVER_NUMBER;
+pub const NUMBER: u32 = crate::version::PERF;
 
 const UPCALL: UpcallId = UpcallId {
     driver: NUMBER,

@@ -3,7 +3,7 @@
 //! Commands, subscriptions, upcalls, yields.
 
 use super::*;
-use crate::drivers::{alarm, console, debug, perf};
+use crate::drivers::{alarm, console, debug, ipc, perf};
 use crate::upcall::CAPACITY;
 
 const FUNCTION: u32 = FLASH + 0x200;
@@ -20,7 +20,14 @@ fn an_app_starts_knowing_its_memory() {
 #[test]
 fn every_driver_says_that_it_is_there_and_no_other() {
     let mut kernel = boot(apps(&["one"]));
-    for driver in [alarm::NUMBER, console::NUMBER, debug::NUMBER, perf::NUMBER] {
+    let drivers = [
+        alarm::NUMBER,
+        console::NUMBER,
+        debug::NUMBER,
+        ipc::NUMBER,
+        perf::NUMBER,
+    ];
+    for driver in drivers {
         assert_eq!(kernel.command_to(driver, 0, 0, 0), Return::Success);
         assert_eq!(
             kernel.command_to(driver, 99, 0, 0),
@@ -57,6 +64,8 @@ fn subscribe_hands_a_refused_pair_back() {
         (perf::NUMBER, 0, FLASH + FLASH_EACH, ErrorCode::Invalid),
         (perf::NUMBER, 1, FUNCTION, ErrorCode::NoSupport),
         (77, 0, FUNCTION, ErrorCode::NoDevice),
+        (77, 0, RAM, ErrorCode::Invalid),
+        (perf::NUMBER, 1, RAM, ErrorCode::Invalid),
     ];
     for (driver, number, function, error) in cases {
         let result = kernel.subscribe_to(driver, number, function, 9);
@@ -70,7 +79,7 @@ fn an_upcall_runs_when_the_process_yields() {
     kernel.subscribe_to(perf::NUMBER, 0, FUNCTION, 7);
     let (before, ..) = kernel.registers();
     assert_eq!(kernel.command_to(perf::NUMBER, 8, 55, 0), Return::Success);
-    kernel.yield_wait();
+    kernel.wait();
     let (pc, ra, arguments) = kernel.registers();
     assert_eq!(
         (pc, ra),
@@ -143,11 +152,11 @@ fn an_alarm_counts_from_its_reference() {
     let set = kernel.command_to(alarm::NUMBER, 6, 0xFFFF_FFF0, 0x40);
     assert_eq!(set, Return::U32(0x30));
     assert_eq!(host::with(|machine| machine.timer), Some(0x1_0000_0030));
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.registers().2[..2], [0x30, 0x30]);
     // One that is already past is due at once.
     kernel.command_to(alarm::NUMBER, 6, 0x20, 0x8);
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.registers().2[..2], [0x30, 0x28]);
 }
 

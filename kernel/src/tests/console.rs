@@ -24,7 +24,7 @@ fn a_write_goes_out_and_reports_its_length() {
     let mut kernel = boot(apps(&["one"]));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 3);
     assert_eq!(write(&mut kernel, "hello\n"), Return::Success);
-    kernel.yield_wait();
+    kernel.wait();
     assert!(printed().ends_with("\nhello\n"));
     let (pc, _, arguments) = kernel.registers();
     assert_eq!((pc, arguments), (FUNCTION, [6, 0, 0, 3]));
@@ -36,7 +36,7 @@ fn a_long_write_goes_out_in_pieces() {
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     let text: String = ('a'..='z').cycle().take(777).collect();
     assert_eq!(write(&mut kernel, &text), Return::Success);
-    kernel.yield_wait();
+    kernel.wait();
     assert!(printed().ends_with(&text));
     assert_eq!(kernel.registers().2[0], 777);
 }
@@ -48,10 +48,10 @@ fn a_write_is_as_long_as_buffer_and_command_both_allow() {
     write(&mut kernel, "abc");
     let busy = kernel.command_to(NUMBER, 1, 1, 0);
     assert_eq!(busy, failure(ErrorCode::Busy), "one at a time");
-    kernel.yield_wait();
+    kernel.wait();
     for (asked, expected) in [(2, 2), (99, 3), (u32::MAX, 3), (0, 0)] {
         assert_eq!(kernel.command_to(NUMBER, 1, asked, 0), Return::Success);
-        kernel.yield_wait();
+        kernel.wait();
         assert_eq!(kernel.registers().2[0], expected);
     }
     assert!(printed().ends_with("abcababcabc"));
@@ -64,7 +64,7 @@ fn a_buffer_taken_back_ends_the_write() {
     let text = "x".repeat(500);
     write(&mut kernel, &text);
     kernel.allow(class::READ_ONLY_ALLOW, 1, 0, 0);
-    kernel.yield_wait();
+    kernel.wait();
     let sent = kernel.registers().2[0];
     assert!(sent < 128, "what the UART had taken, and no more");
     assert_eq!(printed().matches('x').count() as u32, sent);
@@ -76,13 +76,13 @@ fn writes_of_two_apps_do_not_mix() {
     let (first, second) = ("1".repeat(300), "2".repeat(300));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     write(&mut kernel, &first);
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.current, 1, "the other one runs meanwhile");
     kernel.subscribe_to(NUMBER, 1, flash_of(1) + 0x200, 0);
     write(&mut kernel, &second);
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.current, 0);
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.current, 1);
     assert!(printed().ends_with(&(first + &second)));
 }
@@ -95,7 +95,7 @@ fn the_write_of_an_app_that_ends_is_dropped() {
     assert_eq!(kernel.current, 1);
     kernel.subscribe_to(NUMBER, 1, flash_of(1) + 0x200, 0);
     write(&mut kernel, "two");
-    kernel.yield_wait();
+    kernel.wait();
     assert!(printed().ends_with("1two"));
     assert!(printed().matches('1').count() < 130);
 }

@@ -40,6 +40,10 @@ fn an_app_can_ask_where_it_is() {
     let expected = [RAM, end, FLASH, FLASH + FLASH_EACH, end, 0];
     assert_eq!(answers, expected.map(Return::U32));
     assert_eq!(kernel.memory_operation(10, 1), Return::Success);
+    for operation in [8, 9] {
+        let none = kernel.memory_operation(operation, 0);
+        assert_eq!(none, failure(ErrorCode::Fail), "no writeable flash region");
+    }
     let unknown = kernel.memory_operation(12, 0);
     assert_eq!(unknown, failure(ErrorCode::NoSupport));
 }
@@ -101,6 +105,8 @@ fn a_buffer_that_no_driver_has_is_refused() {
     let mut kernel = boot(apps(&["one"]));
     let number = kernel.allow(class::READ_ONLY_ALLOW, 2, FLASH, 4);
     assert_eq!(number, Return::FailurePair(ErrorCode::NoSupport, FLASH, 4));
+    let worse = kernel.allow(class::READ_ONLY_ALLOW, 2, 0, 4);
+    assert_eq!(worse, Return::FailurePair(ErrorCode::Invalid, 0, 4));
     let driver = kernel.call(class::READ_WRITE_ALLOW, [99, 0, 0, 0]);
     let refused = Return::FailurePair(ErrorCode::NoDevice, 0, 0);
     assert_eq!(driver, refused);

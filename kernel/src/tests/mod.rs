@@ -4,16 +4,18 @@
 
 mod calls;
 mod console;
+mod ipc;
 mod loading;
 mod memory;
 mod scheduling;
 
-use crate::abi::{ErrorCode, Return, class};
+use crate::abi::{ErrorCode, Return};
 use crate::arch::{self, host};
 use crate::kernel::Kernel;
 use crate::loader::find_apps;
 use crate::syscall::Next;
 use crate::tbf::tests::{app, usual};
+use crate::v2::class;
 
 /// Where applications are put: 1 KiB of flash each, and 4 KiB of RAM.
 const FLASH: u32 = 0x2003_0000;
@@ -68,9 +70,11 @@ fn printed() -> String {
 impl Kernel {
     /// An `ecall` of the current process, as the trap path carries it out.
     fn ecall(&mut self, class: u32, arguments: [u32; 4]) {
-        if let Some(result) = self.quick_call(class, arguments) {
-            self.frame().set_result(result.registers());
-        } else if self.slow_call(class, arguments) == Next::Other {
+        let [a0, a1, a2, a3] = arguments;
+        let words = [a0, a1, a2, a3, class];
+        if let Some(result) = self.quick_call(words) {
+            self.frame().set_result(result);
+        } else if self.slow_call(words) == Next::Other {
             self.schedule();
         }
     }
@@ -110,7 +114,7 @@ impl Kernel {
         self.call(class::MEMOP, arguments)
     }
 
-    fn yield_wait(&mut self) {
+    fn wait(&mut self) {
         self.ecall(class::YIELD, [1, 0, 0, 0]);
     }
 
@@ -127,7 +131,7 @@ fn failure(error: ErrorCode) -> Return {
 
 fn error_code(code: u32) -> ErrorCode {
     use ErrorCode::*;
-    let known = [Busy, Already, Invalid, NoMemory, NoSupport, NoDevice];
+    let known = [Fail, Busy, Already, Invalid, NoMemory, NoSupport, NoDevice];
     let found = known.into_iter().find(|known| *known as u32 == code);
     found.expect("a known error code")
 }

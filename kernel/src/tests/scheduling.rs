@@ -3,7 +3,7 @@
 //! Who runs when, time slices, and how processes end.
 
 use super::*;
-use crate::drivers::{alarm, perf};
+use crate::drivers::{alarm, ipc, perf};
 use crate::process::State;
 use crate::region::Region;
 
@@ -35,6 +35,55 @@ fn apps_that_only_compute_take_turns() {
 }
 
 #[test]
+fn the_image_says_how_long_a_slice_is() {
+    for (word, length) in [(1, 100), (100, 100), (2500, 2500)] {
+        host::with(|machine| machine.slice_us = word);
+        let mut kernel = boot(apps(&["a", "b"]));
+        let before = host::with(|machine| machine.now);
+        run_until_interrupt(&mut kernel);
+        assert_eq!(host::with(|machine| machine.now) - before, length);
+        assert_eq!(kernel.current, 1);
+    }
+}
+
+/// By fixed priority, the second process runs because the first waits for its alarm.
+fn second_of_two_by_priority() -> Kernel {
+    host::with(|machine| machine.slice_us = 0);
+    let mut kernel = boot(apps(&["a", "b"]));
+    assert_eq!(host::with(|machine| machine.timer), None, "no slices");
+    kernel.subscribe_to(alarm::NUMBER, 0, FLASH + 0x200, 0);
+    kernel.subscribe_to(ipc::NUMBER, 0, FLASH + 0x300, 0);
+    kernel.command_to(alarm::NUMBER, 5, 700, 0);
+    kernel.wait();
+    assert_eq!(kernel.current, 1);
+    kernel
+}
+
+#[test]
+fn by_priority_an_interrupt_wakes_an_earlier_one_at_once() {
+    let mut kernel = second_of_two_by_priority();
+    let (before, ..) = kernel.registers();
+    run_until_interrupt(&mut kernel);
+    assert_eq!(kernel.current, 0);
+    kernel.wait();
+    assert_eq!(kernel.current, 1);
+    assert_eq!(kernel.registers().0, before);
+}
+
+#[test]
+fn by_priority_a_notification_to_an_earlier_one_runs_before_the_call_returns() {
+    let mut kernel = second_of_two_by_priority();
+    kernel.ecall(class::COMMAND, [ipc::NUMBER, 2, 0, 0]);
+    assert_eq!(kernel.current, 0);
+    // A later one has to wait.
+    kernel.ecall(class::COMMAND, [ipc::NUMBER, 3, 1, 0]);
+    assert_eq!(kernel.current, 0);
+    kernel.wait();
+    assert_eq!(kernel.current, 1);
+    assert_eq!(kernel.registers().2[0], 128, "the notification succeeded");
+}
+
+#[test]
 fn only_the_running_apps_memory_is_open() {
     let mut kernel = boot(apps(&["a", "b"]));
     for index in [0, 1, 0] {
@@ -50,7 +99,7 @@ fn a_slice_starts_when_another_app_wakes() {
     // The first sleeps on an alarm; the second computes, alone and so without a slice.
     kernel.subscribe_to(alarm::NUMBER, 0, FLASH + 0x200, 0);
     kernel.command_to(alarm::NUMBER, 5, 700, 0);
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.current, 1);
     assert_eq!(
         host::with(|machine| machine.timer),
@@ -68,7 +117,7 @@ fn a_slice_starts_when_another_app_wakes() {
 #[test]
 fn a_process_that_yields_hands_the_core_on() {
     let mut kernel = boot(apps(&["a", "b"]));
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.current, 1);
     assert_eq!(
         host::with(|machine| machine.timer),
@@ -82,14 +131,14 @@ fn a_process_that_yields_hands_the_core_on() {
 #[should_panic(expected = "nothing can wake the core")]
 fn with_nothing_to_wait_for_the_core_sleeps_for_ever() {
     let mut kernel = boot(apps(&["one"]));
-    kernel.yield_wait();
+    kernel.wait();
 }
 
 #[test]
 fn an_upcall_that_nobody_subscribed_to_wakes_nobody() {
     let mut kernel = boot(apps(&["a", "b"]));
     kernel.command_to(perf::NUMBER, 8, 0, 0);
-    kernel.yield_wait();
+    kernel.wait();
     assert_eq!(kernel.current, 1);
 }
 
@@ -97,7 +146,8 @@ fn an_upcall_that_nobody_subscribed_to_wakes_nobody() {
 fn exit_ends_a_process() {
     let mut kernel = boot(apps(&["a", "b"]));
     kernel.command_to(alarm::NUMBER, 5, 700, 0);
-    kernel.ecall(class::EXIT, [0, 0, 0, 0]);
+    kernel.ecall(class::EXIT, [0, 5, 0, 0]);
+    assert!(printed().contains("app a ended with code 0x5\n"));
     assert_eq!(kernel.current, 1);
     assert_eq!(kernel.processes[0].state, State::Stopped);
     assert_eq!(
@@ -140,4 +190,20 @@ fn a_fault_stops_one_app_and_is_reported() {
     assert!(said.contains(&line), "{said}");
     assert!(said.contains("wrote where it may not"));
     assert!(said.contains(&format!(" a1=0x{RAM:08x}")), "{said}");
+}
+
+#[test]
+fn the_image_says_how_often_a_faulty_app_starts_again() {
+    host::with(|machine| machine.fault_restarts = 2);
+    let mut kernel = boot(apps(&["bad", "good"]));
+    let fresh = kernel.registers();
+    for _ in 0..2 {
+        kernel.memory_operation(0, RAM + 64);
+        kernel.fault(7, 0);
+        assert_eq!(kernel.current, 1, "the other has its turn");
+        run_until_interrupt(&mut kernel);
+        assert_eq!(kernel.registers(), fresh);
+    }
+    kernel.fault(7, 0);
+    assert_eq!(kernel.processes[0].state, State::Stopped);
 }

@@ -5,6 +5,9 @@
 
 #![allow(unsafe_code)]
 
+#[cfg_attr(feature = "nexysvideo", path = "machines/nexysvideo.rs")]
+#[cfg_attr(not(feature = "nexysvideo"), path = "machines/cw310.rs")]
+mod machine;
 mod plic;
 mod pmp;
 pub mod timer;
@@ -16,14 +19,47 @@ use crate::region::Region;
 use riscv::register::{mcycle, mcycleh, mie, minstret, minstreth, mip};
 use tockmark_perf::Counters;
 
-pub use pmp::protect;
+pub use pmp::{open_windows, protect};
 
 /// The name that tools look for to know what kernel an image holds.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
 static TOCKMARK_KERNEL: [u8; PROVENANCE.len()] = *PROVENANCE.as_bytes().as_array().unwrap();
-const PROVENANCE: &str = concat!("tockmark-baseline ", env!("CARGO_PKG_VERSION"), "\0");
+const PROVENANCE: &str = concat!(
+    "tockmark-baseline ",
+    env!("CARGO_PKG_VERSION"),
+    " ",
+    env!("TOCKMARK_VARIANT"),
+    "\0"
+);
+
+/// Scheduling: the length of a time slice in microseconds, or 0 for fixed priority in the order of
+/// flash, without slices. A word of the image, at this symbol: tools may patch it.
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.provenance")]
+static TOCKMARK_SLICE_US: u32 = 10_000;
+
+/// How often a process that faults is started again; the fault after that stops it for good.
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.provenance")]
+static TOCKMARK_FAULT_RESTARTS: u32 = 0;
+
+pub fn slice_us() -> u32 {
+    image_word(&TOCKMARK_SLICE_US)
+}
+
+pub fn fault_restarts() -> u32 {
+    image_word(&TOCKMARK_FAULT_RESTARTS)
+}
+
+fn image_word(word: &'static u32) -> u32 {
+    // Safety: it is a reference's; volatile, since what the image holds need not be what the compiler
+    // put there.
+    unsafe { (&raw const *word).read_volatile() }
+}
 
 unsafe extern "C" {
     // Symbols of `layout.ld`: only their addresses mean something.
@@ -107,14 +143,14 @@ pub fn pending_interrupts() -> Pending {
 pub fn claim_interrupt() -> Option<Source> {
     match plic::claim() {
         0 => None,
-        plic::UART_SENT => Some(Source::UartSent),
+        machine::UART_SENT => Some(Source::UartSent),
         other => Some(Source::Other(other)),
     }
 }
 
 pub fn complete_interrupt(source: Source) {
     plic::complete(match source {
-        Source::UartSent => plic::UART_SENT,
+        Source::UartSent => machine::UART_SENT,
         Source::Other(other) => other,
     });
 }

@@ -3,39 +3,21 @@
 //! The machine timer, rv_timer: 64 bits of microseconds since the start, and one moment to interrupt
 //! at.
 
+use super::machine::{self, TIMER_CLOCKS, TIMER_STEP, Timer};
 use tock_registers::interfaces::{Readable, Writeable};
-use tock_registers::register_structs;
-use tock_registers::registers::ReadWrite;
-
-register_structs! {
-    Registers {
-        (0x000 => _alert_test),
-        (0x004 => ctrl: ReadWrite<u32>),
-        (0x008 => _reserved),
-        (0x100 => intr_enable: ReadWrite<u32>),
-        (0x104 => intr_state: ReadWrite<u32>),
-        (0x108 => _intr_test),
-        (0x10C => cfg: ReadWrite<u32>),
-        (0x110 => value_low: ReadWrite<u32>),
-        (0x114 => value_high: ReadWrite<u32>),
-        (0x118 => compare_low: ReadWrite<u32>),
-        (0x11C => compare_high: ReadWrite<u32>),
-        (0x120 => @END),
-    }
-}
-
-const BASE: usize = 0x4010_0000;
-const PERIPHERAL_CLOCK: u32 = 6_000_000;
 
 pub const TICKS_PER_SECOND: u32 = 1_000_000;
 
-/// Each tick adds this (bits 16 and up) and takes this many clocks, less one (bits 0 and up).
-const CFG: u32 = 1 << 16 | (PERIPHERAL_CLOCK / TICKS_PER_SECOND - 1);
+/// What a step of the timer adds (bits 16 and up), and how many clocks it takes, less one (bits 0 and
+/// up).
+const CFG: u32 = TIMER_STEP << 16 | (TIMER_CLOCKS - 1);
 
-fn registers() -> &'static Registers {
-    // Safety: rv_timer's registers are at this address on Earl Grey, always mapped, and laid out as
-    // above.
-    unsafe { &*core::ptr::with_exposed_provenance(BASE) }
+const _: () = assert!(machine::PERIPHERAL_CLOCK * TIMER_STEP == TICKS_PER_SECOND * TIMER_CLOCKS);
+
+fn registers() -> &'static Timer {
+    // Safety: rv_timer's registers are at this address on this machine, always mapped, and laid
+    // out like that.
+    unsafe { &*core::ptr::with_exposed_provenance(machine::TIMER_BASE) }
 }
 
 /// Starts the time at zero, with no interrupt asked for.
@@ -48,6 +30,10 @@ pub fn set_up() {
     set(None);
     timer.intr_enable.set(1);
     timer.ctrl.set(1);
+}
+
+pub const fn ticks(microseconds: u32) -> u64 {
+    microseconds as u64 * TICKS_PER_SECOND as u64 / 1_000_000
 }
 
 /// The time in ticks.

@@ -3,9 +3,9 @@
 //! Between the trap path's assembly and the kernel. Each function here is called from `trap.S` with
 //! interrupts off, and returns the frame of the process that goes on.
 
+use crate::frame::Frame;
 use crate::kernel::Kernel;
 use crate::loader::find_apps;
-use crate::process::Frame;
 use crate::syscall::Next;
 use core::arch::global_asm;
 use riscv::register::{mcause, mstatus, mtval};
@@ -48,16 +48,16 @@ extern "C" fn on_system_call(
     a1: u32,
     a2: u32,
     a3: u32,
-    class: u32,
+    a4: u32,
     frame: *mut Frame,
 ) -> *mut Frame {
     // Safety: called from `trap.S` alone, and `kernel` is the only reference taken.
     let kernel = unsafe { kernel() };
-    match kernel.quick_call(class, [a0, a1, a2, a3]) {
+    match kernel.quick_call([a0, a1, a2, a3, a4]) {
         // Safety: `trap.S` passes the frame that it has just saved the current process to, which
         // lies in KERNEL; `kernel` is not used any more, so nothing else refers to it.
-        Some(result) => unsafe { (*frame).set_result(result.registers()) },
-        None => return on_slow_call(a0, a1, a2, a3, class, frame),
+        Some(result) => unsafe { (*frame).set_result(result) },
+        None => return on_slow_call(a0, a1, a2, a3, a4, frame),
     }
     frame
 }
@@ -70,12 +70,12 @@ extern "C" fn on_slow_call(
     a1: u32,
     a2: u32,
     a3: u32,
-    class: u32,
+    a4: u32,
     frame: *mut Frame,
 ) -> *mut Frame {
     // Safety: called at the end of `on_system_call`, which uses its own reference no more.
     let kernel = unsafe { kernel() };
-    match kernel.slow_call(class, [a0, a1, a2, a3]) {
+    match kernel.slow_call([a0, a1, a2, a3, a4]) {
         Next::Same => frame,
         Next::Other => {
             kernel.schedule();

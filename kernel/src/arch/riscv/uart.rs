@@ -3,54 +3,38 @@
 //! UART 0, sending only. A register access takes some 20 cycles, so the level of the FIFO is asked
 //! for once a piece, not once a byte.
 
+use super::machine::{self, Uart};
 use core::fmt;
 use tock_registers::interfaces::{Readable, Writeable};
-use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
-use tock_registers::{register_bitfields, register_structs};
-
-register_structs! {
-    Registers {
-        (0x00 => intr_state: ReadWrite<u32, Interrupt::Register>),
-        (0x04 => intr_enable: ReadWrite<u32, Interrupt::Register>),
-        (0x08 => _tests),
-        (0x10 => ctrl: ReadWrite<u32, Ctrl::Register>),
-        (0x14 => _status),
-        (0x1C => wdata: WriteOnly<u32>),
-        (0x20 => fifo_ctrl: WriteOnly<u32, FifoCtrl::Register>),
-        (0x24 => fifo_status: ReadOnly<u32, FifoStatus::Register>),
-        (0x28 => @END),
-    }
-}
+use tock_registers::register_bitfields;
 
 register_bitfields![u32,
-    Interrupt [
+    pub Interrupt [
         /// All that was written has been sent. Stays up until it is cleared by writing it.
         SENT OFFSET(2) NUMBITS(1) [],
     ],
-    Ctrl [
+    pub Ctrl [
         TX OFFSET(0) NUMBITS(1) [],
         NCO OFFSET(16) NUMBITS(16) [],
     ],
-    FifoCtrl [
+    pub FifoCtrl [
         RX_RESET OFFSET(0) NUMBITS(1) [],
         TX_RESET OFFSET(1) NUMBITS(1) [],
     ],
-    FifoStatus [
+    pub FifoStatus [
         TX_LEVEL OFFSET(0) NUMBITS(8) [],
     ],
 ];
 
-const BASE: usize = 0x4000_0000;
-const FIFO_SIZE: u32 = 128;
+const FIFO_SIZE: u32 = machine::UART_FIFO_SIZE;
 const BAUD: u64 = 115_200;
-const PERIPHERAL_CLOCK: u64 = 6_000_000;
 /// The baud rate as the oscillator wants it: 2^20 × baud / clock.
-const NCO: u32 = ((BAUD << 20) / PERIPHERAL_CLOCK) as u32;
+const NCO: u32 = ((BAUD << 20) / machine::PERIPHERAL_CLOCK as u64) as u32;
 
-fn registers() -> &'static Registers {
-    // Safety: UART 0's registers are at this address on Earl Grey, always mapped, and laid out as
-    // above.
-    unsafe { &*core::ptr::with_exposed_provenance(BASE) }
+fn registers() -> &'static Uart {
+    // Safety: UART 0's registers are at this address on this machine, always mapped, and laid
+    // out like that.
+    unsafe { &*core::ptr::with_exposed_provenance(machine::UART_BASE) }
 }
 
 pub fn set_up() {

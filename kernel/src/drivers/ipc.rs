@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! IPC, driver 0x10000: processes find each other by name, share memory, and notify each other.
+//! Numbers here are those of version 2; `v1.rs` translates those of version 1.
+//!
+//! | command | argument | reply | meaning |
+//! |---|---|---|---|
+//! | 0 | - | success | the driver is there |
+//! | 1 | - | u32 | index of the process whose name is in read-only buffer 0; NODEVICE if none |
+//! | 2 | index | success | notifies that process as a service: its upcall of its own index |
+//! | 3 | index | success | notifies that process as a client: its upcall of the caller's index |
+//!
+//! A notification fails with INVAL if there is no such process, NODEVICE if it has ended, NOMEM if too
+//! much waits for it already. Read-write buffer N is shared with process N. The upcall says who
+//! notified, and length and address of what that process shares when the upcall runs, which the
+//! receiver can then read and write; both are zero if it shares nothing, or a buffer whose address or
+//! length is not a multiple of 4. [`crate::sharing`] says how long it can.
+//!
+//! Where Tock does otherwise: it passes an unaligned buffer on as if all were well, never closes one,
+//! cannot wait for one of these upcalls by yield-wait-for, and may run later upcalls before them. As
+//! there, who subscribes gets what was sent before, and who notifies itself gets nothing.
+
+use super::Call;
+use crate::abi::{ErrorCode, Return};
+use crate::process::{MAX_PROCESSES, Process, Processes, State};
+use crate::umem::UserBuffer;
+use crate::upcall::UpcallId;
+use crate::version;
+
+pub const NUMBER: u32 = 0x1_0000;
+
+/// Commands from here on notify: another process may be ready afterwards.
+pub const NOTIFY: u32 = 2;
+
+/// The slot of read-only buffer 0.
+const NAME: usize = 1;
+
+pub fn command(call: Call, processes: &mut Processes) -> Return {
+    let target = call.arguments[0];
+    match call.number {
+        0 => Return::Success,
+        1 => match find(processes[call.process].read_only[NAME], processes) {
+            Some(index) => Return::U32(index as u32),
+            None => Return::Failure(ErrorCode::NoDevice),
+        },
+        2 => notify(call.process, target, target, processes).into(),
+        3 => notify(call.process, target, call.process as u32, processes).into(),
+        _ => Return::Failure(ErrorCode::NoSupport),
+    }
+}
+
+/// The process with this name.
+pub fn find(name: UserBuffer, processes: &Processes) -> Option<usize> {
+    let is_it = |process: &Process| name.bytes_from(0).eq(process.app.name.bytes());
+    let found = processes.iter().position(is_it);
+    found.filter(|_| name.length() > 0)
+}
+
+/// Reports to process `target`, as its upcall `number`, that `sender` notifies it.
+pub fn notify(
+    sender: usize,
+    target: u32,
+    number: u32,
+    processes: &mut Processes,
+) -> Result<(), ErrorCode> {
+    let process = processes.get_mut(target as usize);
+    let process = process.filter(|process| process.exists());
+    let process = process.ok_or(ErrorCode::Invalid)?;
+    if process.state == State::Stopped {
+        return Err(ErrorCode::NoDevice);
+    }
+    if target as usize == sender {
+        return Ok(());
+    }
+    let id = UpcallId {
+        driver: NUMBER,
+        number,
+    };
+    // Length and address are found when the upcall is taken.
+    let arguments = [sender as u32 + version::FIRST_PROCESS, 0, 0];
+    let queued = process.notify(id, arguments);
+    queued.map_err(|_| version::NOT_QUEUED)
+}
+
+/// Which process sent a notification with this argument.
+pub fn sender(argument: u32) -> usize {
+    (argument - version::FIRST_PROCESS) as usize
+}
+
+/// Process `owner` shares this buffer with process `with` from now on.
+pub fn share(owner: usize, with: usize, buffer: UserBuffer, processes: &mut Processes) {
+    if owner != with
+        && let Some(process) = processes.get_mut(with)
+    {
+        process.inbox.offer(owner, buffer.region());
+    }
+}
+
+/// Takes all back that a process which has ended had shared.
+pub fn forget(owner: usize, processes: &mut Processes) {
+    for with in 0..MAX_PROCESSES {
+        share(owner, with, UserBuffer::EMPTY, processes);
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Version 1 of the interface on the fake machine: what is different from version 2, whose tests cover
+//! all that the two share.
+
+use crate::arch::{self, host};
+use crate::drivers::{alarm, console, debug, ipc};
+use crate::kernel::Kernel;
+use crate::loader::find_apps;
+use crate::region::Region;
+use crate::syscall::Next;
+use crate::tbf::tests::{app, usual};
+use crate::v1::{PERF, class};
+
+const FLASH: u32 = 0x2003_0000;
+const FLASH_EACH: u32 = 1024;
+const RAM: u32 = 0x1000_2000;
+const RAM_EACH: u32 = 4096;
+const FUNCTION: u32 = FLASH + 0x200;
+
+/// Boots two applications without a kernel version in their headers, as was usual. Each takes 1 KiB.
+fn boot() -> Kernel {
+    let mut flash = Vec::new();
+    for (name, index) in [("client", 0), ("service", 1)] {
+        let mut entries = usual(name, RAM + index * RAM_EACH, u32::MAX, RAM_EACH);
+        entries.pop();
+        flash.extend(app(&entries, FLASH_EACH, 1));
+    }
+    host::with(|machine| machine.flash[..flash.len()].copy_from_slice(&flash));
+    let mut kernel = Kernel::new();
+    kernel.start(&find_apps(flash.leak(), FLASH, arch::app_ram()));
+    kernel.schedule();
+    assert_eq!(kernel.memop(0, RAM + 1024), Next::Same);
+    kernel
+}
+
+impl Kernel {
+    /// An `ecall` of the current process, as the trap path carries it out. Returns a0.
+    fn ecall(&mut self, class: u32, [a1, a2, a3, a4]: [u32; 4]) -> i32 {
+        let words = [class, a1, a2, a3, a4];
+        if let Some(result) = self.quick_call(words) {
+            self.frame().set_result(result);
+        } else if self.slow_call(words) == Next::Other {
+            self.schedule();
+        }
+        let registers = self.registers();
+        if class != class::YIELD {
+            assert_eq!(registers[1..], [a1, a2, a3], "kept");
+        }
+        registers[0] as i32
+    }
+
+    fn registers(&mut self) -> [u32; 4] {
+        self.frame().words()[10..14].try_into().unwrap()
+    }
+
+    fn command_to(&mut self, driver: u32, number: u32, first: u32, second: u32) -> i32 {
+        self.ecall(class::COMMAND, [driver, number, first, second])
+    }
+
+    fn subscribe_to(&mut self, driver: u32, number: u32, function: u32) -> i32 {
+        self.ecall(class::SUBSCRIBE, [driver, number, function, 7])
+    }
+
+    fn allow(&mut self, driver: u32, number: u32, address: u32, length: u32) -> i32 {
+        self.ecall(class::ALLOW, [driver, number, address, length])
+    }
+}
+
+#[test]
+fn a_result_is_one_signed_word() {
+    let mut kernel = boot();
+    assert_eq!(kernel.command_to(console::NUMBER, 0, 0, 0), 0);
+    assert_eq!(kernel.command_to(debug::NUMBER, 0, 0, 0), 0);
+    assert_eq!(kernel.command_to(alarm::NUMBER, 0, 0, 0), 1, "one alarm");
+    assert_eq!(kernel.command_to(alarm::NUMBER, 1, 0, 0), 1_000_000);
+    assert_eq!(kernel.command_to(console::NUMBER, 99, 0, 0), -10);
+    assert_eq!(kernel.command_to(0x9_0010, 0, 0, 0), -11);
+    for class in 5..9 {
+        assert_eq!(kernel.ecall(class, [0; 4]), -10);
+    }
+}
+
+#[test]
+fn perf_has_four_commands() {
+    let mut kernel = boot();
+    host::with(|machine| machine.cycles = 0x8000_0000);
+    assert_eq!(kernel.command_to(PERF, 0, 0, 0), 0);
+    let first = kernel.command_to(PERF, 1, 0, 0);
+    assert_eq!(first as u32, 0x8000_0001, "a counter is no error");
+    assert_eq!(kernel.command_to(PERF, 2, 0, 0), first + 1);
+    for number in [3, 4, 5, 6, 7, 9, u32::MAX] {
+        assert_eq!(kernel.command_to(PERF, number, 0, 0), -10);
+    }
+    assert_eq!(kernel.subscribe_to(PERF, 0, FUNCTION), 0);
+    assert_eq!(kernel.command_to(PERF, 8, 55, 0), 0);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.registers()[2..], [55, 7]);
+    assert_eq!(kernel.frame().pc(), FUNCTION);
+}
+
+#[test]
+fn yield_waits() {
+    let mut kernel = boot();
+    kernel.subscribe_to(alarm::NUMBER, 0, FUNCTION);
+    // The old command: an alarm at a time.
+    assert_eq!(kernel.command_to(alarm::NUMBER, 4, 500, 0), 500);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.current, 1);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.registers(), [500, 500, 0, 7]);
+}
+
+#[test]
+fn subscribe_and_allow_replace_silently() {
+    let mut kernel = boot();
+    for number in [1, 1] {
+        assert_eq!(kernel.subscribe_to(console::NUMBER, number, FUNCTION), 0);
+        assert_eq!(kernel.allow(console::NUMBER, number, RAM, 64), 0);
+    }
+    assert_eq!(kernel.allow(console::NUMBER, 1, 0, 64), 0, "taken back");
+    assert_eq!(kernel.subscribe_to(console::NUMBER, 1, 0), 0);
+    assert_eq!(kernel.subscribe_to(console::NUMBER, 1, RAM), -6);
+    assert_eq!(kernel.subscribe_to(console::NUMBER, 9, FUNCTION), -10);
+    assert_eq!(kernel.subscribe_to(77, 0, FUNCTION), -11);
+    for (address, length) in [
+        (FLASH, 4),
+        (RAM, 1025),
+        (RAM + RAM_EACH, 4),
+        (RAM, u32::MAX),
+    ] {
+        assert_eq!(kernel.allow(console::NUMBER, 1, address, length), -6);
+    }
+    assert_eq!(kernel.allow(console::NUMBER, 9, RAM, 4), -10);
+    assert_eq!(kernel.allow(77, 0, RAM, 4), -11);
+}
+
+#[test]
+fn console_writes() {
+    let mut kernel = boot();
+    host::with(|machine| machine.ram[..3].copy_from_slice(b"hi\n"));
+    kernel.allow(console::NUMBER, 1, RAM, 3);
+    kernel.subscribe_to(console::NUMBER, 1, FUNCTION);
+    assert_eq!(kernel.command_to(console::NUMBER, 1, 3, 0), 0);
+    assert_eq!(kernel.command_to(console::NUMBER, 1, 3, 0), -2);
+    kernel.ecall(class::YIELD, [0; 4]);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.registers(), [3, 0, 0, 7]);
+    assert!(host::with(|machine| machine.sent.ends_with("hi\n")));
+}
+
+#[test]
+fn memory_operations() {
+    let mut kernel = boot();
+    let mut memop = |operation, argument| kernel.ecall(class::MEMOP, [operation, argument, 0, 0]);
+    assert_eq!(memop(0, RAM + 64), 0);
+    assert_eq!(memop(1, 8), (RAM + 64) as i32);
+    assert_eq!(memop(0, RAM - 1), -9);
+    assert_eq!(memop(2, 0), RAM as i32);
+    assert_eq!(memop(4, 0), FLASH as i32);
+    assert_eq!(memop(7, 0), 0);
+    assert_eq!(memop(8, 0), -1);
+    assert_eq!(memop(12, 0), -10);
+}
+
+#[test]
+fn ipc_by_numbers_from_one() {
+    let mut kernel = boot();
+    host::with(|machine| machine.ram[..7].copy_from_slice(b"service"));
+    assert_eq!(kernel.allow(ipc::NUMBER, 0, RAM, 7), 2);
+    for (address, length) in [(RAM, 6), (RAM, 8), (0, 0), (FLASH, 7)] {
+        assert_eq!(kernel.allow(ipc::NUMBER, 0, address, length), -6);
+    }
+    for nobody in [0, 3, 4, 5, u32::MAX] {
+        assert_eq!(kernel.command_to(ipc::NUMBER, nobody, 0, 0), -6);
+        if nobody > 0 {
+            assert_eq!(kernel.subscribe_to(ipc::NUMBER, nobody, FUNCTION), -6);
+            assert_eq!(kernel.allow(ipc::NUMBER, nobody, RAM, 4), -6);
+        }
+    }
+    assert_eq!(kernel.subscribe_to(ipc::NUMBER, 2, FUNCTION), 0);
+    assert_eq!(kernel.allow(ipc::NUMBER, 2, RAM, 64), 0);
+    for _ in 0..5 {
+        assert_eq!(kernel.command_to(ipc::NUMBER, 2, 0, 0), 0);
+    }
+    assert_eq!(kernel.command_to(ipc::NUMBER, 2, 0, 0), -1, "full");
+    kernel.ecall(class::YIELD, [0; 4]);
+    // The service.
+    assert_eq!(kernel.current, 1);
+    let function = FUNCTION + FLASH_EACH;
+    assert_eq!(kernel.subscribe_to(ipc::NUMBER, 0, function), 0);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.frame().pc(), function);
+    assert_eq!(kernel.registers(), [1, 64, RAM, 7]);
+    let window = host::with(|machine| machine.windows[0]);
+    assert_eq!(window, Region::new(RAM, RAM + 64));
+    assert_eq!(kernel.command_to(ipc::NUMBER, 1, 1, 0), 0);
+    for _ in 0..5 {
+        kernel.ecall(class::YIELD, [0; 4]);
+    }
+    // The client again.
+    assert_eq!(kernel.current, 0);
+    assert_eq!(kernel.frame().pc(), FUNCTION);
+    assert_eq!(kernel.registers(), [2, 0, 0, 7]);
+}

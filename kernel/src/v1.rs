@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Version 1 of the system-call interface (Tock 1.x): which call an `ecall` is, and where its result
+//! goes. What the calls do is in [`crate::syscall`]; only the words differ from version 2.
+//!
+//! The class is in a0, arguments in a1 to a4. A result is one signed word in a0, negative for an
+//! error; a1 to a3 keep what they held. There is one allow, whose buffers lie in RAM; one yield, which
+//! waits; and no exit. Subscribe and allow do not hand out what they replace. A null address allows
+//! nothing.
+//!
+//! Drivers are numbered as in version 2, but for Perf, and IPC works without commands of its own: its
+//! process numbers start at 1, allow 0 finds the process with a name, allow N shares with process N,
+//! subscribe 0 is for being a service and N for being a client of process N, and command N notifies
+//! process N, as a service if its argument is 0, else as a client.
+
+use crate::abi::{ErrorCode, Return};
+use crate::drivers::{alarm, console, ipc, perf};
+use crate::kernel::Kernel;
+use crate::process::Subscription;
+use crate::syscall::Next;
+use crate::umem::UserBuffer;
+use crate::upcall::UpcallId;
+
+/// The version served, as application headers name it; and what is taken for an application whose
+/// header names none, as was usual.
+pub const INTERFACE: (u16, u16) = (1, 0);
+pub const UNSTATED: Option<(u16, u16)> = Some(INTERFACE);
+
+/// Perf's driver number: that of the 2021 study. Commands 0, 1, 2 and 8 only, since a result is one
+/// word; counters come as they are, whatever their sign.
+pub const PERF: u32 = 0x9_0004;
+
+/// To applications the first process is this number.
+pub const FIRST_PROCESS: u32 = 1;
+
+/// What a notification that finds no room fails with.
+pub const NOT_QUEUED: ErrorCode = ErrorCode::Fail;
+
+/// Register a0 of an `ecall` says what kind of call it is.
+pub mod class {
+    pub const YIELD: u32 = 0;
+    pub const SUBSCRIBE: u32 = 1;
+    pub const COMMAND: u32 = 2;
+    pub const ALLOW: u32 = 3;
+    pub const MEMOP: u32 = 4;
+}
+
+impl Return {
+    /// The word of register a0.
+    #[inline(always)]
+    pub const fn word(self) -> u32 {
+        match self {
+            Return::Failure(error) | Return::FailurePair(error, ..) => {
+                (error as u32).wrapping_neg()
+            }
+            Return::Success | Return::Pair(..) => 0,
+            Return::U32(value) => value,
+            Return::U64(value) => value as u32,
+        }
+    }
+}
+
+impl Kernel {
+    /// Carries out a system call of the current process if it is a quick one, one of Perf's
+    /// commands. Takes a0 to a4, returns a0 to a3.
+    #[inline(always)]
+    pub fn quick_call(&mut self, [class, a1, a2, a3, a4]: [u32; 5]) -> Option<[u32; 4]> {
+        if class != class::COMMAND || a1 != PERF {
+            return None;
+        }
+        let result = match a2 {
+            0..=2 | 8 => perf::command(self.command_call(a2, [a3, a4]), &mut self.processes),
+            _ => Return::Failure(ErrorCode::NoSupport),
+        };
+        Some([result.word(), a1, a2, a3])
+    }
+
+    /// Carries out a system call of the current process that is not quick.
+    #[inline(always)]
+    pub fn slow_call(&mut self, [class, a, b, c, d]: [u32; 5]) -> Next {
+        self.frame().set_result([0, a, b, c]);
+        match class {
+            class::YIELD => self.yield_wait(),
+            class::SUBSCRIBE => self.class_subscribe(a, b, c, d),
+            class::COMMAND => self.class_command(a, b, c, d),
+            class::ALLOW => self.class_allow(a, b, c, d),
+            class::MEMOP => self.memop(a, b),
+            _ => self.fail(ErrorCode::NoSupport),
+        }
+    }
+
+    #[inline(never)]
+    fn class_subscribe(&mut self, driver: u32, number: u32, function: u32, data: u32) -> Next {
+        let number = match (driver, number) {
+            (ipc::NUMBER, 0) => self.current as u32,
+            (ipc::NUMBER, process) => match self.other_process(process) {
+                Some(process) => process,
+                None => return self.fail(ErrorCode::Invalid),
+            },
+            (_, number) => number,
+        };
+        let new = Subscription {
+            function,
+            userdata: data,
+        };
+        let result = self.process().subscribe(UpcallId { driver, number }, new);
+        self.give(result.map(|_| ()).into())
+    }
+
+    #[inline(never)]
+    fn class_command(&mut self, driver: u32, number: u32, first: u32, second: u32) -> Next {
+        let call = match (driver, number) {
+            (ipc::NUMBER, process) => {
+                let command = if first == 0 { 2 } else { 3 };
+                self.command_call(command, [process.wrapping_sub(FIRST_PROCESS), 0])
+            }
+            (alarm::NUMBER, 0) => return self.give(Return::U32(1)),
+            (alarm::NUMBER, 4) => return self.set_alarm(first),
+            _ => self.command_call(number, [first, second]),
+        };
+        self.command(driver, call)
+    }
+
+    /// The old way to set an alarm: the time when it is due.
+    fn set_alarm(&mut self, due: u32) -> Next {
+        let now = crate::arch::timer::now() as u32;
+        let call = self.command_call(6, [now, due.wrapping_sub(now)]);
+        self.command(alarm::NUMBER, call)
+    }
+
+    #[inline(never)]
+    fn class_allow(&mut self, driver: u32, number: u32, address: u32, length: u32) -> Next {
+        let length = if address == 0 { 0 } else { length };
+        let result = match (driver, number) {
+            (ipc::NUMBER, 0) => return self.discover(address, length),
+            (ipc::NUMBER, process) => match self.other_process(process) {
+                Some(process) => self.read_write_allow(driver, process, address, length),
+                None => Err(ErrorCode::Invalid),
+            },
+            (console::NUMBER, number) => {
+                // What the console reads may lie in flash in version 2; here it may not.
+                let ram = [self.process().ram()];
+                match UserBuffer::new(address, length, &ram) {
+                    Some(_) => self.read_only_allow(driver, number, address, length),
+                    None => Err(ErrorCode::Invalid),
+                }
+            }
+            _ => self.read_only_allow(driver, number, address, length),
+        };
+        self.give(result.map(|_| ()).into())
+    }
+
+    /// The number of the process whose name is at an address.
+    fn discover(&mut self, address: u32, length: u32) -> Next {
+        let ram = [self.process().ram()];
+        let name = UserBuffer::new(address, length, &ram);
+        let found = name.and_then(|name| ipc::find(name, &self.processes));
+        match found {
+            Some(index) => self.give(Return::U32(index as u32 + FIRST_PROCESS)),
+            None => self.fail(ErrorCode::Invalid),
+        }
+    }
+
+    /// The index of a process by the number that applications know it by.
+    fn other_process(&self, number: u32) -> Option<u32> {
+        let index = number.checked_sub(FIRST_PROCESS)?;
+        let process = self.processes.get(index as usize)?;
+        process.exists().then_some(index)
+    }
+
+    /// Puts a result into the current process's registers.
+    #[inline(always)]
+    pub fn give(&mut self, result: Return) -> Next {
+        self.frame().set_value(result.word());
+        Next::Same
+    }
+}

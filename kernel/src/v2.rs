@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Version 2 of the system-call interface (TRD 104): which call an `ecall` is, and where its result
+//! goes.
+//!
+//! The class is in a4, arguments in a0 to a3. A result is up to four words in a0 to a3, the first of
+//! which says what the others are. Each class is one function here, all of one signature, from the
+//! four argument words to what is to run [`Next`]; what the calls do is in [`crate::syscall`].
+//!
+//! Perf's commands go before all others: an application reads the clock with them, and what that
+//! costs is in every measurement. Nothing is special about their path but that it is short.
+
+use crate::abi::{ErrorCode, Return};
+use crate::drivers::perf;
+use crate::kernel::Kernel;
+use crate::process::Subscription;
+use crate::syscall::Next;
+use crate::umem::UserBuffer;
+use crate::upcall::UpcallId;
+
+/// The version served, as application headers name it; and what is taken for an application whose
+/// header names none: it is refused, as on Tock.
+pub const INTERFACE: (u16, u16) = (2, 2);
+pub const UNSTATED: Option<(u16, u16)> = None;
+
+/// Perf's driver number.
+pub const PERF: u32 = tockmark_perf::DRIVER_NUMBER;
+
+/// To applications the first process is this number.
+pub const FIRST_PROCESS: u32 = 0;
+
+/// What a notification that finds no room fails with.
+pub const NOT_QUEUED: ErrorCode = ErrorCode::NoMemory;
+
+/// Register a4 of an `ecall` says what kind of call it is.
+pub mod class {
+    pub const YIELD: u32 = 0;
+    pub const SUBSCRIBE: u32 = 1;
+    pub const COMMAND: u32 = 2;
+    pub const READ_WRITE_ALLOW: u32 = 3;
+    pub const READ_ONLY_ALLOW: u32 = 4;
+    pub const MEMOP: u32 = 5;
+    pub const EXIT: u32 = 6;
+    pub const USERSPACE_READABLE_ALLOW: u32 = 7;
+}
+
+impl Return {
+    /// The words of registers a0 to a3. Those that a variant does not define are zero.
+    #[inline(always)]
+    pub const fn registers(self) -> [u32; 4] {
+        match self {
+            Return::Failure(error) => [0, error as u32, 0, 0],
+            Return::FailurePair(error, first, second) => [2, error as u32, first, second],
+            Return::Success => [128, 0, 0, 0],
+            Return::U32(value) => [129, value, 0, 0],
+            Return::Pair(first, second) => [130, first, second, 0],
+            Return::U64(value) => [131, value as u32, (value >> 32) as u32, 0],
+        }
+    }
+}
+
+impl Kernel {
+    /// Carries out a system call of the current process if it is a quick one, one of Perf's
+    /// commands. Takes a0 to a4, returns a0 to a3.
+    #[inline(always)]
+    pub fn quick_call(&mut self, [a0, a1, a2, a3, class]: [u32; 5]) -> Option<[u32; 4]> {
+        if class != class::COMMAND || a0 != PERF {
+            return None;
+        }
+        let call = self.command_call(a1, [a2, a3]);
+        Some(perf::command(call, &mut self.processes).registers())
+    }
+
+    /// Carries out a system call of the current process that is not quick.
+    #[inline(always)]
+    pub fn slow_call(&mut self, [a, b, c, d, class]: [u32; 5]) -> Next {
+        match class {
+            class::YIELD => self.class_yield(a, b, c, d),
+            class::SUBSCRIBE => self.class_subscribe(a, b, c, d),
+            class::COMMAND => self.class_command(a, b, c, d),
+            class::READ_WRITE_ALLOW => self.class_read_write_allow(a, b, c, d),
+            class::READ_ONLY_ALLOW => self.class_read_only_allow(a, b, c, d),
+            class::MEMOP => self.class_memop(a, b, c, d),
+            class::EXIT => self.class_exit(a, b, c, d),
+            class::USERSPACE_READABLE_ALLOW => {
+                self.give(Return::FailurePair(ErrorCode::NoSupport, c, d))
+            }
+            _ => self.fail(ErrorCode::NoSupport),
+        }
+    }
+
+    /// Yield has no result of its own: what the registers hold afterwards is the upcall's.
+    #[inline(never)]
+    fn class_yield(&mut self, kind: u32, first: u32, second: u32, _: u32) -> Next {
+        match kind {
+            0 => self.yield_no_wait(first),
+            1 => self.yield_wait(),
+            2 => self.yield_wait_for(UpcallId {
+                driver: first,
+                number: second,
+            }),
+            _ => self.fail(ErrorCode::NoSupport),
+        }
+    }
+
+    #[inline(never)]
+    fn class_subscribe(&mut self, driver: u32, number: u32, function: u32, data: u32) -> Next {
+        let id = UpcallId { driver, number };
+        let new = Subscription {
+            function,
+            userdata: data,
+        };
+        let result = match self.process().subscribe(id, new) {
+            Ok(old) => Return::Pair(old.function, old.userdata),
+            Err(error) => Return::FailurePair(error, function, data),
+        };
+        self.give(result)
+    }
+
+    #[inline(never)]
+    fn class_command(&mut self, driver: u32, number: u32, first: u32, second: u32) -> Next {
+        self.command(driver, self.command_call(number, [first, second]))
+    }
+
+    #[inline(never)]
+    fn class_read_write_allow(&mut self, driver: u32, number: u32, at: u32, size: u32) -> Next {
+        let result = self.read_write_allow(driver, number, at, size);
+        self.give_buffer(result, at, size)
+    }
+
+    #[inline(never)]
+    fn class_read_only_allow(&mut self, driver: u32, number: u32, at: u32, size: u32) -> Next {
+        let result = self.read_only_allow(driver, number, at, size);
+        self.give_buffer(result, at, size)
+    }
+
+    #[inline(never)]
+    fn class_memop(&mut self, operation: u32, argument: u32, _: u32, _: u32) -> Next {
+        self.memop(operation, argument)
+    }
+
+    #[inline(never)]
+    fn class_exit(&mut self, kind: u32, code: u32, _: u32, _: u32) -> Next {
+        match kind {
+            0 => self.terminate(code),
+            1 => self.restart_current(),
+            _ => return self.fail(ErrorCode::NoSupport),
+        }
+        Next::Other
+    }
+
+    /// Puts a result into the current process's registers.
+    #[inline(always)]
+    pub fn give(&mut self, result: Return) -> Next {
+        self.frame().set_result(result.registers());
+        Next::Same
+    }
+
+    /// The buffer that was in the place, or the refused one back.
+    fn give_buffer(&mut self, old: Result<UserBuffer, ErrorCode>, at: u32, size: u32) -> Next {
+        self.give(match old {
+            Ok(old) => Return::Pair(old.address(), old.length()),
+            Err(error) => Return::FailurePair(error, at, size),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_laid_out_as_the_interface_says() {
+        assert_eq!(Return::Failure(ErrorCode::Busy).registers()[..2], [0, 2]);
+        assert_eq!(
+            Return::FailurePair(ErrorCode::Invalid, 5, 6).registers(),
+            [2, 6, 5, 6]
+        );
+        assert_eq!(Return::Success.registers()[0], 128);
+        assert_eq!(Return::U32(7).registers()[..2], [129, 7]);
+        assert_eq!(Return::Pair(7, 8).registers()[..3], [130, 7, 8]);
+        assert_eq!(
+            Return::U64(0x1_0000_0002).registers()[..3],
+            [131, 2, 1],
+            "low word first"
+        );
+    }
+}
