@@ -77,8 +77,9 @@ pub fn parse(flash: &[u8]) -> Result<Entry<'_>, Error> {
     let (Some(version), Some(first)) = (half(flash, 0), word(flash, 0)) else {
         return Ok(Entry::End);
     };
-    // Behind the last application flash is erased, or zero, or tockloader has put one zero byte there.
-    if first == u32::MAX || first & 0xff == 0 {
+    // Behind the last application flash is zero, or erased, or erased but for the one zero byte that
+    // tockloader puts there.
+    if matches!(first, 0 | u32::MAX | 0xFFFF_FF00) {
         return Ok(Entry::End);
     }
     if version != 2 {
