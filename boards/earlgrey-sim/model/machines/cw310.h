@@ -46,7 +46,7 @@ constexpr unsigned kFlashBankBit = 19;
 constexpr bool kFlashFifos = true;
 
 // otp_ctrl: from the i-cache's request for a scrambling key to the key. The chip's own figure is
-// not known; this one meets most of the reference programs. It moves code beyond 4 KiB only.
+// not known; this one is fitted: of 0 to 119 it meets most of the reference programs.
 constexpr unsigned kScrambleKey = 46;
 
 // --- memory map (top_earlgrey) ----------------------------------------------------------------
