@@ -80,7 +80,7 @@ KINDS: list[Callable[[random.Random, bytes], bytes]] = [
 def baseline(folder: Path) -> bytes:
     profile = board.load("earlgrey-sim")
     path = folder / "kernel.bin"
-    image.write_flash(image.read_kernel(profile.kernel), profile, path)
+    image.write_flash(image.read_kernel(profile.kernels[2]), profile, path)
     return path.read_bytes()
 
 
@@ -114,7 +114,7 @@ def test_any_image_ends_with_a_reason(tmp_path: Path) -> None:
 
 
 def test_any_elf_is_loaded_or_refused(tmp_path: Path) -> None:
-    whole = board.load("earlgrey-sim").kernel.read_bytes()
+    whole = board.load("earlgrey-sim").kernels[2].read_bytes()
     codes = Counter[int]()
     for number in range(IMAGES // 5):
         rng = random.Random(SEED + number)

@@ -5,6 +5,7 @@ The programs run in bare machine mode, straight from flash, and store what they 
 mailbox. Expected cycles are the RTL's (docs/simulator.md); the empty pair's 2 are in all of them.
 """
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -234,10 +235,10 @@ def test_uart_bytes_come_out_at_the_asked_rate(tmp_path: Path) -> None:
     assert 4 * 2083 < ends[1] - ends[0] < 5 * 2083
 
 
-def test_the_suite_closes_when_every_app_has_ended(tmp_path: Path) -> None:
-    text = "kernel says hello\n#tm 0 a begin proto=1 apps=2 *0000\n#tm 1 a end ok *0000\n"
-    text += "#tm 0 b begin proto=1 apps=2 *0000\n#tm 1 b end ok *0000\n"
-    body = f"""
+def printing(text: str) -> str:
+    """A program that sends a text and then loops for ever."""
+    return f"""
+{START}
     li   a0, 0x40000000
     li   t0, 1
     sw   t0, 0x10(a0)
@@ -251,12 +252,143 @@ def test_the_suite_closes_when_every_app_has_ended(tmp_path: Path) -> None:
     addi a1, a1, 1
     j    1b
 2:  j    2b
-text: .asciz {text!r}
-""".replace("'", '"')
-    done = simulate(tmp_path, START + body)
+text: .asciz {json.dumps(text)}
+"""
+
+
+def test_the_suite_closes_when_every_app_has_ended(tmp_path: Path) -> None:
+    text = "kernel says hello\n#tm 0 a begin proto=1 apps=2 *0000\n#tm 1 a end ok *0000\n"
+    text += "#tm 0 b begin proto=1 apps=2 *0000\n#tm 1 b end ok *0000\n"
+    done = simulate(tmp_path, printing(text))
     assert done.returncode == 0, done.stderr
     assert done.stdout == text
     assert "reason=suite-closed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("panicked at boards/x/src/main.rs:12:\r\nwhat\r\n\tKernel version 2.2\r\nmore", 7),
+        ("tockmark-kernel: panic: what at x.rs:12\n", 7),
+        ("app: tockmark-kernel: panic: no\n", 4),
+    ],
+)
+def test_a_kernels_panic_ends_the_run_when_all_is_said(
+    text: str, code: int, tmp_path: Path
+) -> None:
+    done = simulate(tmp_path, printing(text), "--max-cycles", "2000000")
+    assert (done.returncode, done.stdout.replace("\r", "")) == (code, text.replace("\r", ""))
+
+
+# Prints a line, then sleeps until the timer wakes it, half a millisecond later, twice.
+MARKED = """
+    li   a0, 0x40000000
+    li   t0, 1
+    sw   t0, 0x10(a0)
+    li   t0, 104
+    sw   t0, 0x1c(a0)
+    li   t0, 10
+    sw   t0, 0x1c(a0)
+    la   t0, vector
+    csrw mtvec, t0
+    li   t0, 500
+1:  addi t0, t0, -1
+    bnez t0, 1b
+    li   s0, 2
+    li   a0, 0x40100000
+    li   t0, 0x80
+    csrw mie, t0
+    csrsi mstatus, 8
+    li   t0, 1
+    sw   t0, 0x100(a0)
+    sw   t0, 0x004(a0)
+2:  lw   t0, 0x110(a0)
+    addi t0, t0, 1500
+    sw   t0, 0x118(a0)
+    sw   zero, 0x11c(a0)
+    wfi
+    nop
+    addi s0, s0, -1
+    bnez s0, 2b
+    sw   zero, 4(gp)
+3:  j    3b
+    .balign 256
+vector:
+    .rept 7
+    j    .
+    .endr
+    j    handler
+handler:
+    li   t0, 1
+    sw   t0, 0x104(a0)
+    li   t0, -1
+    sw   t0, 0x11c(a0)
+    mret
+"""
+
+
+def marked(folder: Path, *marks: str) -> tuple[list[tuple[int, str]], str]:
+    """The marks of that program, and the rest of what it printed."""
+    done = simulate(folder, START + MARKED, *(word for mark in marks for word in ("--mark", mark)))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    found = [line.split() for line in lines if line.startswith("#sim ")]
+    return [(int(cycle), name) for _, cycle, name, _ in found], "".join(
+        line for line in lines if not line.startswith("#sim ")
+    )
+
+
+def address(folder: Path, symbol: str) -> str:
+    """Where a label of the program just simulated is."""
+    command = ["riscv64-unknown-elf-nm", str(folder / "program.elf")]
+    symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (line,) = [line for line in symbols.splitlines() if line.endswith(f" {symbol}")]
+    return "0x" + line.split()[0]
+
+
+def test_marks_tell_when_an_interrupt_rose_and_was_taken(tmp_path: Path) -> None:
+    marked(tmp_path)
+    places = ("irq", "trap", "reset", f"handler={address(tmp_path, 'handler')}")
+    marks, text = marked(tmp_path, *places)
+    assert text == "h"
+    assert [name for _, name in marks] == ["reset"] + ["irq", "trap", "handler"] * 2
+    assert marks[0][0] == 0
+    irq, trap, handler, again, *_ = (cycle for cycle, _ in marks[1:])
+    # The core wakes, fetches the vector from flash, jumps from there to the handler.
+    assert 5 <= trap - irq <= 40
+    assert 1 <= handler - trap <= 20
+    # Sleep counts: 1500 ticks of four cycles lie between, less what waking and returning took.
+    assert 6000 <= again - irq <= 6400
+
+
+def test_marks_change_no_cycle(tmp_path: Path) -> None:
+    ends = []
+    for options in ([], ["--mark", "irq", "--mark", "trap", "--mark", "x=0x20000400"]):
+        done = simulate(tmp_path, START + MARKED, *options)
+        ends.append(done.stderr.split("cycles=")[1].split()[0])
+    assert ends[0] == ends[1]
+
+
+def test_a_mark_waits_for_the_end_of_the_line(tmp_path: Path) -> None:
+    """The first interrupt comes while the newline is still on its way."""
+    slow = ("--uart-cycles", "8000", "--mark", "irq")
+    done = simulate(tmp_path, START + MARKED, *slow)
+    assert done.returncode == 0, done.stderr
+    first, *marks = done.stdout.splitlines()
+    assert first == "h"
+    assert [mark.split()[2] for mark in marks] == ["irq", "irq"]
+    assert 8000 < int(marks[0].split()[1]) < 16000
+
+
+def test_too_many_marks_end_with_a_line_that_says_so(tmp_path: Path) -> None:
+    source = START + "li t0, 100010\nhot: addi t0, t0, -1\nbnez t0, hot\n" + STOP
+    simulate(tmp_path, source)
+    hot = f"hot={address(tmp_path, 'hot')}"
+    done = simulate(tmp_path, source, "--mark", hot, "--max-cycles", "2000000")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 100_001
+    assert " hot *" in lines[-2]
+    assert " full *" in lines[-1]
 
 
 @pytest.mark.parametrize(
@@ -269,6 +401,10 @@ text: .asciz {text!r}
         (["--max-cycles", "-5", "--flash", "x"], "not a number"),
         (["--load", __file__ + "@0x30000000"], "no memory"),
         (["--load", __file__ + "@0x200fffff"], "past the end"),
+        (["--mark", "soon", "--flash", "x"], "NAME=ADDR"),
+        (["--mark", "Up=4", "--flash", "x"], "small letters"),
+        (["--mark", "irq=4", "--flash", "x"], "simulator's own"),
+        (["--mark", "a=here", "--flash", "x"], "not a number"),
         (["--bogus"], "unknown option"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,

@@ -53,7 +53,7 @@ class Board:
     clock_hz: int
     timing: str
     tockloader_board: str
-    kernel: Path
+    kernels: dict[int, Path]  # the baseline kernel, by version of the system-call interface
     target: SimTarget
     flash: Region
     ram: Region
@@ -84,7 +84,7 @@ def load(name: str) -> Board:
         return Board(
             **{key: data[key] for key in ("name", "description", "machine", "clock_hz", "timing")},
             tockloader_board=data["tockloader_board"],
-            kernel=paths.ROOT / data["kernel"],
+            kernels={1: paths.ROOT / data["kernel_v1"], 2: paths.ROOT / data["kernel"]},
             target=SimTarget(
                 paths.ROOT / target["binary"],
                 target["icache"],

@@ -4,6 +4,7 @@
 import hashlib
 import itertools
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +14,11 @@ from tockmark.errors import TockmarkError
 SECTIONS = (  # the order of the tables
     "Processor and system calls",
     "Procedure calls and loops",
+    "Upcalls, context switching, scheduling",
+    "Local communication",
     "Memory latencies",
     "Memory bandwidths",
+    "Flash and instruction cache",
 )
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
@@ -49,11 +53,49 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
+class Boot:
+    """What runs together: one flash image, its apps in the order of the flash.
+
+    The app of the group reports; the others, if any, are there to be measured with.
+    """
+
+    name: str
+    group: str
+    slots: tuple[str, ...]  # object files of the apps, without their suffix
+    measures: tuple[str, ...]  # ids, some or all of whose rows come from this boot
+    scene: int = 0  # which of its scenes an app that has several shall play
+    slice_us: int | None = None  # the baseline kernel's time slice, if not as built
+
+    def processes(self) -> list[str]:
+        """The processes' names: the object's, with 2, 3, … for its repetitions."""
+        seen: dict[str, int] = {}
+        names = []
+        for slot in self.slots:
+            seen[slot] = seen.get(slot, 0) + 1
+            names.append(slot if seen[slot] == 1 else f"{slot}{seen[slot]}")
+        return names
+
+
+@dataclass(frozen=True)
 class Catalogue:
-    """All benchmarks, by id, in order."""
+    """All benchmarks, by id, in order; and the boots that are more than one app alone."""
 
     benchmarks: dict[str, Benchmark]
+    named_boots: tuple[Boot, ...]
     sha256: str
+
+    def boots(self) -> list[Boot]:
+        """Every boot of a whole run: a group's own app alone, then the group's named boots."""
+        found: list[Boot] = []
+        for group in self.groups():
+            named = [boot for boot in self.named_boots if boot.group == group]
+            elsewhere = {id_ for boot in named for id_ in boot.measures}
+            own = tuple(b.id for b in self.benchmarks.values() if b.group == group)
+            alone = tuple(id_ for id_ in own if id_ not in elsewhere)
+            if alone:
+                found.append(Boot(group, group, (group,), alone))
+            found += named
+        return found
 
     def groups(self) -> list[str]:
         """The groups, which are the apps, in the catalogue's order."""
@@ -64,21 +106,27 @@ class Catalogue:
         found = dict.fromkeys(benchmark.section for benchmark in self.benchmarks.values())
         return [s for s in SECTIONS if s in found] + [s for s in found if s not in SECTIONS]
 
-    def expected(self, app: str) -> list[tuple[str, Params]]:
-        """The rows that an app must give, the read overhead first."""
-        rows: list[tuple[str, Params]] = [(OVERHEAD, {})]
-        for benchmark in self.benchmarks.values():
-            if benchmark.group == app and benchmark.id != OVERHEAD:
-                rows += [(benchmark.id, params) for params in benchmark.variants()]
-        return rows
+    def rows(self, ids: Iterable[str]) -> list[tuple[str, Params]]:
+        """The rows that these benchmarks must give, in the catalogue's order."""
+        wanted = set(ids)
+        return [
+            (benchmark.id, params)
+            for benchmark in self.benchmarks.values()
+            if benchmark.id in wanted
+            for params in benchmark.variants()
+        ]
 
 
 def load(path: Path = paths.CATALOGUE) -> Catalogue:
     """Read and check the catalogue."""
     try:
         data = path.read_bytes()
-        entries = tomllib.loads(data.decode())["benchmark"]
-        benchmarks = [Benchmark(**{"params": {}, **entry}) for entry in entries]
+        contents = tomllib.loads(data.decode())
+        benchmarks = [Benchmark(**{"params": {}, **entry}) for entry in contents["benchmark"]]
+        boots = tuple(
+            Boot(**{**entry, **{key: tuple(entry[key]) for key in ("slots", "measures")}})
+            for entry in contents.get("boot", [])
+        )
     except OSError as error:
         raise TockmarkError(
             f"cannot read the catalogue {paths.shown(path)}: {error.strerror}",
@@ -91,7 +139,13 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
     by_id = {benchmark.id: benchmark for benchmark in benchmarks}
     if len(by_id) != len(benchmarks):
         raise TockmarkError(f"{paths.shown(path)} has an id twice")
-    return Catalogue(by_id, hashlib.sha256(data).hexdigest())
+    for boot in boots:
+        for id_ in boot.measures:
+            if id_ not in by_id:
+                raise TockmarkError(
+                    f"{paths.shown(path)}: the boot {boot.name} measures {id_}, unknown"
+                )
+    return Catalogue(by_id, boots, hashlib.sha256(data).hexdigest())
 
 
 def label(id_: str, params: Params) -> str:

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The command line: what each verb takes, and where its output goes."""
 
-import json
 import os
 import signal
 import sys
 import traceback
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tockmark import __version__, catalogue, doctor, listing, parse, paths, profile, run, table
+from tockmark import __version__, catalogue, doctor, listing, paths, profile, run, table
 from tockmark import board as boards
 from tockmark import result as results
+from tockmark.commands import files, judging
+from tockmark.commands.common import AsJson, Debug, debugging, judge
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.image import read_kernel
+from tockmark.image import Apps, read_kernel
 from tockmark.validate import report
+from tockmark.validate import row as validated
 from tockmark.validate import runner as validation
-from tockmark.validate.row import Verdict, judge, load_unexplained
-
-SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
+from tockmark.validate.row import Verdict, load_unexplained
 
 app = typer.Typer(
     name="tockmark",
@@ -35,19 +35,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_debug = False
-
-
-def _set_debug(value: bool) -> bool:
-    global _debug
-    _debug = _debug or value
-    return value
-
-
-Debug = Annotated[
-    bool, typer.Option("--debug", callback=_set_debug, help="Show the trace of an error.")
-]
 
 
 class Switch(StrEnum):
@@ -86,8 +73,11 @@ def run_verb(
         str | None,
         typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
     ] = None,
+    abi: Annotated[
+        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
+    ] = 2,
     icache: Annotated[
-        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
+        Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
     ] = None,
     all_samples: Annotated[
         bool, typer.Option("--all-samples", help="Take all samples, even once they repeat.")
@@ -109,13 +99,14 @@ def run_verb(
     A run that is partial or incomplete says so in the name of its files."""
     profile = boards.load(boards.simulated(machine) if machine else board)
     known = catalogue.load()
-    groups, wanted = run.choose(known, only)
+    boots, wanted = run.choose(known, only)
     options = run.Options(
-        kernel=read_kernel(kernel if kernel is not None else profile.kernel),
+        kernel=read_kernel(kernel if kernel is not None else profile.kernels[abi]),
         board=profile,
-        groups=groups,
+        apps=Apps(paths.APPS / f"c-abi{abi}", abi),
+        boots=boots,
         wanted=wanted,
-        icache=profile.target.icache if icache is None else icache is Switch.ON,
+        icaches=[True, False] if icache is None else [icache is Switch.ON],
         all_samples=all_samples,
         jobs=jobs or os.cpu_count() or 1,
         max_cycles=max_cycles or profile.target.max_cycles,
@@ -128,7 +119,7 @@ def run_verb(
     print(
         f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}", flush=True
     )
-    raise typer.Exit(_judge(result))
+    raise typer.Exit(judge(result))
 
 
 @app.command(
@@ -163,7 +154,7 @@ def profile_verb(
     profiled = boards.load(board)
     known = catalogue.load()
     id_, params = profile.choose(known, benchmark)
-    measured = read_kernel(kernel if kernel is not None else profiled.kernel)
+    measured = read_kernel(kernel if kernel is not None else profiled.kernels[2])
     cached = profiled.target.icache if icache is None else icache is Switch.ON
     folder = output or profile.default_out(id_, params, measured, profiled, cached)
     limit = max_cycles or profiled.target.max_cycles
@@ -171,47 +162,8 @@ def profile_verb(
     print(profile.profile(options, known))
 
 
-@app.command(
-    name="parse", epilog="Example: `tockmark parse uart.log -o uart.json`, then `tockmark table`"
-)
-def parse_verb(
-    log: Annotated[Path, typer.Argument(help="UART log, kernel messages and all.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
-    ] = None,
-    debug: Debug = False,
-) -> None:
-    """Turn a captured UART log into a result file.
-
-    What is intact is kept, what is missing is named on stderr; the exit code is 1 then."""
-    path = output if output is not None else log.with_suffix(".json")
-    if output is None and path.exists():  # it may be the run's own, which knows more than its log
-        raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
-    result = parse.parse(log, catalogue.load())
-    results.write_whole({path: results.text(result)})
-    print(f"{len(result['rows'])} rows kept: {paths.shown(path)}")
-    raise typer.Exit(_judge(result))
-
-
-@app.command(
-    name="table",
-    epilog="Examples: `tockmark table results/a.json`; `tockmark table a.json b.json` side by side",
-)
-def table_verb(
-    files: Annotated[list[Path], typer.Argument(help="Result files.")],
-    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
-    debug: Debug = False,
-) -> None:
-    """Show result files as a table; several of them side by side."""
-    known = catalogue.load()
-    named = [(paths.shown(file), results.load(file)) for file in files]
-    if as_json:
-        print(json.dumps(table.as_json(named, known), indent=1, ensure_ascii=False))
-    elif len(named) == 1:
-        print(table.render(named[0][1], known), end="")
-    else:
-        print(table.render_side_by_side(named, known), end="")
-    raise typer.Exit(INCOMPLETE if any(results.incomplete(r) for _, r in named) else OK)
+files.register(app)
+judging.register(app)
 
 
 @app.command(name="list")
@@ -236,7 +188,7 @@ def validate_verb(
     only: Annotated[
         str | None, typer.Option(help=f"Parts, separated by commas: {', '.join(validation.PARTS)}.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
+    as_json: AsJson = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Store all rows in a file, too.")
     ] = None,
@@ -254,7 +206,7 @@ def validate_verb(
     else:
         parts = validation.choose(only)
         validation.build_simulators(parts)
-        judged = judge(validation.run(parts), load_unexplained())
+        judged = validated.judge(validation.run(parts), load_unexplained())
     data = report.as_json(judged)
     print(report.text(data) if as_json else report.render(judged), end="", flush=True)
     if output is not None:
@@ -263,22 +215,12 @@ def validate_verb(
     raise typer.Exit(INCOMPLETE if wrong else OK)
 
 
-def _judge(result: dict[str, Any]) -> int:
-    """Name on stderr what is wrong with a result; the exit code that it deserves."""
-    reasons = results.incomplete(result)
-    for reason in reasons[:SHOWN_REASONS]:
-        print(f"tockmark: {reason}", file=sys.stderr)
-    if len(reasons) > SHOWN_REASONS:
-        print(f"tockmark: and {len(reasons) - SHOWN_REASONS} more", file=sys.stderr)
-    return INCOMPLETE if reasons else OK
-
-
 def main() -> None:
     """Run the tool; an error is one line, and a trace only with --debug."""
     try:
         app()
     except TockmarkError as error:
-        if _debug:
+        if debugging():
             traceback.print_exc()
         print(f"tockmark: {error}", file=sys.stderr)
         sys.exit(error.code)
@@ -286,7 +228,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(OK)
     except Exception as error:
-        if _debug:
+        if debugging():
             raise
         print(
             f"tockmark: unexpected {type(error).__name__}: {error}; --debug shows the trace,"

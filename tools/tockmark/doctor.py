@@ -82,8 +82,8 @@ def _products() -> Iterator[Finding]:
     profile = board.load(board.DEFAULT)
     for name, path in {
         "simulator": profile.target.binary,
-        "baseline kernel": profile.kernel,
-        "apps": paths.APPS / "libtockmark.a",
+        "baseline kernel": profile.kernels[2],
+        "apps": paths.APPS / "c-abi2" / "libtockmark.a",
     }.items():
         yield Finding(name, paths.shown(path) if path.exists() else None, None, BUILD)
 

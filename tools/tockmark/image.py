@@ -7,9 +7,11 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
+import struct
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -18,12 +20,17 @@ from elftools.elf.sections import SymbolTableSection
 
 from tockmark import paths
 from tockmark.board import Board, Slots
+from tockmark.catalogue import Boot
 from tockmark.errors import INCOMPLETE, TockmarkError
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
 GRANTS = 0x1000  # bytes at the end of an app's RAM that are left to the kernel's grants
 RAM_ALIGN = 0x400
-KERNEL_VERSION = "2"  # the system-call interface in the app's header
+FLASH_ALIGN = (
+    0x400  # where tockloader expects an app to begin; it would fill gaps with apps of its own
+)
+SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
+RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 GCC = "riscv64-unknown-elf-gcc"
 
 
@@ -36,14 +43,23 @@ class Kernel:
     sha256: str
     slots: Slots | None
     segments: tuple[tuple[int, bytes], ...]
+    words: dict[str, int] = field(default_factory=dict)  # where the words are that one may patch
 
 
 @dataclass(frozen=True)
-class Image:
-    """A flash image with one app, and where that app was linked."""
+class Apps:
+    """Built apps that are not linked yet: where their objects are, and for which interface."""
 
-    flash: Path
-    slot: int
+    folder: Path
+    abi: int
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One app in the image, and where it was linked."""
+
+    name: str
+    elf: Path
     flash_start: int
     ram_start: int
     ram_length: int
@@ -51,12 +67,20 @@ class Image:
 
     def layout(self) -> dict[str, int | str]:
         return {
-            "slot": self.slot,
+            "name": self.name,
             "flash_start": self.flash_start,
             "ram_start": self.ram_start,
             "ram_length": self.ram_length,
             "elf_sha256": self.elf_sha256,
         }
+
+
+@dataclass(frozen=True)
+class Image:
+    """A flash image: the kernel, and the apps of a boot behind it without gaps."""
+
+    flash: Path
+    slots: tuple[Slot, ...]
 
 
 def read_kernel(path: Path) -> Kernel:
@@ -84,36 +108,83 @@ def read_kernel(path: Path) -> Kernel:
         ) from error
     names = ("_sapps", "_eapps", "_sappmem", "_eappmem")
     slots = Slots(*(symbols[n] for n in names)) if all(n in symbols for n in names) else None
-    return Kernel(path, _name(symbols, segments), digest, slots, segments)
+    words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
+    return Kernel(path, _name(symbols, segments), digest, slots, segments, words)
 
 
-def build_image(app: str, kernel: Kernel, board: Board, out: Path, steady_stop: bool) -> Image:
-    """Link and pack one app for this kernel, and lay both into a flash image."""
+def build_image(
+    boot: Boot, apps: Apps, kernel: Kernel, board: Board, out: Path, steady_stop: bool
+) -> Image:
+    """Link and pack the apps of a boot for this kernel, and lay all into a flash image."""
     out.mkdir(parents=True, exist_ok=True)
-    slots = kernel.slots or board.slots
-    flash_start = slots.flash_start + HEADER
-    ram_start = -(-slots.ram_start // RAM_ALIGN) * RAM_ALIGN
-    ram_length = slots.ram_end - ram_start - GRANTS
-    elf, tab, flash = (out / f"{app}.{suffix}" for suffix in ("elf", "tab", "flash"))
-    _link(
-        app,
-        elf,
-        {
-            "tm_flash_start": flash_start,
-            "tm_flash_length": slots.flash_end - flash_start,
-            "tm_ram_start": ram_start,
-            "tm_ram_length": ram_length,
-            "tm_apps": 1,
+    room = kernel.slots or board.slots
+    flash, ram = room.flash_start, room.ram_start
+    slots: list[Slot] = []
+    tabs: list[Path] = []
+    for index, (object_, name) in enumerate(zip(boot.slots, boot.processes(), strict=True)):
+        elf, tab = out / f"{boot.name}.{index}.elf", out / f"{boot.name}.{index}.tab"
+        ram = -(-ram // RAM_ALIGN) * RAM_ALIGN
+        start = flash + HEADER
+        places = {
+            "tm_flash_start": start,
+            "tm_flash_length": room.flash_end - start,
+            "tm_ram_start": ram,
+            "tm_ram_length": room.ram_end - ram - GRANTS,
+            "tm_apps": 1,  # one of them reports
             "tm_steady_stop": int(steady_stop),
-        },
-    )
-    _pack(app, elf, tab)
-    write_flash(kernel, board, flash)
+            "tm_scene": boot.scene,
+            "tm_slot": index,
+            "tm_slots": len(boot.slots),
+        }
+        _link(object_, elf, apps, places)
+        needs = _needs(elf, ram, room.ram_end - ram - GRANTS)
+        flash += _pack(name, elf, tab, apps, needs.heap)
+        sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
+        slots.append(Slot(name, elf, start, ram, needs.ram, sha256))
+        tabs.append(tab)
+        ram += needs.ram + GRANTS
+    path = out / f"{boot.name}.flash"
+    words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
+    write_flash(with_words(kernel, words), board, path)
     tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
-    where = ["--board", board.tockloader_board, "--app-address", hex(slots.flash_start)]
-    _call([*tockloader, "--flash-file", str(flash), *where, str(tab)], f"laying {app} into flash")
-    sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return Image(flash, slots.flash_start, flash_start, ram_start, ram_length, sha256)
+    where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
+    files = ["--flash-file", str(path), *where, *map(str, tabs)]
+    _call([*tockloader, *files], f"laying {boot.name} into flash")
+    return Image(path, tuple(slots))
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """RAM of an app in bytes, without grants: all of it, and the heap that is part of it."""
+
+    ram: int
+    heap: int
+
+
+def _needs(elf: Path, ram_start: int, room: int) -> _Needs:
+    """What a linked app wants: its sections, and its heap as far as there is room."""
+    with elf.open("rb") as file:
+        symbols = _symbols(ELFFile(file))
+    fixed = symbols["_app_end"] - ram_start
+    heap = min(symbols.get("tm_heap", 0), room - fixed)
+    return _Needs(fixed + heap, heap)
+
+
+def with_words(kernel: Kernel, words: Mapping[str, int]) -> Kernel:
+    """The kernel with words of its image changed; one that has no such word stays as it is."""
+    segments = kernel.segments
+    for name, value in words.items():
+        address = kernel.words.get(name)
+        if address is not None:
+            segments = tuple(_patched(*segment, address, value) for segment in segments)
+    return replace(kernel, segments=segments)
+
+
+def _patched(start: int, data: bytes, address: int, value: int) -> tuple[int, bytes]:
+    at = address - start
+    if not 0 <= at <= len(data) - 4:
+        return start, data
+    return start, data[:at] + value.to_bytes(4, "little") + data[at + 4 :]
 
 
 def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
@@ -132,8 +203,8 @@ def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
     path.write_bytes(image)
 
 
-def _link(app: str, elf: Path, symbols: dict[str, int]) -> None:
-    parts = [paths.APPS / f"{app}.o", paths.APPS / "libtockmark.a"]
+def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int]) -> None:
+    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a"]
     for part in [*parts, paths.LINKER_SCRIPT]:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
@@ -144,11 +215,19 @@ def _link(app: str, elf: Path, symbols: dict[str, int]) -> None:
     _call([GCC, *machine, *script, *defsyms, *objects], f"linking {app}")
 
 
-def _pack(app: str, elf: Path, tab: Path) -> None:
+def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
+    """Make the TAB; the bytes that the app takes in flash, a multiple of FLASH_ALIGN."""
     sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]
-    version = ["--kernel-major", KERNEL_VERSION, "--kernel-minor", "0", "--deterministic"]
-    command = [str(paths.ELF2TAB), "-n", app, "-o", str(tab), *sizes, "--app-heap", "0", *version]
-    _call([*command, f"{elf},rv32imc"], f"packing {app}")
+    version = ["--kernel-major", str(apps.abi), "--kernel-minor", "0", "--deterministic"]
+    command = [str(paths.ELF2TAB), "-n", name, "-o", str(tab), *sizes, "--app-heap", str(heap)]
+    footer = 0
+    while True:
+        more = ["--minimum-footer-size", str(footer)]
+        _call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
+        total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
+        if total % FLASH_ALIGN == 0:
+            return int(total)
+        footer += FLASH_ALIGN - total % FLASH_ALIGN
 
 
 def _call(command: list[str], doing: str) -> None:

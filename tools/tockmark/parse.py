@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `parse`: a captured UART log becomes a result file, however damaged it is."""
+"""The verb `parse`: a captured UART log becomes a result file, however damaged it is.
+
+It may be a log of ours or one of the 2021 study, which study.py reads."""
 
 from pathlib import Path
 
 from tockmark import result as results
+from tockmark import study
 from tockmark.catalogue import Catalogue
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
@@ -18,8 +21,10 @@ def parse(log: Path, catalogue: Catalogue) -> results.Json:
         text = log.read_bytes().decode("latin-1")
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
+    if study.recognise(text):
+        return study.result(text, log.stem, catalogue)
     measured = assemble(decode(text.split("\n")))
-    if not measured.apps:
+    if not any(measured.each()):
         raise TockmarkError(
             f"{shown(log)} holds no intact line of the protocol",
             "docs/protocol.md shows what such a line looks like",

@@ -78,7 +78,7 @@ class Bars:
         self.statuses = statuses
         self.started = time.monotonic()
         self.progress = Progress(
-            TextColumn("{task.description:12}"),
+            TextColumn("{task.description:16}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[line]}"),
             console=Console(stderr=True),
@@ -86,18 +86,25 @@ class Bars:
         total = sum(status.rows_expected for status in statuses)
         self.all: TaskID = self.progress.add_task("all", total=total, line="")
         self.tasks = {
-            status.app: self.progress.add_task(status.app, total=status.rows_expected, line="")
+            status.app: self.progress.add_task(
+                status.app, total=status.rows_expected, line="", visible=False
+            )
             for status in statuses
         }
         self.progress.start()
 
     def show(self) -> None:
         for status in self.statuses:
-            self.progress.update(self.tasks[status.app], completed=status.rows, line=status.line())
+            self.progress.update(
+                self.tasks[status.app],
+                completed=status.rows,
+                line=status.line(),
+                visible=status.started is not None and not status.done,
+            )
         done = sum(status.done for status in self.statuses)
         cycles = sum(status.cycles for status in self.statuses) / 1e6
         wall = time.monotonic() - self.started
-        line = f"{done} of {len(self.statuses)} apps done, {cycles:.1f} M cycles, {wall:.0f} s"
+        line = f"{done} of {len(self.statuses)} boots done, {cycles:.1f} M cycles, {wall:.0f} s"
         rows = sum(status.rows for status in self.statuses)
         self.progress.update(self.all, completed=rows, line=line)
 

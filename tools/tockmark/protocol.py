@@ -11,7 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from tockmark import marks
+from tockmark.crc import crc16
+
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
+STARTS = ("#tm ", "#boot ", "#sim ")  # a line that has one of these and is none of ours is damaged
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
 
 _LINE = re.compile(
@@ -19,18 +23,11 @@ _LINE = re.compile(
     r"\*(?P<crc>[0-9a-f]{4})"
 )
 _RUN = re.compile(r"(?:(\d+)|\((\d+(?:,\d+){1,3})\))(?:\*([1-9]\d*))?")
+_BOOT = re.compile(
+    r"#boot (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
+    r"app=(?P<app>[a-z][a-z0-9_]{0,11}) \*(?P<crc>[0-9a-f]{4})"
+)
 _PAIR = re.compile(r'([a-z_][a-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
-
-
-def crc16(data: bytes) -> int:
-    """CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
-    crc = 0xFFFF
-    for byte in data:
-        crc ^= byte << 8
-        for _ in range(8):
-            crc = (crc << 1) ^ 0x1021 if crc & 0x8000 else crc << 1
-            crc &= 0xFFFF
-    return crc
 
 
 @dataclass(frozen=True)
@@ -44,6 +41,22 @@ class Line:
     def encode(self) -> str:
         """The line as it goes over the wire, without its newline."""
         head = f"#tm {self.seq} {self.app} {self.text} "
+        return f"{head}*{crc16(head.encode('ascii')):04x}"
+
+
+@dataclass(frozen=True)
+class BootMark:
+    """Written by whoever captures a log, before what a boot prints: what was booted, and how.
+
+    Its checksum keeps a damaged mark from lending the wrong cache setting to what follows.
+    """
+
+    name: str
+    icache: bool
+    app: str  # the only one that reports in this boot
+
+    def encode(self) -> str:
+        head = f"#boot {self.name} icache={'on' if self.icache else 'off'} app={self.app} "
         return f"{head}*{crc16(head.encode('ascii')):04x}"
 
 
@@ -80,6 +93,9 @@ class Record:
     words: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     line: int
+
+
+Item = Record | Problem | BootMark | marks.Mark  # what a log is made of
 
 
 class Encoder:
@@ -125,6 +141,15 @@ def decode_line(raw: str) -> Line | None:
                 return line
         start = raw.find("#tm ", start + 1)
     return None
+
+
+def decode_mark(raw: str) -> BootMark | None:
+    """The intact boot mark that a line is, if it is one."""
+    match = _BOOT.fullmatch(raw.rstrip("\r\n"))
+    if not match:
+        return None
+    mark = BootMark(match["name"], match["icache"] == "on", match["app"])
+    return mark if mark.encode() == match[0] else None
 
 
 def parse_record(app: str, text: str, line: int) -> Record:
@@ -204,13 +229,22 @@ class Decoder:
         self._apps: dict[str, _AppLines] = {}
         self._number = 0
 
-    def feed(self, raw: str) -> Iterator[Record | Problem]:
+    def feed(self, raw: str) -> Iterator[Item]:
         """Take one line of the log."""
         self._number += 1
+        seen = marks.decode(raw, self._number)
+        if seen is not None:
+            yield seen
+            return
         line = decode_line(raw)
+        mark = None if line is not None else decode_mark(raw)
         if line is not None:
             yield from self._take(line)
-        elif "#tm " in raw:
+        elif mark is not None:
+            yield from self.close()
+            self._apps = {}
+            yield mark
+        elif any(start in raw for start in STARTS):
             yield Problem(None, f"torn or altered: {raw.strip()[:70]!r}", self._number)
 
     def close(self) -> Iterator[Record | Problem]:
@@ -272,10 +306,10 @@ def _start(parts: list[str]) -> str:
     return " ".join(parts[0].split(" ")[:2])
 
 
-def decode(lines: Iterable[str]) -> list[Record | Problem]:
+def decode(lines: Iterable[str]) -> list[Item]:
     """All of a log at once."""
     decoder = Decoder()
-    out: list[Record | Problem] = []
+    out: list[Item] = []
     for line in lines:
         out += decoder.feed(line)
     return out + list(decoder.close())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `run`: every group of the suite as its own image on its own target, in parallel.
+"""The verb `run`: every boot of the suite as its own image on its own target, in parallel.
 
 The apps' UART text becomes the log, and the result is made from that log alone, just as
 `tockmark parse` would make it, plus the provenance that only the run knows.
@@ -15,13 +15,14 @@ from datetime import datetime
 from pathlib import Path
 
 from tockmark import catalogue as catalogues
-from tockmark import paths
+from tockmark import marks, paths
 from tockmark import result as results
 from tockmark.board import Board
+from tockmark.catalogue import OVERHEAD, Boot
 from tockmark.errors import TockmarkError
-from tockmark.image import Image, Kernel, build_image
+from tockmark.image import Apps, Image, Kernel, build_image
 from tockmark.progress import Status, display
-from tockmark.protocol import decode, decode_line
+from tockmark.protocol import BootMark, decode, decode_line
 from tockmark.rows import assemble
 from tockmark.target import Simulation, simulate
 
@@ -32,9 +33,10 @@ class Options:
 
     kernel: Kernel
     board: Board
-    groups: list[str]
-    wanted: set[str] | None
-    icache: bool
+    apps: Apps
+    boots: list[Boot]
+    wanted: set[str] | None  # of the benchmarks; None: all
+    icaches: list[bool]
     all_samples: bool
     jobs: int
     max_cycles: int
@@ -42,33 +44,38 @@ class Options:
 
 @dataclass
 class Job:
-    """One app on its way from objects to log lines."""
+    """One boot with one cache setting on its way from objects to log lines."""
 
-    app: str
+    boot: Boot
+    icache: bool
     status: Status
     image: Image | None = None
     simulation: Simulation | None = None
     log: list[str] = field(default_factory=list)
     note: str | None = None
 
+    @property
+    def name(self) -> str:
+        return f"{self.boot.name}, i-cache {'on' if self.icache else 'off'}"
 
-def choose(catalogue: catalogues.Catalogue, only: str | None) -> tuple[list[str], set[str] | None]:
-    """The groups to run, and the ids to keep (None: all), for what was given to --only."""
-    groups = catalogue.groups()
+
+def choose(catalogue: catalogues.Catalogue, only: str | None) -> tuple[list[Boot], set[str] | None]:
+    """The boots to run, and the ids to keep (None: all), for what was given to --only."""
+    boots = catalogue.boots()
     if only is None:
-        return groups, None
+        return boots, None
     wanted: set[str] = set()
     for name in filter(None, (part.strip() for part in only.split(","))):
         ids = {id_ for id_, b in catalogue.benchmarks.items() if name in (id_, b.group)}
         if not ids:
             raise TockmarkError(
                 f"there is no group or benchmark '{name}'",
-                f"groups are {', '.join(groups)}; `tockmark list` shows all benchmarks",
+                f"groups are {', '.join(catalogue.groups())}; `tockmark list` shows all benchmarks",
             )
         wanted |= ids
     if not wanted:
         raise TockmarkError("--only names nothing", "give groups or ids, separated by commas")
-    return [g for g in groups if any(id_.partition(".")[0] == g for id_ in wanted)], wanted
+    return [boot for boot in boots if wanted.intersection(boot.measures)], wanted
 
 
 def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json, str]:
@@ -76,23 +83,25 @@ def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json
     if not options.board.target.binary.exists():
         binary = paths.shown(options.board.target.binary)
         raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
-    jobs = [Job(group, Status(group, len(catalogue.expected(group)))) for group in options.groups]
+    jobs = [_job(boot, icache, catalogue) for boot in options.boots for icache in options.icaches]
     notes = _run_all(jobs, options)
     log = "".join(f"{line}\n" for job in jobs for line in job.log)
     measured = assemble(decode(log.splitlines()))
     provenance = _provenance(options, jobs)
-    notes += [f"{job.app}: {job.note}" for job in jobs if job.note]
-    result = results.build(measured, catalogue, provenance, options.groups, options.wanted, notes)
+    notes += [f"{job.name}: {job.note}" for job in jobs if job.note]
+    booted = [(job.boot, job.icache) for job in jobs]
+    result = results.build(measured, catalogue, provenance, booted, options.wanted, notes)
     return result, log
 
 
 def default_path(options: Options, result: results.Json) -> Path:
     """Where a result goes: a partial or incomplete one never replaces a whole one."""
     name = options.kernel.name.split()[0] if options.kernel.name else options.kernel.path.stem
-    parts = [datetime.now().date().isoformat(), name, options.board.name]
-    parts += [] if options.icache else ["icache-off"]
+    parts = [datetime.now().date().isoformat(), name, f"abi{options.apps.abi}", options.board.name]
+    if len(options.icaches) == 1:
+        parts += ["icache-on" if options.icaches[0] else "icache-off"]
     if options.wanted is not None:
-        parts += ["only", *options.groups]
+        parts += ["only", *dict.fromkeys(id_.partition(".")[0] for id_ in sorted(options.wanted))]
     parts += ["incomplete"] if results.incomplete(result) else []
     return paths.RESULTS / f"{'-'.join(parts)}.json"
 
@@ -100,9 +109,10 @@ def default_path(options: Options, result: results.Json) -> Path:
 def _run_all(jobs: list[Job], options: Options) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
+    images = Images(options)
     shown = display([job.status for job in jobs])
     pool = ThreadPoolExecutor(options.jobs)
-    left: set[Future[None]] = {pool.submit(_run_one, job, options, stop) for job in jobs}
+    left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in jobs}
     try:
         while left:
             done, left = wait(left, timeout=0.2)
@@ -121,20 +131,44 @@ def _run_all(jobs: list[Job], options: Options) -> list[str]:
     return notes
 
 
-def _run_one(job: Job, options: Options, stop: threading.Event) -> None:
+def _job(boot: Boot, icache: bool, catalogue: catalogues.Catalogue) -> Job:
+    rows = len(catalogue.rows(boot.measures)) + (OVERHEAD not in boot.measures)
+    return Job(boot, icache, Status(f"{boot.name}, {'on' if icache else 'off'}", rows))
+
+
+class Images:
+    """The flash image of each boot, built by whoever needs it first."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.out = paths.RUNS / f"{options.board.name}-abi{options.apps.abi}"
+        self.locks = {boot.name: threading.Lock() for boot in options.boots}
+        self.built: dict[str, Image] = {}
+
+    def of(self, boot: Boot) -> Image:
+        asked = self.options
+        with self.locks[boot.name]:
+            if boot.name not in self.built:
+                self.built[boot.name] = build_image(
+                    boot, asked.apps, asked.kernel, asked.board, self.out, not asked.all_samples
+                )
+            return self.built[boot.name]
+
+
+def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) -> None:
     status = job.status
     status.started = time.monotonic()
     try:
         status.state = "building"
-        out = paths.RUNS / options.board.name
-        steady_stop = not options.all_samples
-        job.image = build_image(job.app, options.kernel, options.board, out, steady_stop)
+        job.image = images.of(job.boot)
         if stop.is_set():
             return
         status.state = "running"
+        watched = marks.options(slot.elf for slot in job.image.slots)
         job.simulation = simulate(
-            options.board, job.image.flash, options.icache, options.max_cycles
+            options.board, job.image.flash, job.icache, options.max_cycles, *watched
         )
+        job.log.append(BootMark(job.boot.name, job.icache, job.boot.group).encode())
         for text in job.simulation.lines():
             job.log.append(text)
             line = decode_line(text)
@@ -168,12 +202,20 @@ def _provenance(options: Options, jobs: list[Job]) -> results.Json:
             "name": board.name,
             "machine": board.machine,
             "clock_hz": board.clock_hz,
-            "icache": options.icache,
             "timing": board.timing,
             "simulator_sha256": hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
             "uart_cycles_per_byte": board.target.uart_cycles_per_byte,
         },
-        "layout": {job.app: job.image.layout() for job in jobs if job.image is not None},
+        "abi": options.apps.abi,
+        "boots": [
+            {
+                "boot": job.boot.name,
+                "icache": job.icache,
+                "slots": [slot.layout() for slot in job.image.slots],
+            }
+            for job in jobs
+            if job.image is not None
+        ],
     }
 
 

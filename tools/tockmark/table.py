@@ -2,91 +2,127 @@
 """The verb `table`: result files as text in lmbench's manner, readable at 100 columns."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tockmark.catalogue import OVERHEAD, Catalogue, Params, label
 from tockmark.result import Json, incomplete
 
 LINE = 100
-NAME = 25
-COLUMNS = ("cycles", "instr", "net cyc", "net ins", "per op", "µs", "MB/s", "n", "steady")
+NAME = 32
+ON_OR_OFF = {True: "on", False: "off", None: "unknown"}
 REASONS = 10  # of an incomplete result; the file has them all
-WIDTHS = (8, 7, 8, 8, 9, 8, 7, 5, 6)
+
+COLUMNS = {"net cyc": 9, "net ins": 8, "per op": 8, "µs": 8, "MB/s": 6, "steady": 6}
+RAW = {"cycles": 8, "instr": 7}  # behind them, if there is one cache setting only
+OTHER = {"off: net": 9, "off/on": 6}  # or these, if there are both
 
 LEGEND = """\
-cycles, instr  median of the steady samples, as measured; the cold first sample is not among them
-net cyc/ins    the same less time.read of the same app; a value below zero is an error
+net cyc, ins   median of the steady samples, less time.read of the same boot; the cold first sample
+               is not among them. A value below zero is an error. time.read itself: as measured
 per op         net cycles for one inner operation, named below each section
-µs             net, of one sample, at the clock above (time.read: as measured); MB/s = 10^6 bytes/s
-n, steady      samples; "=" all steady ones equal; "p2" to "p4" they repeat with that period;
-               "~5" they vary until sample 5 and repeat from there; "~" they vary
-Lower is better in every column but MB/s. "-": not measured."""
+µs             net, of one sample, at the clock above; MB/s = 10^6 bytes/s
+steady         "=" all steady samples equal; "p2" to "p4" they repeat with that period;
+               "~5" they vary until sample 5 and repeat from there; "~" they vary"""
+OFF = """\
+off: net       net cycles with the i-cache off; all columns before are with the cache on"""
+LAST = 'Lower is better in every column but MB/s. "-": not measured.'
 
 Key = tuple[str, frozenset[tuple[str, int | str]]]
+Rows = list[tuple[str, Params, list[Json | None]]]
 
 
 def render(result: Json, catalogue: Catalogue) -> str:
     """One result, all columns."""
-    lines = [*_header(result), "", *LEGEND.splitlines(), ""]
+    caches = icaches([result])
+    both = len(caches) > 1
+    columns = {**COLUMNS, **(OTHER if both else RAW)}
+    lines = [*_header(result), "", *LEGEND.splitlines(), *OFF.splitlines() * both, LAST, ""]
     notes: list[str] = []
-    for section, rows in _sections([result], catalogue):
-        lines += _heading(section, _cells(COLUMNS, WIDTHS))
-        for id_, params, (row,) in rows:
-            assert row is not None  # the rows are those of the only result
-            lines.append(f"{label(id_, params):{NAME}}{_cells(_values(row), WIDTHS)}")
-            notes += [f"ERROR {label(id_, params)}: {error}" for error in row["errors"]]
+    tables = [_table(result, icache) for icache in caches[:2]]
+    for section, rows in _sections(tables, catalogue):
+        lines += _heading(section, _cells(columns, columns.values()))
+        for id_, params, found in rows:
+            values = _values(found[0]) + (_ratio_to(*found) if both else _raw(found[0]))
+            lines.append(f"{label(id_, params):{NAME}}{_cells(values, columns.values())}")
         lines += [*_units([id_ for id_, _, _ in rows], catalogue), ""]
     lines += _overheads(result)
+    notes += [
+        f"ERROR {label(row['id'], row['params'])}, i-cache {ON_OR_OFF[row['icache']]}: {error}"
+        for row in result["rows"]
+        for error in row["errors"]
+    ]
     lines += notes
     why = [reason for reason in incomplete(result) if not reason.startswith("wrong: ")]
     lines += [f"INCOMPLETE {reason}" for reason in why[:REASONS]]
     lines += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
-    lines += [f"skipped {s['app']}: {s['id']}: {s['why']}" for s in result["skipped"]]
+    lines += _skipped(result)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def render_side_by_side(named: list[tuple[str, Json]], catalogue: Catalogue) -> str:
-    """Several results, the net cycles of one sample each."""
+    """Several results, the net cycles of one sample each, and their ratios to the first."""
     lines: list[str] = []
     letters = [chr(ord("A") + i % 26) for i in range(len(named))]
     for letter, (name, result) in zip(letters, named, strict=True):
         lines += [f"{letter} = {name}", *(f"    {line}" for line in _header(result))]
         why = incomplete(result)
         lines += [f"    INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
-    lines += ["", "Net cycles of one sample (median, less time.read of the same app; time.read as"]
-    lines += ['measured). Lower is better. "-": not measured. "!": below zero, an error.', ""]
-    widths = (12,) * len(named)
-    for section, rows in _sections([result for _, result in named], catalogue):
-        lines += _heading(section, _cells(letters, widths))
-        for id_, params, found in rows:
-            cells = _cells([_net(row) for row in found], widths)
-            lines.append(f"{label(id_, params):{NAME}}{cells}")
-        lines.append("")
+    lines += ["", "Net cycles of one sample (median, less time.read of the same boot; time.read as"]
+    lines += ['measured), and its ratio to A. Lower is better. "-": not measured. "!": below zero,']
+    lines += ["an error.", ""]
+    columns = {"A": 10} | {name: w for x in letters[1:] for name, w in ((x, 10), (f"{x}/A", 7))}
+    for icache in icaches([result for _, result in named]):
+        lines += [f"I-cache {ON_OR_OFF[icache]}", ""]
+        tables = [_table(result, icache) for _, result in named]
+        for section, rows in _sections(tables, catalogue):
+            lines += _heading(section, _cells(columns, columns.values()))
+            for id_, params, found in rows:
+                values = [_net(found[0])]
+                for row in found[1:]:
+                    values += [_net(row), _ratio(found[0], row)]
+                lines.append(f"{label(id_, params):{NAME}}{_cells(values, columns.values())}")
+            lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def as_json(named: list[tuple[str, Json]], catalogue: Catalogue) -> list[Json]:
     """The same rows for other programs: one entry a row, the results in the order given."""
+    results = [result for _, result in named]
     return [
-        {"section": section, "id": id_, "params": params, "results": found}
-        for section, rows in _sections([result for _, result in named], catalogue)
+        {"icache": icache, "section": section, "id": id_, "params": params, "results": found}
+        for icache in icaches(results)
+        for section, rows in _sections([_table(r, icache) for r in results], catalogue)
         for id_, params, found in rows
     ]
 
 
-def _sections(
-    results: list[Json], catalogue: Catalogue
-) -> Iterator[tuple[str, list[tuple[str, Params, list[Json | None]]]]]:
+def icaches(results: list[Json]) -> list[bool | None]:
+    """The cache settings that these results have rows for: on, off, unknown."""
+    found = {row["icache"] for result in results for row in result["rows"]}
+    return [setting for setting in (True, False, None) if setting in found] or [None]
+
+
+def _table(result: Json, icache: bool | None) -> dict[Key, Json]:
+    """The rows of one cache setting. Every boot measures the read overhead; its own row is that of
+    the app `time`."""
+    own = OVERHEAD.partition(".")[0]
+    return {
+        _key(row): row
+        for row in result["rows"]
+        if row["icache"] is icache and (row["id"] != OVERHEAD or row["app"] == own)
+    }
+
+
+def _sections(tables: list[dict[Key, Json]], catalogue: Catalogue) -> Iterator[tuple[str, Rows]]:
     """Sections in order, each with its rows: in the catalogue's order, strangers at the end."""
-    tables = [{_key(row): row for row in result["rows"] if _own(row)} for result in results]
-    order: dict[Key, tuple[str, Params]] = {}
-    for benchmark in catalogue.benchmarks.values():
-        for params in benchmark.variants():
-            order[_key({"id": benchmark.id, "params": params})] = (benchmark.id, params)
+    order: dict[Key, tuple[str, Params]] = {
+        _key({"id": id_, "params": params}): (id_, params)
+        for id_, params in catalogue.rows(catalogue.benchmarks)
+    }
     for table in tables:
         for key, row in table.items():
             order.setdefault(key, (row["id"], row["params"]))
-    by_section: dict[str, list[tuple[str, Params, list[Json | None]]]] = {}
+    by_section: dict[str, Rows] = {}
     for key, (id_, params) in order.items():
         found = [table.get(key) for table in tables]
         if any(found):
@@ -96,12 +132,6 @@ def _sections(
     for section in [*catalogue.sections(), "Not in this catalogue"]:
         if section in by_section:
             yield section, by_section[section]
-
-
-def _own(row: Json) -> bool:
-    """The read overhead is measured by every app; the table shows that of its own app."""
-    app: str = row["app"]
-    return row["id"] != OVERHEAD or app == OVERHEAD.partition(".")[0]
 
 
 def _key(row: Json) -> Key:
@@ -115,7 +145,7 @@ def _header(result: Json) -> list[str]:
     name = kernel["name"] or kernel["file"] or "unknown"
     floor = name.startswith("tockmark-baseline")
     clock = f"{board['clock_hz'] / 1e6:g} MHz" if board["clock_hz"] else "clock unknown"
-    icache = {True: "on", False: "off", None: "unknown"}[board["icache"]]
+    icache = " and ".join(ON_OR_OFF[setting] for setting in icaches([result]))
     return [
         f"kernel  {name}{sha}",
         *(["        the baseline kernel, not Tock: the floor that the interface allows"] * floor),
@@ -140,28 +170,49 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
     return textwrap.wrap(f"op: {'; '.join(named)}", LINE) if named else []
 
 
-def _values(row: Json) -> list[str]:
+def _values(row: Json | None) -> list[str]:
+    if row is None:
+        return ["-"] * len(COLUMNS)
     cycles, instret = row["cycles"] or {}, row["instret"] or {}
-    stats = cycles.get("stats") or {}
+    own = row["id"] == OVERHEAD
     return [
-        _number(stats.get("median")),
-        _number((instret.get("stats") or {}).get("median")),
-        _number(cycles.get("net")),
-        _number(instret.get("net")),
+        _net(row),
+        _number((instret.get("stats") or {}).get("median") if own else instret.get("net")),
         _number(cycles.get("net_per_op"), 3),
         _number(row["us"], 2),
         _number(row["mb_per_s"], 2),
-        _number(stats.get("n")),
-        _steady(stats),
+        _steady(cycles.get("stats") or {}),
     ]
 
 
-def _net(row: Json | None) -> str:
+def _raw(row: Json | None) -> list[str]:
+    return [
+        _number((((row or {}).get(name) or {}).get("stats") or {}).get("median"))
+        for name in ("cycles", "instret")
+    ]
+
+
+def _ratio_to(on: Json | None, off: Json | None) -> list[str]:
+    return [_net(off), _ratio(on, off)]
+
+
+def net_of(row: Json | None) -> float | None:
+    """What a row costs: its net cycles; the read overhead's as measured."""
     cycles = (row or {}).get("cycles") or {}
     value = cycles.get("net")
     if row and row["id"] == OVERHEAD:
         value = (cycles.get("stats") or {}).get("median")
+    return value
+
+
+def _net(row: Json | None) -> str:
+    value = net_of(row)
     return _number(value) + ("!" if value is not None and value < 0 else "")
+
+
+def _ratio(base: Json | None, row: Json | None) -> str:
+    below, above = net_of(base), net_of(row)
+    return f"{above / below:.2f}" if below and above and below > 0 and above > 0 else "-"
 
 
 def _steady(stats: Json) -> str:
@@ -173,19 +224,24 @@ def _steady(stats: Json) -> str:
 
 
 def _overheads(result: Json) -> list[str]:
-    """The read overhead that was taken off, app by app."""
-    found = [
-        f"{row['app']} {_number(row['cycles']['stats']['median'])}"
-        f"/{_number(row['instret']['stats']['median'])}"
-        for row in result["rows"]
-        if row["id"] == OVERHEAD
-        and all(row[series] and row[series]["stats"] for series in ("cycles", "instret"))
-    ]
-    text = f"Overhead (time.read) by app, cycles/instr: {', '.join(found)}"
-    return textwrap.wrap(text, LINE) if found else []
+    """The read overhead that was taken off: the boots that agree named together."""
+    boots: dict[str, list[str]] = {}
+    for row in result["rows"]:
+        if row["id"] == OVERHEAD:
+            cost = f"{'/'.join(_raw(row))} (i-cache {ON_OR_OFF[row['icache']]})"
+            boots.setdefault(cost, []).append(row["boot"])
+    said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
+    text = f"Overhead (time.read) by boot, cycles/instr: {'; '.join(said)}"
+    return textwrap.wrap(text, LINE) if said else []
 
 
-def _cells(values: list[str] | tuple[str, ...], widths: tuple[int, ...]) -> str:
+def _skipped(result: Json) -> list[str]:
+    """What was not tried, and why: once for all parameters and cache settings."""
+    whys = dict.fromkeys((row["id"], row["why"]) for row in result["skipped"])
+    return [f"skipped {id_}: {why}" for id_, why in whys]
+
+
+def _cells(values: Iterable[str], widths: Iterable[int]) -> str:
     return "".join(f" {value:>{width}}" for value, width in zip(values, widths, strict=True))
 
 

@@ -57,6 +57,7 @@ public:
     uint32_t exception_addr() const { return top_.exception_addr_o; }
     uint32_t last_data_addr() const { return top_.last_data_addr_o; }
     uint32_t minstret() const { return top_.minstret_o; }
+    uint32_t trap_vector() const { return top_.trap_vector_o; }
 
 #ifdef VARIANT_WAVES
     void trace(VerilatedTraceBaseC &file) { top_.trace(&file, 99); }

@@ -2,6 +2,7 @@
 // The simulator's main loop: one cycle of the core, one cycle of the bus, until something ends it.
 #include "core.h"
 #include "image.h"
+#include "marks.h"
 #include "options.h"
 #include "retirement.h"
 #include "suite_watch.h"
@@ -17,14 +18,24 @@ namespace earlgrey {
 namespace {
 
 // Exit codes, and the words that the last line says for them.
-enum Exit { kClosed = 0, kCannot = 1, kUsage = 2, kAsleep = 3, kLimit = 4, kLockup = 5, kMail = 6 };
-constexpr const char *kReason[] = {"suite-closed", "error",  "usage",  "asleep",
-                                   "cycle-limit",  "lockup", "mailbox"};
+enum Exit {
+    kClosed = 0,
+    kCannot = 1,
+    kUsage = 2,
+    kAsleep = 3,
+    kLimit = 4,
+    kLockup = 5,
+    kMail = 6,
+    kPanic = 7
+};
+constexpr const char *kReason[] = {"suite-closed", "error",  "usage",   "asleep",
+                                   "cycle-limit",  "lockup", "mailbox", "panic"};
 
 class Simulation {
 public:
     explicit Simulation(const Options &options)
-        : options_(options), bus_(settings()), core_(options.boot.value_or(machine::kBootAddress)) {
+        : options_(options), marks_(options.marks), bus_(settings()),
+          core_(options.boot.value_or(machine::kBootAddress)) {
         load_bytes(bus_, boot_rom_begin, boot_rom_end - boot_rom_begin, machine::kRomBase,
                    "boot ROM");
         for (const auto &[path, address] : options.raws)
@@ -69,6 +80,8 @@ private:
             if (c == '\n')
                 uart_failed_ |= std::fflush(uart_) != 0;
             suite_.byte(c);
+            last_byte_ = now_;
+            marks_.sent(c);
             over_ |= suite_.over();
         };
         settings.cpuctrl = options_.icache ? 1 : 0;
@@ -91,6 +104,8 @@ private:
             core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
             waves_.cycle(now_);
             core_.requests(out);
+            if (marks_.any())
+                mark();
             bus_.step(now_, out);
             ++now_;
             if (bus_.next_event() <= now_)
@@ -102,16 +117,25 @@ private:
             // An interrupt takes a few cycles to wake the core; one that is masked never does.
             asleep_for_ = core_.asleep() && bus_.idle() ? asleep_for_ + 1 : 0;
             if (asleep_for_ > kWakes && !skip_sleep())
-                return kAsleep;
+                return suite_.panicked() ? kPanic : kAsleep;
             if (now_ >= options_.max_cycles)
                 return kLimit;
             if (now_ >= look) {
                 look = now_ + kLookEvery;
                 status();
+                if (suite_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
+                    return kPanic;
                 if (uart_failed_)
                     return kCannot;
             }
         }
+    }
+
+    // A line of the UART is not torn: what is marked meanwhile waits for its end.
+    void mark() {
+        marks_.cycle(now_, core_.pc(), bus_.timer_irq(), bus_.external_irq(), core_.trap_vector());
+        if (marks_.can_print())
+            uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }
 
     // A fault in a fault handler is no lock-up yet: it may be what the kernel reports next. Only a
@@ -167,6 +191,7 @@ private:
 
     static constexpr Cycle kLookEvery = 1 << 14;
     static constexpr Cycle kWakes = 4;
+    static constexpr Cycle kQuiet = 1'000'000; // a kernel that has panicked has no more to say
     static constexpr Cycle kFaultApart = 1000;
     static constexpr unsigned kFaultsInARow = 16;
 
@@ -176,12 +201,14 @@ private:
     bool over_ = false;
     int mail_ = kClosed;
     SuiteWatch suite_;
+    Marks marks_;
     Bus bus_;
     Core core_;
     Waves waves_;
     Cycle now_ = 0;
     Retirements retirements_{now_};
     Cycle asleep_for_ = 0;
+    Cycle last_byte_ = 0;
     Cycle last_fault_ = 0;
     unsigned faults_ = 0;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -28,6 +28,9 @@ constexpr const char *kHelp =
     "  --status SECONDS    a progress line on standard error every so often\n"
     "  --touched           tell at the end which devices without a model were accessed\n"
     "  --mailbox ADDR      print words stored at ADDR; a word stored at ADDR+4 ends the run\n"
+    "  --mark NAME=ADDR    print «#sim CYCLE NAME» whenever the core comes by ADDR\n"
+    "  --mark irq          likewise when its interrupt line rises; trap: when it takes an\n"
+    "                      interrupt; reset: at the start. At most 100000 lines, then `full`\n"
     "  --itrace FILE|-     every retired instruction, a line each (needs a build by `make "
     "sim-retire`)\n"
     "  --trace FILE        the core's signals as FST waves (needs a build by `make sim-waves`)\n"
@@ -35,7 +38,7 @@ constexpr const char *kHelp =
     "\n"
     "exit: 0 suite closed (or mailbox closed with 0), 1 cannot go on, 2 usage or unusable input,\n"
     "      3 asleep and nothing can wake the core, 4 cycle limit, 5 core locked up,\n"
-    "      6 mailbox closed with another word\n"
+    "      6 mailbox closed with another word, 7 the kernel panicked\n"
     "\n"
     "example: earlgrey-sim --flash board.bin --icache off --max-cycles 50000000\n";
 
@@ -54,6 +57,21 @@ uint64_t number(const char *option, const char *text, uint64_t least, uint64_t m
     return value;
 }
 
+Mark mark(const std::string &text) {
+    const auto at = text.find('=');
+    const std::string name = text.substr(0, at);
+    const bool own = name == "irq" || name == "trap" || name == "reset" || name == "full";
+    if (at == std::string::npos) {
+        if (!own || name == "full")
+            usage("--mark wants NAME=ADDR, or one of irq, trap, reset");
+        return {name, std::nullopt};
+    }
+    constexpr const char *kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    if (own || name.empty() || name.find_first_not_of(kLetters) != std::string::npos)
+        usage("--mark " + text + " has no name of small letters, or one of the simulator's own");
+    return {name, static_cast<uint32_t>(number("mark", text.c_str() + at + 1, 0, 0xffffffff))};
+}
+
 } // namespace
 
 Options parse_options(int argc, char **argv) {
@@ -69,6 +87,7 @@ Options parse_options(int argc, char **argv) {
         kStatus,
         kTouched,
         kMail,
+        kMark,
         kItrace,
         kTrace,
         kFrom,
@@ -81,10 +100,10 @@ Options parse_options(int argc, char **argv) {
         {"boot", 1, nullptr, kBoot},     {"max-cycles", 1, nullptr, kMax},
         {"uart", 1, nullptr, kUart},     {"uart-cycles", 1, nullptr, kPace},
         {"status", 1, nullptr, kStatus}, {"touched", 0, nullptr, kTouched},
-        {"mailbox", 1, nullptr, kMail},  {"itrace", 1, nullptr, kItrace},
-        {"trace", 1, nullptr, kTrace},   {"from", 1, nullptr, kFrom},
-        {"to", 1, nullptr, kTo},         {"help", 0, nullptr, kHelpO},
-        {nullptr, 0, nullptr, 0},
+        {"mailbox", 1, nullptr, kMail},  {"mark", 1, nullptr, kMark},
+        {"itrace", 1, nullptr, kItrace}, {"trace", 1, nullptr, kTrace},
+        {"from", 1, nullptr, kFrom},     {"to", 1, nullptr, kTo},
+        {"help", 0, nullptr, kHelpO},    {nullptr, 0, nullptr, 0},
     };
     constexpr uint64_t kAddress = 0xffffffff;
     Options options;
@@ -138,6 +157,9 @@ Options parse_options(int argc, char **argv) {
             break;
         case kMail:
             options.mailbox = static_cast<uint32_t>(number(name, optarg, 0, kAddress));
+            break;
+        case kMark:
+            options.marks.push_back(mark(value));
             break;
         case kItrace:
             if (!Retirements::kBuilt)

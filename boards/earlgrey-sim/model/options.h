@@ -10,6 +10,12 @@
 
 namespace earlgrey {
 
+// A name, and the address that it marks; without one it is one of the simulator's own.
+struct Mark {
+    std::string name;
+    std::optional<uint32_t> address;
+};
+
 struct Options {
     std::vector<std::string> elves;
     std::vector<std::pair<std::string, uint32_t>> raws; // file, address
@@ -21,6 +27,7 @@ struct Options {
     bool touched = false;
     std::string itrace, waves; // files
     uint64_t from = 0, to = ~uint64_t{0};
+    std::vector<Mark> marks;
     std::optional<uint32_t> boot;
     uint32_t mailbox = 0;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Watches the UART text for the suite's closing line, so that a run ends by itself.
+// Watches the UART text for what ends a run: the suite's closing line, or a kernel's panic.
 // A record is «#tm <seq> <app> <text>»; the first `begin` says apps=N, and the suite is over when
 // N apps have said `end` (docs/protocol.md). Checking the records is the tool's business.
+// The baseline kernel's panic is one line; Tock's begins with what happened, in words of its own,
+// and goes on with a line that names the kernel's version.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +26,14 @@ public:
         line_.clear();
     }
     bool over() const { return expected_ && ended_.size() >= expected_; }
+    bool panicked() const { return panicked_; }
 
 private:
     static constexpr size_t kLongest = 256;
 
     void line() {
+        panicked_ |= line_.starts_with("tockmark-kernel: panic: ");
+        panicked_ |= line_.starts_with("\tKernel version ");
         std::istringstream words(line_);
         std::string mark, seq, app, record, word;
         words >> mark >> seq >> app >> record;
@@ -44,6 +49,7 @@ private:
     std::string line_;
     std::set<std::string> ended_;
     size_t expected_ = 0;
+    bool panicked_ = false;
 };
 
 } // namespace earlgrey

@@ -44,12 +44,13 @@ module earlgrey_sim_top (
   output logic        core_sleep_o,
   output logic        double_fault_o,
 
-  // What a person wants to know when a run ends badly.
+  // Where the core is: for marks, and for a person when a run ends badly.
   output logic [31:0] pc_o,
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,
-  output logic [31:0] minstret_o
+  output logic [31:0] minstret_o,
+  output logic [31:0] trap_vector_o
 );
 
   logic        instr_gnt_q, instr_rvalid_q, instr_err_q;
@@ -103,7 +104,8 @@ module earlgrey_sim_top (
     .exception_pc_o,
     .exception_addr_o,
     .last_data_addr_o,
-    .minstret_o
+    .minstret_o,
+    .trap_vector_o
   );
 
 endmodule

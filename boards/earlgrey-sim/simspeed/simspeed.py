@@ -19,7 +19,8 @@ from pathlib import Path
 
 from tockmark import board as boards
 from tockmark import paths
-from tockmark.image import build_image, read_kernel
+from tockmark.catalogue import Boot
+from tockmark.image import Apps, build_image, read_kernel
 
 HERE = Path(__file__).parent
 OUT = paths.ROOT / "build" / "simspeed"
@@ -152,7 +153,9 @@ def simple_system(core: str, options: str, flags: Flags, vmem: Path) -> Contende
 def ours() -> Contender:
     """Our simulator, and the image that it runs."""
     board = boards.load("earlgrey-sim")
-    image = build_image("syscall", read_kernel(board.kernel), board, OUT / "kernel", False)
+    apps = Apps(paths.APPS / "c-abi2", 2)
+    alone = Boot("syscall", "syscall", ("syscall",), ())
+    image = build_image(alone, apps, read_kernel(board.kernels[2]), board, OUT / "kernel", False)
     options = ["--flash", str(image.flash), "--max-cycles", str(OUR_CYCLES)]
     return Contender("earlgrey-sim", [str(board.target.binary), *options], OUT)
 

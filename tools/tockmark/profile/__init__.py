@@ -17,7 +17,7 @@ from tockmark import paths
 from tockmark.board import Board
 from tockmark.catalogue import Catalogue, Params, label
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.image import Kernel, build_image
+from tockmark.image import Apps, Kernel, build_image
 from tockmark.profile import attribute, flame, report
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
@@ -87,10 +87,12 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     """Profile one benchmark; writes the files, returns the text to print."""
     binary = retirement_binary(options.board)
     group = catalogue.benchmarks[options.id].group
-    build_image(group, options.kernel, options.board, options.out, steady_stop=True)
-    app = Program(options.out / f"{group}.elf")
+    boot = next(b for b in catalogue.boots() if options.id in b.measures)
+    apps = Apps(paths.APPS / "c-abi2", 2)
+    image = build_image(boot, apps, options.kernel, options.board, options.out, steady_stop=True)
+    app = Program(image.slots[boot.slots.index(group)].elf)
     sampler = Sampler.of(app)
-    log, runs = _run(options, binary, options.out / f"{group}.flash", sampler)
+    log, runs = _run(options, binary, image.flash, sampler)
     rows = _rows(log, group, options)
     series = rows[-1].series["cycles"]
     number = _steady(series)
@@ -185,7 +187,8 @@ def _checked(lines: Iterator[str]) -> Iterator[str]:
 
 def _rows(log: str, group: str, options: Options) -> list[Row]:
     """The rows of the app up to the one asked for, which is the last."""
-    app = assemble(decode(log.splitlines())).apps.get(group)
+    measured = assemble(decode(log.splitlines()))
+    app = next((app for _, app in measured.each() if app.name == group), None)
     rows = app.rows if app is not None else []
     for at, row in enumerate(rows):
         if (row.id, row.params) == (options.id, options.params) and row.series.get("cycles"):

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.protocol import decode
-from tockmark.rows import Measured, assemble
+from tockmark.marks import Mark
+from tockmark.protocol import BootMark, decode
+from tockmark.rows import App, Measured, Row, assemble
 from tockmark.tests.conftest import RECORDS, encoded
 
 
@@ -14,16 +15,24 @@ def measured(lines: list[str]) -> Measured:
     return assemble(decode(lines))
 
 
+def rows(found: Measured) -> list[Row]:
+    return [row for _, app in found.each() for row in app.rows]
+
+
+def apps(found: Measured) -> dict[str, App]:
+    return {app.name: app for _, app in found.each()}
+
+
 def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
-    return {row.key(): row.series for row in found.rows()}
+    return {row.key(): row.series for row in rows(found)}
 
 
 def test_a_whole_log(log: list[str]) -> None:
     found = measured(log)
     assert not found.problems
-    assert list(found.apps) == ["time", "loop", "mem"]
-    assert all(app.ended for app in found.apps.values())
-    (copy,) = (row for row in found.rows() if row.params == {"size": 64})
+    assert list(apps(found)) == ["time", "loop", "mem"]
+    assert all(app.ended for app in apps(found).values())
+    (copy,) = (row for row in rows(found) if row.params == {"size": 64})
     assert copy.series == {"cycles": [600] + [437] * 9, "instret": [134] * 10}
     assert (copy.inner, copy.asked) == (1, 100)
 
@@ -39,7 +48,7 @@ def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
         for name, values in series.items():
             assert truth[key][name] == values
     if len(kept) < len(lines):
-        whole_apps = {row.app for row in found.rows()} | set(found.apps)
+        whole_apps = {row.app for row in rows(found)} | set(apps(found))
         assert found.problems or numbers(found) == truth or len(whole_apps) < 3
 
 
@@ -48,7 +57,7 @@ def test_data_after_a_gap_do_not_count() -> None:
     lines = encoded("a", [*benches, "data cycles 5*9", "end ok"])
     del lines[2]  # the bench that the data belong to
     found = measured(lines)
-    assert [row.series for row in found.rows()] == [{}]
+    assert [row.series for row in rows(found)] == [{}]
     assert "lost line 2; with it 'bench a.c'" in str(found.problems[0])
     assert "cycles does not count" in str(found.problems[1])
 
@@ -58,7 +67,7 @@ def test_an_app_that_begins_again_starts_from_nothing() -> None:
     first = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 5*9", "data instret 1*9"])
     second = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 6*9", "end ok"])
     found = measured(first + second)
-    assert [row.series for row in found.rows()] == [{"cycles": [6] * 9}]
+    assert [row.series for row in rows(found)] == [{"cycles": [6] * 9}]
     assert "began again" in str(found.problems[0])
 
 
@@ -101,8 +110,8 @@ def test_fail_and_skip_have_no_row() -> None:
         )
     )
     assert not found.problems
-    assert not found.rows()
-    fail, skip = found.apps["a"].no_rows
+    assert not rows(found)
+    fail, skip = apps(found)["a"].no_rows
     assert (fail.kind, fail.id, fail.params, fail.why) == (
         "fail",
         "a.b",
@@ -116,5 +125,53 @@ def test_a_parameter_may_be_called_n() -> None:
     records = ["bench a.b n=3 inner=1 n=5", "data cycles 1*5", "data instret 1*5", "end ok"]
     found = measured(encoded("a", records))
     assert not found.problems
-    (row,) = found.rows()
+    (row,) = rows(found)
     assert (row.params, row.asked) == ({"n": 3}, 5)
+
+
+def test_a_boot_mark_tells_the_cache_setting() -> None:
+    on, off = BootMark("a-1", True, "a"), BootMark("a-1", False, "a")
+    records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", "data cycles 1*5", "end ok"]
+    lines = [on.encode(), *encoded("a", records), off.encode(), *encoded("a", records)]
+    found = measured(lines)
+    assert not found.problems
+    assert [(boot.name, boot.icache) for boot in found.boots] == [("a-1", True), ("a-1", False)]
+    assert [row.series for row in rows(found)] == [{"cycles": [1] * 5}] * 2
+
+
+@pytest.mark.parametrize("damage", ["", "#boot a-1 icache=on app=a *0000", "boot"])
+def test_a_lost_boot_mark_lends_its_setting_to_nobody(damage: str) -> None:
+    """What follows a mark that was lost is of a boot of which nothing is known."""
+    begin = "begin proto=1 apps=1"
+    benches = [begin, "bench x.y inner=1 n=5", "data cycles 1*5", "end ok"]
+    for second in ("a", "b"):  # the same app again, and another one
+        mark = BootMark("a-1", True, "a").encode()
+        lines = [mark, *encoded("a", benches), damage, *encoded(second, benches)]
+        found = measured(lines)
+        assert [boot.icache for boot in found.boots] == [True, None]
+        assert any("the mark of a boot is missing" in str(p) for p in found.problems)
+        assert [len(app.rows) for _, app in found.each()] == [1, 1]
+
+
+def test_how_a_row_was_taken() -> None:
+    records = ["bench a.b inner=1 n=5 reads=2", "data cycles 1*5", "data instret 1*5"]
+    records += ["data event3 7 8", "bench a.c inner=1 n=5 net=raw", "data cycles 1*5", "end ok"]
+    found = measured(encoded("a", records))
+    assert not found.problems
+    first, second = rows(found)
+    assert (first.reads, first.events, second.reads) == (2, {3: [7, 8]}, 0)
+
+
+def test_the_simulators_clock_gives_its_own_samples() -> None:
+    bench = "bench a.b inner=1 n=2 clock=sim from=irq to=upcall"
+    begin, *rest = encoded("a", ["begin proto=1 apps=1", bench, "end ok"])
+    seen = [(1, "arm"), (10, "irq"), (25, "upcall"), (40, "arm"), (50, "irq"), (61, "upcall")]
+    *marks, last = [Mark(0, cycle, name).encode() for cycle, name in seen]
+    whole = [begin, *marks, last, *rest]
+    (row,) = rows(measured(whole))
+    assert (row.series, row.clock, row.reads) == ({"cycles": [15, 11]}, "sim", 0)
+    torn = measured([begin, *marks, *rest])
+    (fail,) = apps(torn)["a"].no_rows
+    assert (fail.kind, "no mark upcall" in fail.why) == ("fail", True)
+    (skip,) = apps(measured([begin, *rest]))["a"].no_rows
+    assert skip.kind == "skip"

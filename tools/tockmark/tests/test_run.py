@@ -13,9 +13,10 @@ import pytest
 from tockmark import board as boards
 from tockmark import result as results
 from tockmark import run
-from tockmark.catalogue import Catalogue
+from tockmark.catalogue import Boot, Catalogue
 from tockmark.errors import TockmarkError
-from tockmark.image import Image, Kernel
+from tockmark.image import Apps, Image, Kernel
+from tockmark.protocol import BootMark
 from tockmark.tests.conftest import RECORDS, encoded
 
 # Prints the log that lies where the flash image should; its last line says how to end.
@@ -35,15 +36,15 @@ sys.exit(int(ending))
 
 
 @pytest.fixture
-def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> run.Options:
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> run.Options:
     binary = tmp_path / "stand-in"
     binary.write_text(STAND_IN)
     binary.chmod(0o755)
     profile = boards.load(boards.DEFAULT)
     target = dataclasses.replace(profile.target, binary=binary)
 
-    def prepared(app: str, *_: object) -> Image:
-        return Image(tmp_path / f"{app}.flash", 0, 0x80, 0, 0, "c" * 64)
+    def prepared(boot: Boot, *_: object) -> Image:
+        return Image(tmp_path / f"{boot.name}.flash", ())
 
     monkeypatch.setattr(run, "build_image", prepared)
     for app, records in RECORDS.items():
@@ -51,9 +52,10 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> run.Options:
     return run.Options(
         kernel=Kernel(tmp_path / "k.elf", "tockmark-baseline 0.1.0", "d" * 64, None, ()),
         board=dataclasses.replace(profile, target=target),
-        groups=["time", "loop", "mem"],
+        apps=Apps(tmp_path, 2),
+        boots=catalogue.boots(),
         wanted=None,
-        icache=True,
+        icaches=[True],
         all_samples=False,
         jobs=2,
         max_cycles=1000,
@@ -69,8 +71,11 @@ def test_a_whole_run(options: run.Options, catalogue: Catalogue) -> None:
     assert results.incomplete(result) == []
     assert [row["app"] for row in result["rows"]] == ["time", "loop", "loop", "mem", "mem", "mem"]
     assert log.splitlines() == [
-        line for app, records in RECORDS.items() for line in encoded(app, records)
+        line
+        for app, records in RECORDS.items()
+        for line in (BootMark(app, True, app).encode(), *encoded(app, records))
     ]
+    assert {row["icache"] for row in result["rows"]} == {True}
     assert result["provenance"]["kernel"]["name"] == "tockmark-baseline 0.1.0"
     assert results.text(result)  # follows the schema
 
@@ -115,11 +120,10 @@ def test_a_missing_simulator_is_told_at_once(options: run.Options, catalogue: Ca
 
 
 def test_only_chooses_groups_and_ids(catalogue: Catalogue) -> None:
-    assert run.choose(catalogue, None) == (["time", "loop", "mem"], None)
-    assert run.choose(catalogue, "mem, loop.empty") == (
-        ["loop", "mem"],
-        {"mem.copy_asm", "loop.empty"},
-    )
+    assert run.choose(catalogue, None) == (catalogue.boots(), None)
+    boots, wanted = run.choose(catalogue, "mem, loop.empty")
+    assert [boot.name for boot in boots] == ["loop", "mem"]
+    assert wanted == {"mem.copy_asm", "loop.empty"}
     for wrong in ("mem,x", ",", "mem.copy"):
         with pytest.raises(TockmarkError):
             run.choose(catalogue, wrong)
@@ -131,14 +135,17 @@ def test_a_partial_result_has_a_name_of_its_own(
     whole, _ = run.run(options, catalogue)
     end(tmp_path, "mem", "4", [])
     broken, _ = run.run(options, catalogue)
-    some = dataclasses.replace(options, wanted={"mem.copy_asm"}, groups=["mem"], icache=False)
+    some = dataclasses.replace(options, wanted={"mem.copy_asm"}, icaches=[False])
+    both = dataclasses.replace(options, icaches=[True, False])
     names = [
         run.default_path(options, whole).name.split("-", 3)[3],
         run.default_path(options, broken).name.split("-", 3)[3],
         run.default_path(some, whole).name.split("-", 3)[3],
+        run.default_path(both, whole).name.split("-", 3)[3],
     ]
     assert names == [
-        "tockmark-baseline-earlgrey-sim.json",
-        "tockmark-baseline-earlgrey-sim-incomplete.json",
-        "tockmark-baseline-earlgrey-sim-icache-off-only-mem.json",
+        "tockmark-baseline-abi2-earlgrey-sim-icache-on.json",
+        "tockmark-baseline-abi2-earlgrey-sim-icache-on-incomplete.json",
+        "tockmark-baseline-abi2-earlgrey-sim-icache-off-only-mem.json",
+        "tockmark-baseline-abi2-earlgrey-sim.json",
     ]

@@ -38,7 +38,8 @@ module sim_core
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,
-  output logic [31:0] minstret_o
+  output logic [31:0] minstret_o,
+  output logic [31:0] trap_vector_o
 );
 
   ibex_core #(
@@ -112,6 +113,7 @@ module sim_core
   assign exception_pc_o   = u_ibex_core.cs_registers_i.mepc_q;
   assign exception_addr_o = u_ibex_core.cs_registers_i.mtval_q;
   assign minstret_o       = u_ibex_core.cs_registers_i.mhpmcounter[2][31:0];
+  assign trap_vector_o    = {u_ibex_core.cs_registers_i.mtvec_q[31:8], 8'h00};
 
   assign scramble_req_o = 1'b0;
   logic unused;

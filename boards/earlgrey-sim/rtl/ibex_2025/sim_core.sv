@@ -38,7 +38,8 @@ module sim_core
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,
-  output logic [31:0] minstret_o
+  output logic [31:0] minstret_o,
+  output logic [31:0] trap_vector_o
 );
 
   // Only a secure core (two cores in lockstep, checked buses) looks at these.
@@ -131,5 +132,6 @@ module sim_core
   assign exception_addr_o = crash_dump.exception_addr;
   assign last_data_addr_o = crash_dump.last_data_addr;
   assign minstret_o       = u_ibex.u_ibex_core.cs_registers_i.mhpmcounter[2][31:0];
+  assign trap_vector_o    = {u_ibex.u_ibex_core.cs_registers_i.mtvec_q[31:8], 8'h00};
 
 endmodule

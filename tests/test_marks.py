@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From the simulator's marks to samples: what counts, and what is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark import marks
+from tockmark.marks import Mark
+
+
+def listed(*names_and_cycles: tuple[str, int]) -> list[Mark]:
+    return [Mark(line, cycle, name) for line, (name, cycle) in enumerate(names_and_cycles)]
+
+
+def test_a_line_is_a_mark_only_in_its_very_form() -> None:
+    whole = Mark(7, 1200, "irq").encode()
+    assert marks.decode(whole + "\n", 7) == Mark(7, 1200, "irq")
+    for raw in (f" {whole}", f"{whole} x", whole.replace("1200", "1201"), whole[:-1], "#sim 1 irq"):
+        assert marks.decode(raw, 7) is None
+
+
+def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
+    seen = listed(
+        ("irq", 5),  # of the output before
+        ("arm", 10),
+        ("upcall", 12),  # nothing started yet
+        ("irq", 20),
+        ("irq", 25),  # another one, later
+        ("upcall", 32),
+        ("upcall", 40),
+        ("arm", 50),
+        ("irq", 60),
+        ("upcall", 73),
+        ("irq", 90),
+    )
+    assert marks.durations(seen, "irq", "upcall") == [12, 13]
+    assert marks.durations(seen, "arm", "irq") == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("seen", "word"),
+    [
+        (listed(("arm", 1), ("arm", 2), ("irq", 3), ("upcall", 4)), "sample 1 has no mark irq"),
+        (listed(("arm", 1), ("irq", 2), ("arm", 3)), "sample 1 has no mark upcall"),
+        (listed(("arm", 1), ("irq", 2)), "last sample has no mark upcall"),
+        (listed(("arm", 1), ("irq", 2), ("upcall", 3), ("full", 4)), "stopped marking"),
+    ],
+)
+def test_a_sample_that_is_not_whole_spoils_the_row(seen: list[Mark], word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        marks.durations(seen, "irq", "upcall")
+
+
+def test_only_what_stands_between_two_records_belongs_to_a_row() -> None:
+    seen = [Mark(line, 0, "arm") for line in (3, 4, 8, 9)]
+    assert [mark.line for mark in marks.between(seen, 4, 9)] == [8]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99), st.integers(0, 9)), max_size=20))
+def test_whatever_lies_around_does_not_change_the_samples(
+    spans: list[tuple[int, int, int]],
+) -> None:
+    seen: list[tuple[str, int]] = []
+    now = 0
+    for before, length, after in spans:
+        start = now + 1 + before
+        seen += [("upcall", now), ("arm", now + 1), ("trap", start), ("irq", start)]
+        seen += [("irq", start + length), ("upcall", start + length), ("irq", start + length)]
+        now = start + length + after
+    expected = [length for _, length, _ in spans]
+    assert marks.durations(listed(*seen), "irq", "upcall") == expected

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What several verbs share: options that mean the same everywhere, and how a result is judged."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tockmark import result as results
+from tockmark.errors import INCOMPLETE, OK
+
+SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
+
+_debug = False
+
+
+def debugging() -> bool:
+    """Whether --debug was given."""
+    return _debug
+
+
+def _set_debug(value: bool) -> bool:
+    global _debug
+    _debug = _debug or value
+    return value
+
+
+Debug = Annotated[
+    bool, typer.Option("--debug", callback=_set_debug, help="Show the trace of an error.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
+
+
+def judge(result: results.Json) -> int:
+    """Name on stderr what is wrong with a result; the exit code that it deserves."""
+    reasons = results.incomplete(result)
+    for reason in reasons[:SHOWN_REASONS]:
+        print(f"tockmark: {reason}", file=sys.stderr)
+    if len(reasons) > SHOWN_REASONS:
+        print(f"tockmark: and {len(reasons) - SHOWN_REASONS} more", file=sys.stderr)
+    return INCOMPLETE if reasons else OK

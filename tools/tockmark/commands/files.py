@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Verbs that turn one file into another, or into a table: parse, table, export."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark import catalogue, export, parse, paths, table
+from tockmark import result as results
+from tockmark.commands.common import AsJson, Debug, judge
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    app.command(
+        name="parse",
+        epilog="Example: `tockmark parse uart.log -o uart.json`, then `tockmark table`",
+    )(parse_verb)
+    app.command(
+        name="table",
+        epilog="Examples: `tockmark table results/a.json`; "
+        "`tockmark table a.json b.json` side by side",
+    )(table_verb)
+    app.command(
+        name="export",
+        epilog="Examples: `tockmark export results/a.json --format csv -o a.csv`; "
+        "`tockmark export results/a.json --format bmf | …`",
+    )(export_verb)
+
+
+Form = StrEnum("Form", {name.upper(): name for name in export.FORMS})  # type: ignore[misc]
+
+
+def parse_verb(
+    log: Annotated[Path, typer.Argument(help="UART log, kernel messages and all.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Turn a captured UART log, ours or one of the 2021 study, into a result file.
+
+    What is intact is kept, what is missing is named on stderr; the exit code is 1 then."""
+    path = output if output is not None else log.with_suffix(".json")
+    if output is None and path.exists():  # it may be the run's own, which knows more than its log
+        raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
+    result = parse.parse(log, catalogue.load())
+    results.write_whole({path: results.text(result)})
+    print(f"{len(result['rows'])} rows kept: {paths.shown(path)}")
+    raise typer.Exit(judge(result))
+
+
+def table_verb(
+    files: Annotated[list[Path], typer.Argument(help="Result files.")],
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Show result files as a table; several of them side by side."""
+    known = catalogue.load()
+    named = [(paths.shown(file), results.load(file)) for file in files]
+    if as_json:
+        print(json.dumps(table.as_json(named, known), indent=1, ensure_ascii=False))
+    elif len(named) == 1:
+        print(table.render(named[0][1], known), end="")
+    else:
+        print(table.render_side_by_side(named, known), end="")
+    raise typer.Exit(INCOMPLETE if any(results.incomplete(r) for _, r in named) else OK)
+
+
+def export_verb(
+    file: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file.")],
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--format",
+            help="csv; bmf: Bencher Metric Format; github: github-action-benchmark's "
+            "customSmallerIsBetter; lmbench: as in its result files.",
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File; default: standard output.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a result in a form that another tool reads.
+
+    A row with an error is in no form but csv: it is named on stderr, and the exit code is 1."""
+    result = results.load(file)
+    text = export.export(result, catalogue.load(), form.value)
+    if output is None:
+        print(text, end="")
+    else:
+        results.write_whole({output: text})
+        print(f"written {paths.shown(output)}")
+    dropped = export.left_out(result)
+    for reason in dropped:
+        print(f"tockmark: wrong: {reason}", file=sys.stderr)
+    raise typer.Exit(INCOMPLETE if dropped else OK)
