@@ -7,6 +7,7 @@ The apps' UART text becomes the log, and the result is made from that log alone,
 
 import hashlib
 import subprocess
+import tempfile
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -84,7 +85,9 @@ def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json
         binary = paths.shown(options.board.target.binary)
         raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
     jobs = [_job(boot, icache, catalogue) for boot in options.boots for icache in options.icaches]
-    notes = _run_all(jobs, options)
+    paths.RUNS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:  # runs may go on side by side
+        notes = _run_all(jobs, options, Path(folder))
     log = "".join(f"{line}\n" for job in jobs for line in job.log)
     measured = assemble(decode(log.splitlines()))
     provenance = _provenance(options, jobs)
@@ -106,10 +109,10 @@ def default_path(options: Options, result: results.Json) -> Path:
     return paths.RESULTS / f"{'-'.join(parts)}.json"
 
 
-def _run_all(jobs: list[Job], options: Options) -> list[str]:
+def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
-    images = Images(options)
+    images = Images(options, folder)
     shown = display([job.status for job in jobs])
     pool = ThreadPoolExecutor(options.jobs)
     left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in jobs}
@@ -139,9 +142,9 @@ def _job(boot: Boot, icache: bool, catalogue: catalogues.Catalogue) -> Job:
 class Images:
     """The flash image of each boot, built by whoever needs it first."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, folder: Path) -> None:
         self.options = options
-        self.out = paths.RUNS / f"{options.board.name}-abi{options.apps.abi}"
+        self.out = folder
         self.locks = {boot.name: threading.Lock() for boot in options.boots}
         self.built: dict[str, Image] = {}
 
