@@ -125,7 +125,7 @@ def test_provenance_is_complete(bench: Bench) -> None:
 def test_instructions_are_counted_exactly(
     bench: Bench, id_: str, params: dict[str, int], instructions: int
 ) -> None:
-    assert bench.net(id_, "instret", **params) == instructions
+    assert bench.row(id_, params)["instret"]["net"] == instructions
 
 
 def test_an_argument_more_is_an_instruction_more(bench: Bench) -> None:

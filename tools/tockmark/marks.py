@@ -2,9 +2,9 @@
 """Marks: what the simulator's own clock says of a run, and the samples that come of it.
 
 The core's counters stand still while it sleeps, and an app cannot see when an interrupt rose. The
-simulator can: it prints `#sim <cycle> <name> *<crc>` between the UART's lines when the core comes by an
-address that has a name, or when an interrupt rises or is taken. docs/protocol.md says how a row
-whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples from them.
+simulator can: it prints `#sim <cycle> <name> *<crc>` between the UART's lines when the core comes
+by an address that has a name, or when an interrupt rises or is taken. docs/protocol.md says how a
+row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples from them.
 """
 
 import re

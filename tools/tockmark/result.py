@@ -288,6 +288,7 @@ def upgraded(old: Json) -> Json:
                     {
                         "boot": app,
                         "icache": icache,
+                        "cycles": None,
                         "slots": [{"name": app, **{k: v for k, v in at.items() if k != "slot"}}],
                     }
                     for app, at in layout.items()

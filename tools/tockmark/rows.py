@@ -131,7 +131,7 @@ def take(measured: Measured, record: Item) -> None:
 
 
 def _take_marks(boot: Booted, app: App, record: Record) -> None:
-    """The samples of a row that the simulator's clock measures: the marks since the record before."""
+    """The samples of a row by the simulator's clock: the marks since the record before."""
     row, app.open = app.open, None
     assert row is not None
     row.reads = 0

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from tockmark import budget, marks, paths
 from tockmark import catalogue as catalogues
-from tockmark import marks, paths
 from tockmark import result as results
 from tockmark.board import Board
 from tockmark.catalogue import OVERHEAD, Boot
@@ -115,7 +115,11 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     images = Images(options, folder)
     shown = display([job.status for job in jobs])
     pool = ThreadPoolExecutor(options.jobs)
-    left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in jobs}
+    costs = budget.load()
+    # Long ones first, so that no core is idle at the end; and a boot's second run not right behind
+    # its first, since both need the same image.
+    order = sorted(jobs, key=lambda job: (job.icache is not jobs[0].icache, -costs.of(job.boot)))
+    left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in order}
     try:
         while left:
             done, left = wait(left, timeout=0.2)
@@ -214,6 +218,7 @@ def _provenance(options: Options, jobs: list[Job]) -> results.Json:
             {
                 "boot": job.boot.name,
                 "icache": job.icache,
+                "cycles": job.status.cycles,
                 "slots": [slot.layout() for slot in job.image.slots],
             }
             for job in jobs

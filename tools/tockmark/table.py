@@ -27,6 +27,25 @@ OFF = """\
 off: net       net cycles with the i-cache off; all columns before are with the cache on"""
 LAST = 'Lower is better in every column but MB/s. "-": not measured.'
 
+EVENTS = {  # Ibex's hardware event counters, by the number of the counter (its documentation)
+    3: "ld/st",
+    4: "fetch",
+    5: "loads",
+    6: "stores",
+    7: "jumps",
+    8: "branch",
+    9: "taken",
+    10: "16-bit",
+    11: "mul",
+    12: "div",
+}
+EVENT_WIDTH = 6
+EVENTS_LEGEND = """\
+Events of one sample (median, less those of the readings; time.read as measured).
+ld/st, fetch   cycles that the core waited for data memory, for an instruction
+mul, div       cycles that it waited for the multiplier, for the divider
+loads, stores, jumps, branch (conditional), taken (of these), 16-bit (retired): how many"""
+
 Key = tuple[str, frozenset[tuple[str, int | str]]]
 Rows = list[tuple[str, Params, list[Json | None]]]
 
@@ -83,6 +102,32 @@ def render_side_by_side(named: list[tuple[str, Json]], catalogue: Catalogue) -> 
                 lines.append(f"{label(id_, params):{NAME}}{_cells(values, columns.values())}")
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def render_events(result: Json, catalogue: Catalogue) -> str:
+    """What the core's hardware event counters say of each row, net of the readings'."""
+    lines = [*_header(result), "", *EVENTS_LEGEND.splitlines(), ""]
+    columns = dict.fromkeys(EVENTS.values(), EVENT_WIDTH)
+    for icache in icaches([result]):
+        rows = {key: row for key, row in _table(result, icache).items() if row["events"]}
+        if not rows:
+            continue
+        lines += [f"I-cache {ON_OR_OFF[icache]}", ""]
+        for section, entries in _sections([rows], catalogue):
+            lines += _heading(section, _cells(columns, columns.values()))
+            for id_, params, (row,) in entries:
+                cells = _cells([_event(row, number) for number in EVENTS], columns.values())
+                lines.append(f"{label(id_, params):{NAME}}{cells}")
+            lines.append("")
+    if len(lines) == len(_header(result)) + 2 + len(EVENTS_LEGEND.splitlines()):
+        lines.append("No row has events: this kernel's Perf driver does not count them.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _event(row: Json | None, number: int) -> str:
+    found = ((row or {}).get("events") or {}).get(str(number)) or {}
+    own = row is not None and row["id"] == OVERHEAD
+    return _number(found.get("median" if own else "net"))
 
 
 def as_json(named: list[tuple[str, Json]], catalogue: Catalogue) -> list[Json]:

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="table",
         epilog="Examples: `tockmark table results/a.json`; "
-        "`tockmark table a.json b.json` side by side",
+        "`tockmark table a.json b.json` side by side; `tockmark table a.json --events`",
     )(table_verb)
     app.command(
         name="export",
@@ -57,13 +57,18 @@ def parse_verb(
 
 def table_verb(
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
+    events: Annotated[
+        bool, typer.Option("--events", help="Show the core's event counters: stalls, loads, …")
+    ] = False,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Show result files as a table; several of them side by side."""
     known = catalogue.load()
     named = [(paths.shown(file), results.load(file)) for file in files]
-    if as_json:
+    if events:
+        print("\n".join(table.render_events(result, known) for _, result in named), end="")
+    elif as_json:
         print(json.dumps(table.as_json(named, known), indent=1, ensure_ascii=False))
     elif len(named) == 1:
         print(table.render(named[0][1], known), end="")

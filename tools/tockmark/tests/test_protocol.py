@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tockmark.crc import crc16
 from tockmark.paths import ROOT
 from tockmark.protocol import (
     LINE_LIMIT,
@@ -12,7 +13,6 @@ from tockmark.protocol import (
     Problem,
     Record,
     compress,
-    crc16,
     decode,
     decode_line,
     expand,
