@@ -14,10 +14,10 @@ import typer
 from tockmark import __version__, catalogue, doctor, listing, paths, profile, run, table
 from tockmark import board as boards
 from tockmark import result as results
-from tockmark.commands import files, judging
+from tockmark.commands import files, judging, patching
 from tockmark.commands.common import AsJson, Debug, debugging, judge
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.image import Apps, read_kernel
+from tockmark.image import Apps, named, read_kernel
 from tockmark.validate import report
 from tockmark.validate import row as validated
 from tockmark.validate import runner as validation
@@ -63,6 +63,9 @@ def run_verb(
     kernel: Annotated[
         Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
     ] = None,
+    kernel_name: Annotated[
+        str | None, typer.Option(help="What to call a kernel that does not say its name.")
+    ] = None,
     only: Annotated[
         str | None, typer.Option(help="Groups or benchmark ids, separated by commas.")
     ] = None,
@@ -101,7 +104,9 @@ def run_verb(
     known = catalogue.load()
     boots, wanted = run.choose(known, only)
     options = run.Options(
-        kernel=read_kernel(kernel if kernel is not None else profile.kernels[abi]),
+        kernel=named(
+            read_kernel(kernel if kernel is not None else profile.kernels[abi]), kernel_name
+        ),
         board=profile,
         apps=Apps(paths.APPS / f"c-abi{abi}", abi),
         boots=boots,
@@ -164,6 +169,7 @@ def profile_verb(
 
 files.register(app)
 judging.register(app)
+patching.register(app)
 
 
 @app.command(name="list")

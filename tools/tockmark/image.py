@@ -112,6 +112,15 @@ def read_kernel(path: Path) -> Kernel:
     return Kernel(path, _name(symbols, segments), digest, slots, segments, words)
 
 
+def named(kernel: Kernel, name: str | None) -> Kernel:
+    """The kernel under the name that its user gives it. One that says its own keeps that."""
+    if name is not None and kernel.name is not None:
+        raise TockmarkError(
+            f"{paths.shown(kernel.path)} says that it is {kernel.name}", "leave out --kernel-name"
+        )
+    return replace(kernel, name=name or kernel.name)
+
+
 def build_image(
     boot: Boot, apps: Apps, kernel: Kernel, board: Board, out: Path, steady_stop: bool
 ) -> Image:

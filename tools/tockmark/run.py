@@ -28,6 +28,9 @@ from tockmark.rows import assemble
 from tockmark.target import Simulation, simulate
 
 
+BASELINE = "tockmark-baseline"  # how our kernel's name begins
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user asked for."""
@@ -81,6 +84,9 @@ def choose(catalogue: catalogues.Catalogue, only: str | None) -> tuple[list[Boot
 
 def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json, str]:
     """Run the suite; the result, and the log it was made from. Ctrl-C keeps what is there."""
+    name, abi = options.kernel.name or "", options.apps.abi
+    if name.startswith(BASELINE) and f"abi{abi}" not in name:
+        raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
     if not options.board.target.binary.exists():
         binary = paths.shown(options.board.target.binary)
         raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
@@ -99,7 +105,8 @@ def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json
 
 def default_path(options: Options, result: results.Json) -> Path:
     """Where a result goes: a partial or incomplete one never replaces a whole one."""
-    name = options.kernel.name.split()[0] if options.kernel.name else options.kernel.path.stem
+    said = options.kernel.name or options.kernel.path.stem
+    name = BASELINE if said.startswith(BASELINE) else said.lower().replace(" ", "-")
     parts = [datetime.now().date().isoformat(), name, f"abi{options.apps.abi}", options.board.name]
     if len(options.icaches) == 1:
         parts += ["icache-on" if options.icaches[0] else "icache-off"]
@@ -204,6 +211,8 @@ def _provenance(options: Options, jobs: list[Job]) -> results.Json:
             "file": kernel.path.name,
             "sha256": kernel.sha256,
             "commit": _commit() if own else None,
+            "flash_bytes": sum(len(data) for _, data in kernel.segments),
+            "ram_bytes": kernel.slots.ram_start - board.ram.base if kernel.slots else None,
         },
         "board": {
             "name": board.name,
