@@ -27,7 +27,6 @@ from tockmark.protocol import BootMark, decode, decode_line
 from tockmark.rows import assemble
 from tockmark.target import Simulation, simulate
 
-
 BASELINE = "tockmark-baseline"  # how our kernel's name begins
 
 

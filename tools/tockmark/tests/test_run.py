@@ -50,7 +50,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
     for app, records in RECORDS.items():
         end(tmp_path, app, "0", encoded(app, records))
     return run.Options(
-        kernel=Kernel(tmp_path / "k.elf", "tockmark-baseline 0.1.0", "d" * 64, None, ()),
+        kernel=Kernel(tmp_path / "k.elf", "tockmark-baseline 0.1.0 abi2", "d" * 64, None, ()),
         board=dataclasses.replace(profile, target=target),
         apps=Apps(tmp_path, 2),
         boots=catalogue.boots(),
@@ -76,7 +76,7 @@ def test_a_whole_run(options: run.Options, catalogue: Catalogue) -> None:
         for line in (BootMark(app, True, app).encode(), *encoded(app, records))
     ]
     assert {row["icache"] for row in result["rows"]} == {True}
-    assert result["provenance"]["kernel"]["name"] == "tockmark-baseline 0.1.0"
+    assert result["provenance"]["kernel"]["name"] == "tockmark-baseline 0.1.0 abi2"
     assert results.text(result)  # follows the schema
 
 
