@@ -14,7 +14,7 @@ import typer
 from tockmark import __version__, catalogue, doctor, listing, paths, profile, run, table
 from tockmark import board as boards
 from tockmark import result as results
-from tockmark.commands import files, judging, patching
+from tockmark.commands import files, judging, patching, showing
 from tockmark.commands.common import AsJson, Debug, debugging, judge
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.image import Apps, named, read_kernel
@@ -85,6 +85,9 @@ def run_verb(
     all_samples: Annotated[
         bool, typer.Option("--all-samples", help="Take all samples, even once they repeat.")
     ] = False,
+    samples: Annotated[
+        int | None, typer.Option(min=9, help="Take at most so many samples of a row.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Result file; the log goes beside it.")
     ] = None,
@@ -113,6 +116,7 @@ def run_verb(
         wanted=wanted,
         icaches=[True, False] if icache is None else [icache is Switch.ON],
         all_samples=all_samples,
+        samples=samples,
         jobs=jobs or os.cpu_count() or 1,
         max_cycles=max_cycles or profile.target.max_cycles,
     )
@@ -170,6 +174,7 @@ def profile_verb(
 files.register(app)
 judging.register(app)
 patching.register(app)
+showing.register(app)
 
 
 @app.command(name="list")

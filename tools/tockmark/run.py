@@ -41,6 +41,7 @@ class Options:
     wanted: set[str] | None  # of the benchmarks; None: all
     icaches: list[bool]
     all_samples: bool
+    samples: int | None  # of a row, at most; None: as the catalogue says
     jobs: int
     max_cycles: int
 
@@ -162,8 +163,12 @@ class Images:
         asked = self.options
         with self.locks[boot.name]:
             if boot.name not in self.built:
+                steady_stop, symbols = (
+                    not asked.all_samples,
+                    {"tm_most_samples": asked.samples or 0},
+                )
                 self.built[boot.name] = build_image(
-                    boot, asked.apps, asked.kernel, asked.board, self.out, not asked.all_samples
+                    boot, asked.apps, asked.kernel, asked.board, self.out, steady_stop, symbols
                 )
             return self.built[boot.name]
 

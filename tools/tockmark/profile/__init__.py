@@ -16,6 +16,7 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.board import Board
 from tockmark.catalogue import Catalogue, Params, label
+from tockmark.crc import crc16
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.image import Apps, Kernel, build_image
 from tockmark.profile import attribute, flame, report
@@ -27,6 +28,7 @@ from tockmark.stats import summarise
 from tockmark.target import simulate
 
 VARIANT = "retire"
+SAMPLES = 100  # of a row, at most: where they do not repeat soon, the median one is among these
 NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
 LINES = "profiling"  # the cargo profile that has line tables beside the same code
 
@@ -89,7 +91,8 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     group = catalogue.benchmarks[options.id].group
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
     apps = Apps(paths.APPS / "c-abi2", 2)
-    image = build_image(boot, apps, options.kernel, options.board, options.out, steady_stop=True)
+    symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
+    image = build_image(boot, apps, options.kernel, options.board, options.out, True, symbols)
     app = Program(image.slots[boot.slots.index(group)].elf)
     sampler = Sampler.of(app)
     log, runs = _run(options, binary, image.flash, sampler)

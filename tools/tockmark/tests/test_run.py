@@ -57,6 +57,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
         wanted=None,
         icaches=[True],
         all_samples=False,
+        samples=None,
         jobs=2,
         max_cycles=1000,
     )
