@@ -152,3 +152,13 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
 
     picture = ET.parse(tmp_path / "flame.svg").getroot()
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_json_adds_up(tmp_path: Path) -> None:
+    command = [TOCKMARK, "profile", "syscall.memop", "--json", "-o", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
+    made = json.loads(done.stdout)
+    for lines in (made["phases"], made["functions"]):
+        assert sum(line["cycles"] for line in lines) == made["cycles"]
+        assert sum(line["instructions"] for line in lines) == made["instructions"]
+        assert all(sum(line["causes"].values()) == line["cycles"] for line in lines)

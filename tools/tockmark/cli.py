@@ -14,7 +14,7 @@ import typer
 from tockmark import __version__, catalogue, doctor, listing, paths, profile, run, table
 from tockmark import board as boards
 from tockmark import result as results
-from tockmark.commands import files, judging, patching, showing
+from tockmark.commands import conformance, files, judging, patching, showing
 from tockmark.commands.common import AsJson, Debug, debugging, judge
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.image import Apps, named, read_kernel
@@ -142,6 +142,9 @@ def profile_verb(
     kernel: Annotated[
         Path | None, typer.Option(help="ELF of the kernel to profile; default: the baseline's.")
     ] = None,
+    kernel_name: Annotated[
+        str | None, typer.Option(help="What to call a kernel that does not say its name.")
+    ] = None,
     board: Annotated[
         str, typer.Option(help="Board profile: the name of a file in boards/.")
     ] = boards.DEFAULT,
@@ -154,6 +157,7 @@ def profile_verb(
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
     ] = None,
+    as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Show where each cycle of one steady sample goes: by phase, function and cause.
@@ -163,15 +167,18 @@ def profile_verb(
     profiled = boards.load(board)
     known = catalogue.load()
     id_, params = profile.choose(known, benchmark)
-    measured = read_kernel(kernel if kernel is not None else profiled.kernels[2])
+    measured = named(
+        read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
+    )
     cached = profiled.target.icache if icache is None else icache is Switch.ON
     folder = output or profile.default_out(id_, params, measured, profiled, cached)
     limit = max_cycles or profiled.target.max_cycles
-    options = profile.Options(measured, profiled, cached, id_, params, folder, limit)
+    options = profile.Options(measured, profiled, cached, id_, params, folder, limit, as_json)
     print(profile.profile(options, known))
 
 
 files.register(app)
+conformance.register(app)
 judging.register(app)
 patching.register(app)
 showing.register(app)

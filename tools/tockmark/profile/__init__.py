@@ -8,6 +8,7 @@ trace (trace.py), its cycles are charged (attribute.py), and shown (report.py, f
 """
 
 import dataclasses
+import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class Options:
     params: Params
     out: Path
     max_cycles: int
+    as_json: bool = False
 
     @property
     def label(self) -> str:
@@ -124,8 +126,17 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     ]
     text = "\n".join([*head, "", report.tables(made)])
     subtitle = f"{head[1].split(' sha256')[0].removeprefix('kernel  ')}, {head[2][8:]}"
+    data = {
+        "id": options.id,
+        "params": options.params,
+        "icache": options.icache,
+        "kernel": {"name": options.kernel.name, "sha256": options.kernel.sha256},
+        "board": options.board.name,
+        **report.as_json(made),
+    }
     files = {
         "profile.txt": f"{text}\n",
+        "profile.json": f"{json.dumps(data, indent=1)}\n",
         "stacks.folded": attribute.folded(made.stacks()),
         "flame.svg": flame.svg(made, options.label, subtitle),
         "sample.txt": "".join(
@@ -135,6 +146,8 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
     written = ", ".join(files)
+    if options.as_json:
+        return files["profile.json"].rstrip()
     return f"{text}\n\nwritten to {paths.shown(options.out)}: {written}"
 
 
