@@ -4,11 +4,12 @@ export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test validate tables clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test conformance validate tables clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print the table'
 	@echo 'make test    set up, build, run every test'
+	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make profile build what tockmark profile needs'
@@ -21,7 +22,7 @@ help:
 setup:
 	@tools/setup.sh
 
-build: sim kernel apps
+build: sim kernel kernel-v1 apps
 
 # One simulator a machine: `make sim`, `make sim-nexysvideo`, …
 sim: sim-cw310
@@ -49,14 +50,20 @@ kernel: setup
 kernel-%: setup
 	@cargo kernel-$*
 
-apps: setup
-	@$(MAKE) --no-print-directory -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
+# For each version of the system-call interface.
+apps: apps-1 apps-2
+apps-%: setup
+	@$(MAKE) --no-print-directory -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
+	@$(MAKE) --no-print-directory -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
 
 bench: build
 	@$(TOCKMARK) run
 
 test: build
 	@.venv/bin/pytest
+
+conformance: build
+	@$(TOCKMARK) conformance
 
 validate: build
 	@$(TOCKMARK) validate

@@ -2,16 +2,19 @@
 # Builds the C apps, not yet linked: one object a group (apps/c/*.c) and libtockmark.a with what they
 # share. They are linked for the kernel at hand, by the tool. Run from the top of the repository:
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
+# With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
+# calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/libtock-c.md).
 
 ABI ?= 2
 OUT ?= build/apps/c-abi$(ABI)
 
-ifneq ($(ABI),2)
-$(error apps/build.mk: there is no runtime for version $(ABI) of the system-call interface; use ABI=2)
+ifeq ($(filter 1 2,$(ABI)),)
+$(error apps/build.mk: there is no version $(ABI) of the system-call interface; use ABI=1 or ABI=2)
 endif
 
 CC := riscv64-unknown-elf-gcc
 AR := riscv64-unknown-elf-ar
+LD := riscv64-unknown-elf-ld
 
 ifeq ($(shell command -v $(CC)),)
 $(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
@@ -21,11 +24,25 @@ endif
 MACHINE := -march=rv32imc -mabi=ilp32
 CODE := -O3 $(MACHINE) -falign-functions=8
 
-CFLAGS := -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
-	-Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_CFLAGS="$(CODE)"'
+CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
+	-Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_CFLAGS="$(CODE)$(if $(LIBTOCK), libtock-c)"'
 # The runtime needs no C library: here a loop that copies does not become a call of memcpy.
 RUNTIME_CFLAGS := -fno-tree-loop-distribute-patterns
-ASFLAGS := $(MACHINE) -MMD -MP -Iapps/asm
+ASFLAGS := $(MACHINE) -MMD -MP -Iapps/asm -DTM_ABI=$(ABI)
+
+# Of the user's archive only the system calls are taken, so that the C library it was built with does
+# not matter.
+ifeq ($(ABI)$(if $(LIBTOCK_C),-libtock),2-libtock)
+LIBTOCK_A := $(LIBTOCK_C)/libtock/build/rv32imc/libtock.a
+ifeq ($(wildcard $(LIBTOCK_A)),)
+$(error apps/build.mk: $(LIBTOCK_A) is not there; build libtock-c for rv32imc, and give its folder)
+endif
+override OUT := $(OUT)-libtock
+CFLAGS += -DTM_LIBTOCK_C -isystem $(LIBTOCK_C)
+ASFLAGS += -DTM_LIBTOCK_C
+LIBTOCK := $(OUT)/libtock.o
+CALLS := command subscribe allow_readwrite allow_readonly memop yield yield_no_wait yield_wait_for
+endif
 
 GROUPS := $(patsubst apps/c/%.c,$(OUT)/%.o,$(wildcard apps/c/*.c))
 SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \
@@ -34,7 +51,11 @@ SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \
 .PHONY: all
 all: $(GROUPS) $(OUT)/libtockmark.a
 
-$(OUT)/libtockmark.a: $(SHARED)
+$(OUT)/libtock.o: $(LIBTOCK_A)
+	@mkdir -p $(@D)
+	$(LD) -m elf32lriscv -r --gc-sections $(addprefix -u ,$(CALLS)) $< -o $@
+
+$(OUT)/libtockmark.a: $(SHARED) $(LIBTOCK)
 	rm -f $@
 	$(AR) rcsD $@ $^
 

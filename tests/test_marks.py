@@ -34,8 +34,8 @@ def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
         ("upcall", 73),
         ("irq", 90),
     )
-    assert marks.durations(seen, "irq", "upcall") == [12, 13]
-    assert marks.durations(seen, "arm", "irq") == [10, 10]
+    assert marks.durations(seen, "irq", "upcall", 2) == [12, 13]
+    assert marks.durations(seen, "irq", "upcall", 1) == [12]
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,25 @@ def test_a_sample_is_the_first_start_and_the_first_end_after_each_arm() -> None:
     [
         (listed(("arm", 1), ("arm", 2), ("irq", 3), ("upcall", 4)), "sample 1 has no mark irq"),
         (listed(("arm", 1), ("irq", 2), ("arm", 3)), "sample 1 has no mark upcall"),
-        (listed(("arm", 1), ("irq", 2)), "last sample has no mark upcall"),
-        (listed(("arm", 1), ("irq", 2), ("upcall", 3), ("full", 4)), "stopped marking"),
+        (listed(("arm", 1), ("irq", 2)), "0 of 1 samples have their marks: no mark upcall"),
+        (listed(("irq", 2), ("upcall", 3)), "0 of 1 samples"),
+        (listed(("arm", 1), ("irq", 2), ("full", 3), ("upcall", 4)), "stopped marking"),
     ],
 )
 def test_a_sample_that_is_not_whole_spoils_the_row(seen: list[Mark], word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        marks.durations(seen, "irq", "upcall")
+        marks.durations(seen, "irq", "upcall", 1)
+
+
+def test_the_start_from_reset_is_one_sample_without_arm() -> None:
+    seen = listed(("reset", 0), ("start", 4000), ("arm", 5000), ("start", 6000))
+    assert marks.durations(seen, "reset", "start", 1) == [4000]
 
 
 def test_only_what_stands_between_two_records_belongs_to_a_row() -> None:
     seen = [Mark(line, 0, "arm") for line in (3, 4, 8, 9)]
-    assert [mark.line for mark in marks.between(seen, 4, 9)] == [8]
+    assert [mark.line for mark in marks.of_row(seen, "irq", 4, 9)] == [8]
+    assert [mark.line for mark in marks.of_row(seen, "reset", 4, 9)] == [3, 4, 8]
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99), st.integers(0, 9)), max_size=20))
@@ -69,4 +76,4 @@ def test_whatever_lies_around_does_not_change_the_samples(
         seen += [("irq", start + length), ("upcall", start + length), ("irq", start + length)]
         now = start + length + after
     expected = [length for _, length, _ in spans]
-    assert marks.durations(listed(*seen), "irq", "upcall") == expected
+    assert marks.durations(listed(*seen), "irq", "upcall", len(spans)) == expected

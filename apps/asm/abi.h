@@ -1,41 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The numbers of Tock's system-call interface, version 2 (TRD 104), and of the drivers used here:
- * one list for C and assembly alike.
+ * The numbers of Tock's system-call interface and of the drivers used here: one list for C and
+ * assembly alike. TM_ABI is the interface's version, 1 (Tock 1.x) or 2 (TRD 104).
  */
 #ifndef TM_ASM_ABI_H
 #define TM_ASM_ABI_H
 
-/* System-call classes, in a4. */
+#if TM_ABI != 1 && TM_ABI != 2
+#error "TM_ABI must be 1 or 2"
+#endif
+
+/* Which registers hold what at an ecall. */
+#ifdef __ASSEMBLER__
+#if TM_ABI == 1
+#define CLASS a0
+#define ARG0 a1
+#define ARG1 a2
+#define ARG2 a3
+#define ARG3 a4
+#else
+#define ARG0 a0
+#define ARG1 a1
+#define ARG2 a2
+#define ARG3 a3
+#define CLASS a4
+#endif
+#endif
+
+/* System-call classes. */
 #define TOCK_YIELD 0
 #define TOCK_SUBSCRIBE 1
 #define TOCK_COMMAND 2
+#if TM_ABI == 1
+#define TOCK_ALLOW 3
+#define TOCK_MEMOP 4
+#else
 #define TOCK_ALLOW_RW 3
 #define TOCK_ALLOW_RO 4
 #define TOCK_MEMOP 5
 #define TOCK_EXIT 6
+#endif
 
-/* What a call returned, in a0. A failure has its error code in a1. */
+/* What a call returned, in a0, on version 2. A failure has its error code in a1. On version 1 the
+ * result is one signed word in a0; runtime/tock_v1.h makes the first two of these from it. */
 #define TOCK_FAILURE 0
+#define TOCK_SUCCESS_U32 129
 #define TOCK_FAILURE_U32 1
 #define TOCK_FAILURE_U32_U32 2
 #define TOCK_FAILURE_U64 3
 #define TOCK_SUCCESS 128
-#define TOCK_SUCCESS_U32 129
 #define TOCK_SUCCESS_U32_U32 130
 #define TOCK_SUCCESS_U64 131
 #define TOCK_SUCCESS_U32_U32_U32 132
 #define TOCK_SUCCESS_U32_U64 133
 
 /* The error codes that apps compare with; runtime/console.c names all. */
+#define TOCK_NOMEM 9
+#define TOCK_NOSUPPORT 10
 #define TOCK_NODEVICE 11
 
-/* Kinds of yield, in a0. */
+/* Kinds of yield, in a0. Version 1 has one, which waits. */
 #define TOCK_YIELD_NO_WAIT 0
 #define TOCK_YIELD_WAIT 1
 #define TOCK_YIELD_WAIT_FOR 2
 
-/* Memory operations, in a0. */
+/* Memory operations. */
 #define TOCK_MEMOP_BRK 0
 #define TOCK_MEMOP_SBRK 1
 #define TOCK_MEMOP_FLASH_START 4
@@ -44,13 +73,29 @@
 #define TOCK_EXIT_TERMINATE 0
 #define TOCK_EXIT_RESTART 1
 
-/* Drivers. No kernel has TM_ABSENT_DRIVER; its number takes as many instructions to load as Perf's.
- */
+/* Drivers. No kernel has TM_ABSENT_DRIVER; its number takes as many instructions to load as Perf's,
+ * which differs because other drivers have taken the study's number since. */
 #define TOCK_CONSOLE 0x1
-#define TM_PERF 0x90010
+#define TOCK_CONSOLE_WRITE 1 /* its buffer, its upcall and its command */
 #define TM_ABSENT_DRIVER 0x9fff0
+#if TM_ABI == 1
+#define TM_PERF 0x90004
+#else
+#define TM_PERF 0x90010
+#endif
 
+/* Perf's commands. Version 1 has those whose result is one word. */
 #define TM_PERF_EXISTS 0
+#define TM_PERF_CYCLES 1
+#define TM_PERF_INSTRET 2
 #define TM_PERF_BOTH 3 /* mcycle and minstret, low halves */
+#define TM_PERF_EVENT 6
+#define TM_PERF_EVENTS_START 7
+#define TM_PERF_UPCALL 8
+
+/* Ibex's event counters, by the numbers of their registers. */
+#define TM_EVENT_FIRST 3
+#define TM_EVENT_LAST 12
+#define TM_EVENTS_ALL 0x1ff8
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group call. Each calls one procedure and goes back by t0, where the sampler has put
- * its return address too; so nothing is spent on saving ra, and net of time.read there remains what
- * it takes to pass the arguments, call, run the procedure and return.
+ * Bodies of the group call. Each calls one procedure TM_CALLS times, straight on, and goes back by t0,
+ * where the sampler has put its return address too; so nothing is spent on saving ra or on a loop,
+ * and net of time.read there remains what it takes to pass the arguments, call, run the procedure
+ * and return. One call alone takes less than the readings around it vary on some kernels.
  */
 #include "body.inc"
+#include "counts.h"
 
 /* The procedures, each on its own 8-byte boundary. They leave t0 alone. */
 body tm_procedure_void
@@ -16,28 +18,36 @@ body tm_procedure_return
     ret
 end_body tm_procedure_return
 
-/* Adds 2: jal, ret. */
+/* A call adds 2: jal, ret. */
 body tm_call_void
+    .rept   TM_CALLS
     jal     ra, tm_procedure_void
+    .endr
     jr      t0
 end_body tm_call_void
 
-/* Adds 3: jal, li, ret. Returns 42. */
+/* A call adds 3: jal, li, ret. Returns 42. */
 body tm_call_return
+    .rept   TM_CALLS
     jal     ra, tm_procedure_return
+    .endr
     jr      t0
 end_body tm_call_return
 
-/* Adds 4: lw (the pointer, from where a0 says), jalr, li, ret. Returns 42. */
+/* A call adds 4: lw (the pointer, from where a1 says), jalr, li, ret; and there is a mv once a
+ * sample. Returns 42. */
 body tm_call_indirect
-    lw      a5, 0(a0)
+    mv      a1, a0
+    .rept   TM_CALLS
+    lw      a5, 0(a1)
     jalr    ra, 0(a5)
+    .endr
     jr      t0
 end_body tm_call_indirect
 
 /*
- * call.args with up to 8 arguments, 1 to n, in registers. Adds 2n + 1: n li, jal, n - 1 add (the
- * procedure sums its arguments), ret. Returns the sum.
+ * call.args with up to 8 arguments, 1 to n, in registers. A call adds 2n + 1: n li, jal, n - 1 add
+ * (the procedure sums its arguments), ret. Returns the sum.
  */
 .macro call_args_in_registers n
 body tm_procedure_args_\n
@@ -50,12 +60,14 @@ body tm_procedure_args_\n
 end_body tm_procedure_args_\n
 
 body tm_call_args_\n
+    .rept   TM_CALLS
     .irp    i, 0, 1, 2, 3, 4, 5, 6, 7
     .if     \i < \n
     li      a\i, \i + 1
     .endif
     .endr
     jal     ra, tm_procedure_args_\n
+    .endr
     jr      t0
 end_body tm_call_args_\n
 .endm
@@ -83,6 +95,7 @@ body tm_procedure_args_\n
 end_body tm_procedure_args_\n
 
 body tm_call_args_\n
+    .rept   TM_CALLS
     addi    sp, sp, -16
     .irp    i, 8, 9
     .if     \i < \n
@@ -95,6 +108,7 @@ body tm_call_args_\n
     .endr
     jal     ra, tm_procedure_args_\n
     addi    sp, sp, 16
+    .endr
     jr      t0
 end_body tm_call_args_\n
 .endm

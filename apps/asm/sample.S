@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler: the one place where a measurement is taken.
+ * The sampler: the one place where a measurement is taken. (sample_v1.S is its twin for version 1 of
+ * the interface.)
  *
  * It reads both counters, calls a body, and reads them again. All rows go through these very
- * instructions, time.read too, whose body is the bare `ret` below; so a row less time.read is
+ * instructions, time.read too, whose body is the bare `ret` of empty.S; so a row less time.read is
  * exactly what its body adds, to the instruction.
  */
 #include "abi.h"
+#if TM_ABI == 2
 
     .option norelax
-    .text
+    .section .sampler, "ax" /* where it is the same in all apps: app.ld */
 
 /* Offsets in struct tm_shot (bodies.h). */
 #define SHOT_BODY 0
@@ -85,11 +87,4 @@ tm_sample:
     addi    sp, sp, 48
     ret
     .size   tm_sample, . - tm_sample
-
-/* The body of time.read: nothing. It returns its argument, as it comes. */
-    .balign 8
-    .globl  tm_body_empty
-    .type   tm_body_empty, @function
-tm_body_empty:
-    ret
-    .size   tm_body_empty, . - tm_body_empty
+#endif

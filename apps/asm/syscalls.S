@@ -1,26 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group syscall: the arguments, one ecall, and what the kernel returned left in a0
- * and a1 for the harness to check after the sample.
+ * Bodies of the group syscall: the arguments, one or two ecalls, and what the kernel returned left in
+ * a0 and a1 for the harness to check after the sample. (With LIBTOCK_C=DIR these are not built: see
+ * runtime/libtock_bodies.c.)
  */
 #include "abi.h"
 #include "body.inc"
+#ifndef TM_LIBTOCK_C
 
 /* Adds 7 in user mode: 2 for the driver number, 4 li, ecall; and what the kernel retires. */
 .macro command_body name, driver, number
 body \name
-    li      a0, \driver
-    li      a1, \number
-    li      a2, 0
-    li      a3, 0
-    li      a4, TOCK_COMMAND
+    li      ARG0, \driver
+    li      ARG1, \number
+    li      ARG2, 0
+    li      ARG3, 0
+    li      CLASS, TOCK_COMMAND
     ecall
     ret
 end_body \name
 .endm
 
+/* The command that the readings make, too; on version 1 that of cycles. */
+#if TM_ABI == 1
+    command_body tm_syscall_command, TM_PERF, TM_PERF_CYCLES
+    command_body tm_syscall_command_absent, TM_ABSENT_DRIVER, TM_PERF_CYCLES
+#else
     command_body tm_syscall_command, TM_PERF, TM_PERF_BOTH
     command_body tm_syscall_command_absent, TM_ABSENT_DRIVER, TM_PERF_BOTH
+#endif
+
+/* Adds 4 in user mode: 3 li, ecall. */
+body tm_syscall_memop
+    li      ARG0, TOCK_MEMOP_FLASH_START
+    li      ARG1, 0
+    li      CLASS, TOCK_MEMOP
+    ecall
+    ret
+end_body tm_syscall_memop
+
+/* The break up by 8 bytes. Adds 4 in user mode: 3 li, ecall. */
+body tm_syscall_sbrk
+    li      ARG0, TOCK_MEMOP_SBRK
+    li      ARG1, 8
+    li      CLASS, TOCK_MEMOP
+    ecall
+    ret
+end_body tm_syscall_sbrk
+
+/* The break to where a0 says. Adds 4 in user mode: mv, 2 li, ecall. */
+body tm_syscall_brk
+    mv      ARG1, a0
+    li      ARG0, TOCK_MEMOP_BRK
+    li      CLASS, TOCK_MEMOP
+    ecall
+    ret
+end_body tm_syscall_brk
+
+/*
+ * The console's upcall: the function that a0 points to, and then none. Adds 12 in user mode, 6 a
+ * call: 5 li (one of them is the mv of the function), ecall.
+ */
+body tm_syscall_subscribe
+    mv      ARG2, a0
+    li      ARG0, TOCK_CONSOLE
+    li      ARG1, TOCK_CONSOLE_WRITE
+    li      ARG3, 0
+    li      CLASS, TOCK_SUBSCRIBE
+    ecall
+    li      ARG0, TOCK_CONSOLE
+    li      ARG1, TOCK_CONSOLE_WRITE
+    li      ARG2, 0
+    li      ARG3, 0
+    li      CLASS, TOCK_SUBSCRIBE
+    ecall
+    ret
+end_body tm_syscall_subscribe
+
+/*
+ * A buffer for the console, whose address and length are where a0 points, and then none. Adds 12 in
+ * user mode, 6 a call: 5 li (two of them are the lw of the buffer), ecall.
+ */
+.macro allow_body name, class
+body \name
+    lw      ARG2, 0(a0)
+    lw      ARG3, 4(a0)
+    li      ARG0, TOCK_CONSOLE
+    li      ARG1, TOCK_CONSOLE_WRITE
+    li      CLASS, \class
+    ecall
+    li      ARG0, TOCK_CONSOLE
+    li      ARG1, TOCK_CONSOLE_WRITE
+    li      ARG2, 0
+    li      ARG3, 0
+    li      CLASS, \class
+    ecall
+    ret
+end_body \name
+.endm
+
+#if TM_ABI == 1
+    allow_body tm_syscall_allow_rw, TOCK_ALLOW
+#else
+    allow_body tm_syscall_allow_rw, TOCK_ALLOW_RW
+    allow_body tm_syscall_allow_ro, TOCK_ALLOW_RO
 
 /* Adds 4 in user mode: mv (a0 points to the byte that tells whether an upcall ran), 2 li, ecall. */
 body tm_syscall_yield_no_wait
@@ -30,12 +113,5 @@ body tm_syscall_yield_no_wait
     ecall
     ret
 end_body tm_syscall_yield_no_wait
-
-/* Adds 4 in user mode: 3 li, ecall. */
-body tm_syscall_memop
-    li      a0, TOCK_MEMOP_FLASH_START
-    li      a1, 0
-    li      a4, TOCK_MEMOP
-    ecall
-    ret
-end_body tm_syscall_memop
+#endif
+#endif

@@ -17,8 +17,9 @@ static bool setup_args(struct tm_run *run) {
         tm_call_args_1, tm_call_args_2, tm_call_args_3, tm_call_args_4, tm_call_args_5,
         tm_call_args_6, tm_call_args_7, tm_call_args_8, tm_call_args_9, tm_call_args_10,
     };
-    run->shot.body = bodies[run->value - 1];
-    run->expect = run->value * (run->value + 1) / 2;
+    uint32_t n = run->value[0];
+    run->shot.body = bodies[n - 1];
+    run->expect = n * (n + 1) / 2;
     return true;
 }
 
@@ -26,28 +27,27 @@ static const struct tm_bench benches[] = {
     {
         .id = "call.void",
         .samples = 1000,
-        .inner = 1,
+        .inner = TM_CALLS,
         .body = tm_call_void,
     },
     {
         .id = "call.return",
         .samples = 1000,
-        .inner = 1,
+        .inner = TM_CALLS,
         .body = tm_call_return,
         .expect = RETURNED,
     },
     {
         .id = "call.args",
         .samples = 1000,
-        .inner = 1,
-        .param = "n",
-        TM_VALUES(1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+        .inner = TM_CALLS,
+        .params = {TM_PARAM("n", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
         .setup = setup_args,
     },
     {
         .id = "call.indirect",
         .samples = 1000,
-        .inner = 1,
+        .inner = TM_CALLS,
         .body = tm_call_indirect,
         .expect = RETURNED,
         .setup = setup_indirect,

@@ -12,7 +12,7 @@ static bool setup(struct tm_run *run) {
 
 static bool setup_align(struct tm_run *run) {
     static tm_body *const bodies[] = {tm_loop_empty, tm_loop_at_2, tm_loop_at_4, tm_loop_at_6};
-    run->shot.body = bodies[run->value / 2];
+    run->shot.body = bodies[run->value[0] / 2];
     return setup(run);
 }
 
@@ -50,8 +50,7 @@ static const struct tm_bench benches[] = {
         .id = "loop.align",
         .samples = 32,
         .inner = ITERATIONS,
-        .param = "offset",
-        TM_VALUES(0, 2, 4, 6),
+        .params = {TM_PARAM("offset", 0, 2, 4, 6)},
         .setup = setup_align,
     },
 };

@@ -1,28 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app mem: what RAM costs. The bodies are in asm/mem.S. */
+/*
+ * The app mem: what RAM costs. The bodies in assembly are in asm/mem.S; beside them there are their
+ * compiled twins, from which one sees the compiler's part.
+ */
+#include <string.h>
+
 #include "bench.h"
 
-enum { NODES = 500, STRIDE_MAX = 64, COPY_MAX = 4096 };
+/* A loop that copies or fills has to stay one: without this it would become a call of memcpy. */
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+
+#define NODES 500
+#define COPY_MAX 16384
+#define AREA_MAX (2 * COPY_MAX)
+
+#define KIB(n) ((n)*1024)
+#define SIZES                                                                                      \
+    TM_PARAM("size", 32, 64, 128, 256, 512, KIB(1), KIB(2), KIB(3), KIB(4), KIB(5), KIB(6),        \
+             KIB(7), KIB(8), KIB(9), KIB(10), KIB(11), KIB(12), KIB(13), KIB(14), KIB(15),         \
+             KIB(16))
+
+TM_HEAP(32832); /* AREA_MAX, and what it takes to begin on a multiple of 64 */
+
+/* The rows take turns with this memory; each sets it up anew. */
+static uint8_t *area;
+static struct tm_span span;
+
+static bool has_area(struct tm_run *run, uint32_t bytes) {
+    static uint32_t length;
+    for (uint32_t size = AREA_MAX; !area && size; size -= 1024) {
+        uint8_t *found = tock_more_ram(size + 64);
+        if (found) {
+            area = found + (-(uintptr_t)found & 63);
+            length = size;
+        }
+    }
+    return bytes <= length || tm_skip(run, "too little RAM is left for an app");
+}
 
 struct node {
     struct node *next;
 };
 
-/* The rows take turns with this memory; each sets it up anew. */
-static union {
-    _Alignas(64) uint8_t list[NODES * STRIDE_MAX];
-    struct {
-        uint32_t from[COPY_MAX / 4];
-        uint32_t to[COPY_MAX / 4];
-    } copy;
-} memory;
-
 static struct node *node(const struct tm_run *run, uint32_t index) {
-    return (struct node *)(void *)&memory.list[index * run->value];
+    return (struct node *)(void *)&area[index * run->value[0]];
 }
 
 /* The nodes follow one another at the stride; each points to the next. */
 static bool setup_list(struct tm_run *run) {
+    if (!has_area(run, NODES * run->value[0]))
+        return false;
     for (uint32_t i = 0; i < NODES; i++)
         node(run, i)->next = i + 1 < NODES ? node(run, i + 1) : 0;
     run->shot.arg = node(run, 0);
@@ -37,26 +64,149 @@ static bool finish_list(struct tm_run *run) {
     return tm_verify(run, nodes == NODES);
 }
 
-/* The source differs from word to word, the destination from the source. */
+/* Differs from word to word, and is never 0. */
+static uint32_t pattern(uint32_t index) { return 0x9e3779b9 * (2 * index + 1); }
+
+/* `words` of them, with the pattern or with its complement. */
+static void fill(uint32_t *to, uint32_t words, uint32_t flip) {
+    for (uint32_t i = 0; i < words; i++)
+        to[i] = pattern(i) ^ flip;
+}
+
+/* Words with the pattern, from which a row reads or which it overwrites. */
+static bool setup_words(struct tm_run *run) {
+    uint32_t words = run->value[0] / 4;
+    if (!has_area(run, run->value[0]))
+        return false;
+    span = (struct tm_span){0, (uint32_t *)(void *)area, (uint32_t *)(void *)area + words};
+    fill(span.from, words, 0);
+    run->shot.arg = &span;
+    return true;
+}
+
+/* And a destination behind them, of which each word differs from what is to come there. */
 static bool setup_copy(struct tm_run *run) {
-    static struct tm_copy copy;
-    uint32_t words = run->value / 4;
-    for (uint32_t i = 0; i < words; i++) {
-        memory.copy.from[i] = 0x9e3779b9 * (i + 1);
-        memory.copy.to[i] = ~memory.copy.from[i];
+    if (!has_area(run, 2 * run->value[0]) || !setup_words(run))
+        return false;
+    span.to = span.from_end;
+    fill(span.to, run->value[0] / 4, ~0U);
+    run->expect = (uintptr_t)span.to + run->value[0];
+    return true;
+}
+
+/* 32 bytes are copied without a loop, as the study's were. */
+static bool setup_copy_asm(struct tm_run *run) {
+    if (!setup_copy(run))
+        return false;
+    if (run->value[0] == 32) {
+        run->shot.body = tm_copy_8_words;
+        run->shot.arg = span.from;
+        run->expect = (uintptr_t)span.from;
     }
-    copy = (struct tm_copy){memory.copy.to, memory.copy.from, memory.copy.from + words};
-    run->shot.arg = &copy;
-    run->expect = (uintptr_t)(memory.copy.to + words);
     return true;
 }
 
 static bool finish_copy(struct tm_run *run) {
-    bool equal = true;
-    for (uint32_t i = 0; i < run->value / 4; i++)
-        equal = equal && memory.copy.to[i] == 0x9e3779b9 * (i + 1);
-    return tm_verify(run, equal);
+    uint32_t wrong = 0, words = run->value[0] / 4;
+    for (uint32_t i = 0; i < words; i++)
+        wrong |= span.to[i] ^ pattern(i);
+    return tm_verify(run, !wrong);
 }
+
+static bool setup_sum(struct tm_run *run) {
+    if (!setup_words(run))
+        return false;
+    uint32_t n = run->value[0] / 4;
+    run->expect = 0x9e3779b9 * n * n; /* the sum of the first n odd numbers is n * n */
+    return true;
+}
+
+static bool setup_read(struct tm_run *run) {
+    run->expect = pattern(run->value[0] / 4 - 1);
+    return setup_words(run);
+}
+
+static bool finish_write(struct tm_run *run) {
+    uint32_t left = 0;
+    for (const uint32_t *at = span.from; at < span.from_end; at++)
+        left |= *at;
+    return tm_verify(run, !left);
+}
+
+/* Bytes 0, 1, 2, … 255, 0, …: the last one of TM_BYTES is 255. */
+static bool setup_bytes(struct tm_run *run) {
+    if (!has_area(run, TM_BYTES))
+        return false;
+    for (uint32_t i = 0; i < TM_BYTES; i++)
+        area[i] = (uint8_t)i;
+    run->shot.arg = area;
+    return true;
+}
+
+static bool setup_write_bytes(struct tm_run *run) {
+    if (!setup_bytes(run))
+        return false;
+    run->expect = (uintptr_t)area + TM_BYTES;
+    return true;
+}
+
+static bool finish_write_bytes(struct tm_run *run) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < TM_BYTES; i++)
+        left |= area[i];
+    return tm_verify(run, !left);
+}
+
+/* The last word that straddles has the last bytes in it: the one at `offset` before the end. */
+static bool setup_straddling(struct tm_run *run) {
+    uint32_t offset = run->value[0];
+    if (!has_area(run, TM_BYTES + 4))
+        return false;
+    for (uint32_t i = 0; i < TM_BYTES + 4; i++)
+        area[i] = (uint8_t)i;
+    run->shot.arg = area + offset;
+    memcpy(&run->expect, area + offset + 4 * (TM_STRADDLES - 1), 4);
+    return true;
+}
+
+/* The compiled twins. Each returns what its twin in assembly does, but for the sum. */
+static uint32_t copy_memcpy(void *arg) {
+    const struct tm_span *s = arg;
+    uint32_t size = (uint32_t)((uintptr_t)s->from_end - (uintptr_t)s->from);
+    return (uintptr_t)memcpy(s->to, s->from, size) + size;
+}
+
+static uint32_t copy_loop(void *arg) {
+    const struct tm_span *s = arg;
+    uint32_t *restrict to = s->to;
+    const uint32_t *restrict from = s->from;
+    const uint32_t *end = s->from_end;
+    do
+        *to++ = *from++;
+    while (from != end);
+    return (uintptr_t)to;
+}
+
+static uint32_t read_sum(void *arg) {
+    const struct tm_span *s = arg;
+    uint32_t sum = 0;
+    for (const uint32_t *from = s->from, *end = s->from_end; from != end; from++)
+        sum += *from;
+    return sum;
+}
+
+static uint32_t write_const(void *arg) {
+    const struct tm_span *s = arg;
+    for (uint32_t *from = s->from, *end = s->from_end; from != end; from++)
+        *from = 0;
+    return 0;
+}
+
+#define ROW(its_id, its_body, its_setup, its_finish)                                               \
+    {                                                                                              \
+        .id = its_id, .samples = 100, .inner = 1, .body = its_body, .params = {SIZES},             \
+        .setup = its_setup, .finish = its_finish,                                                  \
+    }
 
 static const struct tm_bench benches[] = {
     {
@@ -64,20 +214,40 @@ static const struct tm_bench benches[] = {
         .samples = 1000,
         .inner = NODES,
         .body = tm_list_walk,
-        .param = "stride",
-        TM_VALUES(16, 32, 64),
+        .params = {TM_PARAM("stride", 16, 32, 64)},
         .setup = setup_list,
         .finish = finish_list,
     },
+    ROW("mem.copy_memcpy", copy_memcpy, setup_copy, finish_copy),
+    ROW("mem.copy_loop", copy_loop, setup_copy, finish_copy),
+    ROW("mem.copy_asm", tm_copy_words, setup_copy_asm, finish_copy),
+    ROW("mem.read_sum", read_sum, setup_sum, 0),
+    ROW("mem.read_asm", tm_read_words, setup_read, 0),
+    ROW("mem.write_const", write_const, setup_words, finish_write),
+    ROW("mem.write_asm", tm_write_words, setup_words, finish_write),
     {
-        .id = "mem.copy_asm",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_copy_words,
-        .param = "size",
-        TM_VALUES(32, 64, 128, 256, 512, 1024, 2048, 4096),
-        .setup = setup_copy,
-        .finish = finish_copy,
+        .id = "mem.read_byte",
+        .samples = 100,
+        .inner = TM_BYTES,
+        .body = tm_read_bytes,
+        .expect = 255,
+        .setup = setup_bytes,
+    },
+    {
+        .id = "mem.write_byte",
+        .samples = 100,
+        .inner = TM_BYTES,
+        .body = tm_write_bytes,
+        .setup = setup_write_bytes,
+        .finish = finish_write_bytes,
+    },
+    {
+        .id = "mem.misaligned",
+        .samples = 100,
+        .inner = TM_STRADDLES,
+        .body = tm_read_straddling,
+        .params = {TM_PARAM("offset", 1, 2, 3)},
+        .setup = setup_straddling,
     },
 };
 

@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app syscall: one system call in each sample. The bodies are in asm/syscalls.S. */
-#include "bench.h"
+/* The app syscall: one or two system calls in each sample. The bodies are in asm/syscalls.S. */
+#include "alarm.h"
+#include "sharer.h"
+
+#define BUFFER_MAX 4096
 
 static uint8_t upcall_ran; /* the kernel's answer to yield-no-wait */
+static uint8_t buffer[BUFFER_MAX];
+static uint8_t *base; /* where the break was before the rows that move it */
+
+TM_HEAP(1024);
+
+/* On version 1 it is one counter, as it comes: just now it was a little less than it is. */
+static bool finish_command(struct tm_run *run) {
+    return tm_verify(run, TM_BY_ABI(tm_cycles() - run->shot.result[0] < 1000000, true));
+}
 
 static bool setup_absent(struct tm_run *run) {
     struct tock_return probe = tock_command(TM_ABSENT_DRIVER, 0, 0, 0);
@@ -10,8 +22,8 @@ static bool setup_absent(struct tm_run *run) {
 }
 
 static bool finish_absent(struct tm_run *run) {
-    uint32_t error = run->shot.result[1];
-    return error == TOCK_NODEVICE || tm_fail(run, run->bench->call, tock_error_name(error));
+    struct tock_return returned = tock_returned(run->shot.result);
+    return returned.word[0] == TOCK_NODEVICE || tm_fail_with(run, run->bench->call, returned);
 }
 
 static bool setup_yield(struct tm_run *run) {
@@ -22,10 +34,83 @@ static bool setup_yield(struct tm_run *run) {
 
 static bool finish_yield(struct tm_run *run) { return tm_verify(run, upcall_ran == 0); }
 
+static bool setup_subscribe(struct tm_run *run) {
+    run->shot.arg = (void *)(uintptr_t)tm_upcall_count;
+    return true;
+}
+
+/* What a call takes back is what the one before it gave; version 1 does not say. */
+static bool took_back(struct tm_run *run, uintptr_t given) {
+    return tm_verify(run, TM_BY_ABI(true || given, run->shot.result[1] == given));
+}
+
+static bool finish_subscribe(struct tm_run *run) {
+    return took_back(run, (uintptr_t)tm_upcall_count);
+}
+
+static bool setup_allow(struct tm_run *run) {
+    static struct tm_allow allow;
+    allow = (struct tm_allow){buffer, run->value[0]};
+    run->shot.arg = &allow;
+    return true;
+}
+
+static bool finish_allow(struct tm_run *run) { return took_back(run, (uintptr_t)buffer); }
+
 /* The app's flash starts with its header, so before this code. */
 static bool finish_memop(struct tm_run *run) {
-    uint32_t flash_start = run->shot.result[1];
+    uint32_t flash_start = tock_returned(run->shot.result).word[0];
     return tm_verify(run, flash_start != 0 && flash_start < (uintptr_t)finish_memop);
+}
+
+static bool setup_break(struct tm_run *run) {
+    base = tock_more_ram(0);
+    run->shot.arg = base + 8;
+    return base || tm_fail(run, "sbrk", "UNKNOWN");
+}
+
+/* Each sample moves the break from the same place, so that a row needs no more RAM than that. */
+static bool before_break(struct tm_run *run) {
+    return tm_require(run, "brk", tock_memop(TOCK_MEMOP_BRK, (uintptr_t)base));
+}
+
+static bool finish_break(struct tm_run *run) {
+    return tm_verify(run, tock_more_ram(0) == base + 8) && before_break(run);
+}
+
+static bool finish_sbrk(struct tm_run *run) {
+    return tm_verify(run, tock_returned(run->shot.result).word[0] == (uintptr_t)base) &&
+           finish_break(run);
+}
+
+static const volatile uint32_t *volatile given; /* what was shared last */
+
+static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
+    static const uint32_t nothing = 0;
+    (void)sender, (void)userdata;
+    given = length ? (const volatile uint32_t *)(uintptr_t)address : &nothing;
+}
+
+/* Asks as many others to share, one after the other, and looks into what each gives. */
+static bool setup_regions(struct tm_run *run) {
+    static struct sharer_name name;
+    if (!tm_require(run, "nap", tm_nap(5)))
+        return false;
+    for (uint32_t slot = 1; slot <= run->value[0]; slot++) {
+        struct tock_return found = sharer_find(&name, slot);
+        if (!tm_require(run, "ipc_discover", found))
+            return false;
+        uint32_t sharer = found.word[0];
+        given = 0;
+        if (!tm_require(run, "ipc_subscribe", tm_ipc_listen(sharer, on_share)) ||
+            !tm_require(run, "ipc_notify", tm_ipc_notify_service(sharer)))
+            return false;
+        while (!given)
+            tock_yield_wait();
+        if (!tm_verify(run, *given == SHARER_WORD))
+            return false;
+    }
+    return true;
 }
 
 static const struct tm_bench benches[] = {
@@ -35,14 +120,16 @@ static const struct tm_bench benches[] = {
         .inner = 1,
         .body = tm_syscall_command,
         .expect = TOCK_SUCCESS_U32_U32,
+        .returns_any = TM_BY_ABI(true, false),
         .call = "command",
+        .finish = finish_command,
     },
     {
         .id = "syscall.command_absent",
         .samples = 1000,
         .inner = 1,
         .body = tm_syscall_command_absent,
-        .expect = TOCK_FAILURE,
+        .expect = TM_BY_ABI(-TOCK_NODEVICE, TOCK_FAILURE),
         .call = "command",
         .setup = setup_absent,
         .finish = finish_absent,
@@ -51,11 +138,45 @@ static const struct tm_bench benches[] = {
         .id = "syscall.yield_no_wait",
         .samples = 1000,
         .inner = 1,
-        .body = tm_syscall_yield_no_wait,
+        .body = TM_BY_ABI(0, tm_syscall_yield_no_wait),
         .returns_any = true, /* a yield leaves nothing defined in a0 */
         .call = "yield",
+        .skip = TM_BY_ABI("version 1 has no yield-no-wait", 0),
         .setup = setup_yield,
         .finish = finish_yield,
+    },
+    {
+        .id = "syscall.subscribe",
+        .samples = 1000,
+        .inner = 2,
+        .body = tm_syscall_subscribe,
+        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
+        .call = "subscribe",
+        .setup = setup_subscribe,
+        .finish = finish_subscribe,
+    },
+    {
+        .id = "syscall.allow_ro",
+        .samples = 1000,
+        .inner = 2,
+        .body = TM_BY_ABI(0, tm_syscall_allow_ro),
+        .expect = TOCK_SUCCESS_U32_U32,
+        .call = "allow_ro",
+        .skip = TM_BY_ABI("version 1 has one allow: allow_rw", 0),
+        .params = {TM_PARAM("size", 0, 64, BUFFER_MAX)},
+        .setup = setup_allow,
+        .finish = finish_allow,
+    },
+    {
+        .id = "syscall.allow_rw",
+        .samples = 1000,
+        .inner = 2,
+        .body = tm_syscall_allow_rw,
+        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
+        .call = "allow_rw",
+        .params = {TM_PARAM("size", 0, 64, BUFFER_MAX)},
+        .setup = setup_allow,
+        .finish = finish_allow,
     },
     {
         .id = "syscall.memop",
@@ -63,8 +184,57 @@ static const struct tm_bench benches[] = {
         .inner = 1,
         .body = tm_syscall_memop,
         .expect = TOCK_SUCCESS_U32,
+        .returns_any = TM_BY_ABI(true, false),
         .call = "memop",
         .finish = finish_memop,
+    },
+    {
+        .id = "syscall.sbrk",
+        .samples = 1000,
+        .inner = 1,
+        .body = tm_syscall_sbrk,
+        .expect = TOCK_SUCCESS_U32,
+        .returns_any = TM_BY_ABI(true, false),
+        .call = "sbrk",
+        .setup = setup_break,
+        .before = before_break,
+        .finish = finish_sbrk,
+    },
+    {
+        .id = "syscall.brk",
+        .samples = 1000,
+        .inner = 1,
+        .body = tm_syscall_brk,
+        .expect = TM_BY_ABI(0, TOCK_SUCCESS),
+        .call = "brk",
+        .setup = setup_break,
+        .before = before_break,
+        .finish = finish_break,
+    },
+    {
+        .id = "syscall.by_processes",
+        .samples = 1000,
+        .inner = 1,
+        .body = tm_syscall_command,
+        .expect = TOCK_SUCCESS_U32_U32,
+        .returns_any = TM_BY_ABI(true, false),
+        .call = "command",
+        .scene = 1,
+        .params = {TM_PARAM("processes", 1, 2, 3, 4)},
+        .finish = finish_command,
+    },
+    {
+        .id = "syscall.by_regions",
+        .samples = 1000,
+        .inner = 1,
+        .body = tm_syscall_command,
+        .expect = TOCK_SUCCESS_U32_U32,
+        .returns_any = TM_BY_ABI(true, false),
+        .call = "command",
+        .scene = 5,
+        .params = {TM_PARAM("regions", 0, 1, 2)},
+        .setup = setup_regions,
+        .finish = finish_command,
     },
 };
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The benchmark harness: see bench.h. */
 #include "bench.h"
-#include "series.h"
-
-/*
- * With steady_stop the samples are looked at only after every batch, so that what runs between two
- * samples is the same as without. Looking disturbs the caches, for two samples as a rule: a batch
- * therefore begins with some that are never in the window. Nor is the very first one, the cold one.
- */
-#define WARM_UP 4
-#define BATCH (WARM_UP + TM_STEADY_WINDOW)
+#include "protocol.h"
+#include "sampling.h"
+#include <string.h>
 
 #define TEXT_OF(token) #token
 #define TEXT(macro) TEXT_OF(macro)
@@ -22,7 +16,6 @@ static const struct tm_bench time_read = {
     .body = tm_body_empty,
 };
 
-static struct tm_sample_pair samples[TM_SAMPLES_MAX];
 static struct tm_out out = {.write = tm_console_write};
 
 bool tm_skip(struct tm_run *run, const char *reason) {
@@ -38,53 +31,57 @@ bool tm_fail(struct tm_run *run, const char *call, const char *error) {
     return false;
 }
 
+bool tm_fail_with(struct tm_run *run, const char *call, struct tock_return returned) {
+    return tm_fail(run, call, tock_error_name(returned.word[0]));
+}
+
 bool tm_verify(struct tm_run *run, bool as_it_should) {
     return as_it_should || tm_fail(run, "verify", "WRONG_RESULT");
-}
-
-/* Did the readings succeed, and did the body return what it should? */
-static bool sample_is_good(struct tm_run *run) {
-    const struct tm_shot *shot = &run->shot;
-    if (shot->read_before != TOCK_SUCCESS_U32_U32 || shot->read_after != TOCK_SUCCESS_U32_U32)
-        return tm_fail(run, "perf_read", "WRONG_RESULT");
-    if (run->bench->returns_any || shot->result[0] == run->expect)
-        return true;
-    const char *call = run->bench->call;
-    if (call && shot->result[0] < TOCK_SUCCESS)
-        return tm_fail(run, call, tock_error_name(shot->result[1]));
-    return tm_fail(run, call ? call : "body", "WRONG_RESULT");
-}
-
-/* The series: how many samples were taken, 0 where one was no good. */
-static uint32_t take_samples(struct tm_run *run) {
-    uint32_t taken = 0;
-    while (taken < run->bench->samples) {
-        for (uint32_t i = 0; i < BATCH && taken < run->bench->samples; i++, taken++) {
-            tm_sample(&run->shot);
-            if (!sample_is_good(run))
-                return 0;
-            samples[taken] = (struct tm_sample_pair){run->shot.cycles, run->shot.instret};
-        }
-        if (tm_link.steady_stop && tm_series_is_steady(samples, taken))
-            break;
-    }
-    return taken;
 }
 
 static void begin_record(const struct tm_run *run, const char *kind) {
     tm_record(&out, kind);
     tm_record_words(&out, run->bench->id);
-    if (run->bench->param)
-        tm_record_number(&out, run->bench->param, run->value);
+    for (uint32_t i = 0; i < TM_PARAMS_MAX && run->bench->params[i].name; i++) {
+        const struct tm_param *param = &run->bench->params[i];
+        if (param->names)
+            tm_record_pair(&out, param->name, param->names[run->value[i]]);
+        else
+            tm_record_number(&out, param->name, run->value[i]);
+    }
+}
+
+static void print_bench(const struct tm_run *run) {
+    const struct tm_bench *bench = run->bench;
+    begin_record(run, "bench");
+    tm_record_number(&out, "inner", run->inner);
+    tm_record_number(&out, "n", run->samples);
+    if (bench->reads)
+        tm_record_number(&out, "reads", bench->reads);
+    if (bench->raw)
+        tm_record_words(&out, "net=raw");
+    if (bench->from) {
+        tm_record_words(&out, "clock=sim");
+        tm_record_pair(&out, "from", bench->from);
+        tm_record_pair(&out, "to", bench->to);
+    }
+    tm_record_end(&out);
 }
 
 static void print_series(const char *kind, const uint32_t *first, uint32_t count) {
     tm_record(&out, kind);
-    tm_record_series(&out, first, sizeof *samples / sizeof *first, count);
+    tm_record_series(&out, first, sizeof *tm_samples / sizeof *first, count);
     tm_record_end(&out);
 }
 
-static void print_row(const struct tm_run *run, uint32_t taken) {
+static void print_events(void) {
+    tm_record(&out, "data events");
+    for (uint32_t i = 0; i < TM_EVENTS; i++)
+        tm_record_group(&out, tm_events[i], TM_EVENT_SAMPLES);
+    tm_record_end(&out);
+}
+
+static void print_row(const struct tm_run *run, uint32_t taken, bool events) {
     if (run->skip_reason) {
         begin_record(run, "skip");
         tm_record_quoted(&out, "reason", run->skip_reason);
@@ -95,44 +92,84 @@ static void print_row(const struct tm_run *run, uint32_t taken) {
         tm_record_pair(&out, "err", run->failed_error);
         tm_record_end(&out);
     } else {
-        begin_record(run, "bench");
-        tm_record_number(&out, "inner", run->inner);
-        tm_record_number(&out, "n", run->bench->samples);
-        tm_record_end(&out);
-        print_series("data cycles", &samples->cycles, taken);
-        print_series("data instret", &samples->instret, taken);
+        print_bench(run);
+        if (run->bench->from)
+            return;
+        print_series("data cycles", &tm_samples->cycles, taken);
+        print_series("data instret", &tm_samples->instret, taken);
+        if (events)
+            print_events();
     }
 }
 
 static bool perf_is_there(struct tm_run *run) {
-    struct tock_return returned = tock_command(TM_PERF, TM_PERF_EXISTS, 0, 0);
-    if (tock_failed(returned))
-        return tm_fail(run, "perf_exists", tock_error_name(returned.word[0]));
-    return true;
+    return tm_require(run, "perf_exists", tock_command(TM_PERF, TM_PERF_EXISTS, 0, 0));
 }
 
-static void measure(const struct tm_bench *bench, uint32_t value) {
+static bool is_possible(struct tm_run *run) {
+    return !run->bench->skip || tm_skip(run, run->bench->skip);
+}
+
+static uint32_t most(uint32_t samples) {
+    return tm_link.most_samples && tm_link.most_samples < samples ? tm_link.most_samples : samples;
+}
+
+static bool is_wanted(const struct tm_bench *bench) {
+    return !tm_link.only || tm_link.only == tm_crc16(bench->id, strlen(bench->id));
+}
+
+static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS_MAX]) {
     struct tm_run run = {
         .bench = bench,
-        .value = value,
+        .value = {value[0], value[1]},
+        .samples = most(bench->samples),
         .inner = bench->inner,
         .expect = bench->expect,
         .shot = {.body = bench->body},
     };
     uint32_t taken = 0;
-    if (perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
-        taken = take_samples(&run);
+    bool events = false;
+    if (is_possible(&run) && perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
+        taken = tm_take_samples(&run);
+        events = taken && tm_count_events(&run);
         if (bench->finish)
             bench->finish(&run);
     }
-    print_row(&run, taken);
+    print_row(&run, taken, events);
 }
 
-static void measure_all_values(const struct tm_bench *bench) {
-    if (!bench->param)
-        measure(bench, 0);
-    for (uint32_t i = 0; i < bench->n_values; i++)
-        measure(bench, bench->values[i]);
+/* The i-th value of a parameter; without names the index of a name is the name's stand-in. */
+static uint32_t value_of(const struct tm_param *param, uint32_t i) {
+    return param->numbers ? param->numbers[i] : i;
+}
+
+/* All values of the parameters from `depth` on, those before it being chosen. */
+static void measure_values(const struct tm_bench *bench, uint32_t value[TM_PARAMS_MAX],
+                           uint32_t depth) {
+    if (depth == TM_PARAMS_MAX || !bench->params[depth].name) {
+        measure(bench, value);
+        return;
+    }
+    for (uint32_t i = 0; i < bench->params[depth].count; i++) {
+        value[depth] = value_of(&bench->params[depth], i);
+        measure_values(bench, value, depth + 1);
+    }
+}
+
+/* What of a benchmark belongs to this scene. */
+static void measure_bench(const struct tm_bench *bench) {
+    uint32_t value[TM_PARAMS_MAX] = {0};
+    uint32_t i = tm_link.scene - bench->scene;
+    if (!bench->scene || bench->one_scene) {
+        if (tm_link.scene == bench->scene)
+            measure_values(bench, value, 0);
+    } else if (!bench->params[0].name) {
+        if (i == 0)
+            measure(bench, value);
+    } else if (i < bench->params[0].count) {
+        value[0] = value_of(&bench->params[0], i);
+        measure_values(bench, value, 1);
+    }
 }
 
 int main(void) {
@@ -143,9 +180,11 @@ int main(void) {
     tm_record_quoted(&out, "cc", "riscv64-unknown-elf-gcc " __VERSION__ " " TM_CFLAGS);
     tm_record_end(&out);
 
-    measure_all_values(&time_read);
+    const uint32_t none[TM_PARAMS_MAX] = {0};
+    measure(&time_read, none);
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
-        measure_all_values(&tm_app.benches[i]);
+        if (is_wanted(&tm_app.benches[i]))
+            measure_bench(&tm_app.benches[i]);
 
     tm_record(&out, "end ok");
     tm_record_end(&out);

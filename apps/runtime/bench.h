@@ -3,14 +3,18 @@
  * The benchmark harness: what an app of benchmarks consists of.
  *
  * An app is one `tm_app` with a table of benchmarks; main() is the harness's. A benchmark gives one
- * row for each value of its parameter, and a row goes like this:
+ * row for each value of its parameters, and a row goes like this:
  *
  *     setup      once: prepares the body, may give up by tm_skip() or tm_fail()
- *     samples    read counters, body, read counters; nothing else in between, no output
+ *     samples    before, outside of the sample; then read counters, body, read counters: nothing
+ *                else in between, no output
  *     finish     once: verifies what the body did, takes back what setup gave
- *     output     bench, data cycles, data instret; or fail; or skip
+ *     output     bench, data …; or fail; or skip
  *
  * After each sample, outside of it, the word that the body returned is compared with `expect`.
+ *
+ * An ordinary benchmark runs in scene 0, where the app stands alone. Others need other apps beside
+ * them: the boots that catalogue.toml describes, each with a number, its scene.
  */
 #ifndef TM_RUNTIME_BENCH_H
 #define TM_RUNTIME_BENCH_H
@@ -19,34 +23,59 @@
 #include "tock.h"
 
 #define TM_SAMPLES_MAX 1000
+#define TM_PARAMS_MAX 2
 
 struct tm_run;
+typedef bool tm_hook(struct tm_run *run); /* false once tm_skip() or tm_fail() was called */
 
-struct tm_bench {
-    const char *id;    /* as in catalogue.toml */
-    uint32_t samples;  /* how many, at most TM_SAMPLES_MAX */
-    uint32_t inner;    /* operations in a sample, if setup does not say */
-    tm_body *body;     /* what is measured, if setup does not say */
-    uint32_t expect;   /* what body returns, if setup does not say */
-    bool returns_any;  /* or it returns nothing that could be compared */
-    const char *call;  /* the system call that the body makes, if one, for a fail record */
-    const char *param; /* the parameter's name, if there is one */
-    const uint32_t *values;
-    uint32_t n_values;
-    bool (*setup)(
-        struct tm_run *run); /* hooks return false once tm_skip() or tm_fail() was called */
-    bool (*finish)(struct tm_run *run);
+/* A parameter: its values are numbers, or names, which the hooks know by their index. */
+struct tm_param {
+    const char *name;
+    const uint32_t *numbers;
+    const char *const *names;
+    uint32_t count;
 };
 
-/* The values of a parameter: .param = "size", TM_VALUES(32, 64), */
-#define TM_VALUES(...)                                                                             \
-    .values = (const uint32_t[]){__VA_ARGS__},                                                     \
-    .n_values = sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
+/* .params = {TM_PARAM("size", 32, 64), TM_NAMED_PARAM("beside", "alone", "spinner")} */
+#define TM_PARAM(its_name, ...)                                                                    \
+    {                                                                                              \
+        .name = its_name, .numbers = (const uint32_t[]){__VA_ARGS__},                              \
+        .count = sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)                        \
+    }
+#define TM_NAMED_PARAM(its_name, ...)                                                              \
+    {                                                                                              \
+        .name = its_name, .names = (const char *const[]){__VA_ARGS__},                             \
+        .count = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                       \
+    }
+
+struct tm_bench {
+    const char *id;   /* as in catalogue.toml */
+    uint32_t samples; /* how many, at most TM_SAMPLES_MAX */
+    uint32_t inner;   /* operations in a sample, if setup does not say */
+    tm_body *body;    /* what is measured, if setup does not say */
+    uint32_t expect;  /* what body returns, if setup does not say */
+    bool returns_any; /* or it returns nothing that could be compared */
+    const char *call; /* the system call that the body makes, if one, for a fail record */
+    const char *skip; /* why it is not even tried, such as TM_BY_ABI("version 1 has no …", 0) */
+    uint32_t scene; /* its (first) parameter's i-th value runs in scene `scene` + i; 0: all in 0 */
+    bool one_scene; /* or all values run in this one */
+    uint32_t reads; /* pairs of readings in a sample of its own hook, if not 1 */
+    bool raw;       /* nothing is to be subtracted */
+    const char *from; /* the sample is the simulator's time from this mark (docs/protocol.md) */
+    const char *to;   /* to that one; the app prints none */
+    bool all_samples; /* a distribution: never ended early */
+    struct tm_param params[TM_PARAMS_MAX];
+    tm_hook *setup;
+    tm_hook *before;
+    tm_hook *sample; /* takes the sample in place of the sampler, puts it into run->shot */
+    tm_hook *finish;
+};
 
 /* One row while it is being measured. */
 struct tm_run {
     const struct tm_bench *bench;
-    uint32_t value; /* of the parameter */
+    uint32_t value[TM_PARAMS_MAX]; /* of its parameters: a number, or the index of a name */
+    uint32_t samples;              /* how many */
     uint32_t inner;
     uint32_t expect;
     struct tm_shot shot; /* its body and arg are setup's to change; result is the last sample's */
@@ -66,17 +95,32 @@ struct tm_app {
 /* Each app defines its own. */
 extern const struct tm_app tm_app;
 
-/* Give the row up, and say why: this kernel cannot run it, or a call failed. Both return false. */
+/* At the end of an app's file: it wants so many bytes of RAM (a plain number) behind its own, and
+ * gets them by tock_more_ram() as far as there are any. */
+#define TM_HEAP(bytes) __asm__(".globl tm_heap\n\t.set tm_heap, " #bytes)
+
+/* Give the row up, and say why: this kernel cannot run it, or a call failed. All return false. */
 bool tm_skip(struct tm_run *run, const char *reason);
 bool tm_fail(struct tm_run *run, const char *call, const char *error);
+bool tm_fail_with(struct tm_run *run, const char *call, struct tock_return returned);
 
 /* A hook's check that what was measured also happened. */
 bool tm_verify(struct tm_run *run, bool as_it_should);
 
+/* A hook's call has to succeed. */
+static inline bool tm_require(struct tm_run *run, const char *call, struct tock_return returned) {
+    return !tock_failed(returned) || tm_fail_with(run, call, returned);
+}
+
 /* What the link command says of the whole run (crt0.S). */
 struct tm_link {
-    uint32_t apps;        /* how many apps the run has */
-    uint32_t steady_stop; /* end a row once its samples repeat, as they do on a simulator */
+    uint32_t apps;         /* how many apps of the boot report */
+    uint32_t steady_stop;  /* end a row once its samples repeat, as they do on a simulator */
+    uint32_t scene;        /* which boot this is, 0 in an ordinary one */
+    uint32_t slot;         /* where this app is in the order of the flash, from 0 */
+    uint32_t slots;        /* how many apps there are */
+    uint32_t most_samples; /* take no more of a row; 0: as many as it asks for */
+    uint32_t only;         /* measure only the benchmark whose id has this CRC-16; 0: all */
 };
 
 extern const struct tm_link tm_link;

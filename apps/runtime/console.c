@@ -2,8 +2,6 @@
 /* The console, and the names of errors. */
 #include "tock.h"
 
-enum { WRITE_BUFFER = 1, WRITE_UPCALL = 1, WRITE_COMMAND = 1 };
-
 static const char *const error_names[] = {
     "OK",   "FAIL",   "BUSY",  "ALREADY",   "OFF",      "RESERVE",     "INVAL",
     "SIZE", "CANCEL", "NOMEM", "NOSUPPORT", "NODEVICE", "UNINSTALLED", "NOACK",
@@ -13,18 +11,18 @@ const char *tock_error_name(uint32_t code) {
     return code < sizeof error_names / sizeof *error_names ? error_names[code] : "UNKNOWN";
 }
 
-/* How much of the piece is out, once it is. */
-struct completion {
+/* How much of the piece is out, once it is. It stays: the console may keep the upcall. */
+static struct {
     bool done;
     uint32_t written;
-};
+} completion;
 
 static void written(uint32_t first, uint32_t second, uint32_t third, void *userdata) {
     (void)second;
     (void)third;
-    struct completion *completion = userdata;
-    completion->written = first;
-    completion->done = true;
+    (void)userdata;
+    completion.written = first;
+    completion.done = true;
 }
 
 /* Without a console there is nobody to tell: the completion code is all that can be left behind. */
@@ -33,16 +31,14 @@ static void require(struct tock_return returned) {
         tock_exit(TOCK_EXIT_TERMINATE, returned.word[0]);
 }
 
+/* The buffer and the upcall are given anew for each piece: a row may have taken them away. */
 void tm_console_write(const char *text, uint32_t length) {
-    struct completion completion = {false, 0};
-    require(tock_allow_ro(TOCK_CONSOLE, WRITE_BUFFER, text, length));
-    require(tock_subscribe(TOCK_CONSOLE, WRITE_UPCALL, written, &completion));
-    require(tock_command(TOCK_CONSOLE, WRITE_COMMAND, length, 0));
+    completion.done = false;
+    require(tock_allow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text, length));
+    require(tock_subscribe(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, written, 0));
+    require(tock_command(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, length, 0));
     while (!*(volatile bool *)&completion.done)
         tock_yield_wait();
     if (completion.written != length)
         tock_exit(TOCK_EXIT_TERMINATE, length);
-    /* The completion lives on this stack frame: no upcall may find it later. */
-    require(tock_subscribe(TOCK_CONSOLE, WRITE_UPCALL, 0, 0));
-    require(tock_allow_ro(TOCK_CONSOLE, WRITE_BUFFER, 0, 0));
 }

@@ -16,11 +16,19 @@ _start:
     la      gp, __global_pointer$
     la      s0, _app_end
     bgeu    a3, s0, 1f
+#if TM_ABI == 1
+    li      a0, TOCK_MEMOP
+    li      a1, TOCK_MEMOP_BRK
+    mv      a2, s0
+    ecall
+    li      t0, 0
+#else
     li      a0, TOCK_MEMOP_BRK
     mv      a1, s0
     li      a4, TOCK_MEMOP
     ecall
     li      t0, TOCK_SUCCESS
+#endif
     bne     a0, t0, no_memory
 
 1:  la      sp, _stack_top
@@ -47,8 +55,12 @@ _start:
 
 no_memory:                      /* the error of brk is the completion code; there is no stack */
 terminate:
+#if TM_ABI == 1
+    li      a0, TOCK_YIELD      /* there is no exit: it waits for ever */
+#else
     li      a0, TOCK_EXIT_TERMINATE
     li      a4, TOCK_EXIT
+#endif
     ecall
     j       terminate
     .size   _start, . - _start
@@ -60,3 +72,8 @@ terminate:
 tm_link:
     .word   tm_apps
     .word   tm_steady_stop
+    .word   tm_scene
+    .word   tm_slot
+    .word   tm_slots
+    .word   tm_most_samples
+    .word   tm_only

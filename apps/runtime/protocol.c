@@ -4,14 +4,15 @@
 
 #define TRAILER 7 /* " *" and four digits of CRC, and the newline */
 
+/* A byte at a time, the polynomial's few bits spelt out: this is most of what a line costs. */
 uint16_t tm_crc16(const char *bytes, size_t length) {
-    uint16_t crc = 0xffff;
+    uint32_t crc = 0xffff;
     for (size_t i = 0; i < length; i++) {
-        crc ^= (uint16_t)((uint8_t)bytes[i] << 8);
-        for (int bit = 0; bit < 8; bit++)
-            crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
+        uint32_t mixed = (crc >> 8 ^ (uint8_t)bytes[i]) & 0xff;
+        mixed ^= mixed >> 4;
+        crc = (crc << 8 ^ mixed << 12 ^ mixed << 5 ^ mixed) & 0xffff;
     }
-    return crc;
+    return (uint16_t)crc;
 }
 
 void tm_word_char(struct tm_word *word, char c) {
@@ -37,8 +38,11 @@ void tm_word_decimal(struct tm_word *word, uint32_t value) {
 }
 
 static void append(struct tm_out *out, const struct tm_word *word) {
-    for (uint32_t i = 0; i < word->length; i++)
-        out->line[out->used++] = word->text[i];
+    char *to = out->line + out->used;
+    uint32_t length = word->length;
+    for (uint32_t i = 0; i < length; i++)
+        to[i] = word->text[i];
+    out->used += length;
 }
 
 static void start_line(struct tm_out *out) {
@@ -91,12 +95,15 @@ void tm_record_word(struct tm_out *out, struct tm_word *word) {
 /* Add text to a word, which is put on the line, and the next begun, at each space. */
 static void add_text(struct tm_out *out, struct tm_word *word, const char *text) {
     for (; *text; text++) {
-        if (*text != ' ') {
-            tm_word_char(word, *text);
-        } else {
-            tm_record_word(out, word);
-            word->length = 0;
-        }
+        uint32_t length = word->length;
+        for (; *text && *text != ' '; text++, length++)
+            if (length < TM_WORD_MAX)
+                word->text[length] = *text;
+        word->length = length;
+        if (!*text)
+            return;
+        tm_record_word(out, word);
+        word->length = 0;
     }
 }
 

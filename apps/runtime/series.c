@@ -62,3 +62,10 @@ void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t strid
         at += best_times * best_period;
     }
 }
+
+void tm_record_group(struct tm_out *out, const uint32_t *values, uint32_t count) {
+    struct tm_word word;
+    bool equal = repeats(values, 1, count, 1) == count;
+    put_run(&word, values, 1, equal ? 1 : count, equal ? count : 1);
+    tm_record_word(out, &word);
+}

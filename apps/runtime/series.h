@@ -21,4 +21,7 @@ bool tm_series_is_steady(const struct tm_sample_pair *samples, uint32_t count);
 /* Add the runs of a series to a record: `a`, `a*n`, `(a,b)*n`. `stride` is in words. */
 void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t stride, uint32_t count);
 
+/* Add a short series as one run: `a*n` if its values are equal, else the group of them. */
+void tm_record_group(struct tm_out *out, const uint32_t *values, uint32_t count);
+
 #endif

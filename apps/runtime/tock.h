@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tock's system calls, version 2 (TRD 104), each one inline ecall: nothing stands between a
- * benchmark and the kernel. The numbers are in asm/abi.h.
+ * Tock's system calls, the same functions on both versions of the interface: tock_v1.h and
+ * tock_v2.h make each one inline ecall, so that nothing stands between a benchmark and the kernel.
+ * The numbers are in asm/abi.h.
+ *
+ *     tock_command      tock_subscribe     tock_allow_rw   tock_allow_ro   tock_memop
+ *     tock_yield_wait   tock_exit          tock_returned   tm_cycles
+ *     tock_yield_no_wait, tock_yield_wait_for: version 2 only
  */
 #ifndef TM_RUNTIME_TOCK_H
 #define TM_RUNTIME_TOCK_H
@@ -11,7 +16,8 @@
 
 #include "abi.h"
 
-/* What a call returned: the variant (TOCK_SUCCESS…, TOCK_FAILURE…) and its words. */
+/* What a call returned: the variant (TOCK_SUCCESS…, TOCK_FAILURE…) and its words, of which the
+ * first is the error code of a failure. */
 struct tock_return {
     uint32_t variant;
     uint32_t word[3];
@@ -19,80 +25,28 @@ struct tock_return {
 
 typedef void tock_upcall(uint32_t first, uint32_t second, uint32_t third, void *userdata);
 
-/* All four argument registers come back changed; the rest the kernel keeps, except over a yield. */
-static inline struct tock_return tock_call(uint32_t class, uint32_t first, uint32_t second,
-                                           uint32_t third, uint32_t fourth) {
-    register uint32_t a0 __asm__("a0") = first;
-    register uint32_t a1 __asm__("a1") = second;
-    register uint32_t a2 __asm__("a2") = third;
-    register uint32_t a3 __asm__("a3") = fourth;
-    register uint32_t a4 __asm__("a4") = class;
-    __asm__ volatile("ecall" : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4) : : "memory");
-    return (struct tock_return){a0, {a1, a2, a3}};
-}
-
 static inline bool tock_failed(struct tock_return returned) {
     return returned.variant < TOCK_SUCCESS;
 }
 
-static inline struct tock_return tock_command(uint32_t driver, uint32_t number, uint32_t first,
-                                              uint32_t second) {
-    return tock_call(TOCK_COMMAND, driver, number, first, second);
-}
+#if TM_ABI == 1
+#include "tock_v1.h"
+#else
+#include "tock_v2.h"
+#endif
 
-/* A null function takes the upcall back. */
-static inline struct tock_return tock_subscribe(uint32_t driver, uint32_t number,
-                                                tock_upcall *function, void *userdata) {
-    return tock_call(TOCK_SUBSCRIBE, driver, number, (uintptr_t)function, (uintptr_t)userdata);
-}
+/* What differs by version, in a table: TM_BY_ABI(on version 1, on version 2). */
+#if TM_ABI == 1
+#define TM_BY_ABI(v1, v2) v1
+#else
+#define TM_BY_ABI(v1, v2) v2
+#endif
 
-static inline struct tock_return tock_allow_rw(uint32_t driver, uint32_t number, void *address,
-                                               uint32_t length) {
-    return tock_call(TOCK_ALLOW_RW, driver, number, (uintptr_t)address, length);
-}
-
-static inline struct tock_return tock_allow_ro(uint32_t driver, uint32_t number,
-                                               const void *address, uint32_t length) {
-    return tock_call(TOCK_ALLOW_RO, driver, number, (uintptr_t)address, length);
-}
-
-static inline struct tock_return tock_memop(uint32_t operation, uint32_t argument) {
-    return tock_call(TOCK_MEMOP, operation, argument, 0, 0);
-}
-
-/* The upcall runs inside this ecall, as an ordinary procedure: all that a call clobbers is gone. */
-static inline struct tock_return tock_yield(uint32_t kind, uint32_t first, uint32_t second) {
-    register uint32_t a0 __asm__("a0") = kind;
-    register uint32_t a1 __asm__("a1") = first;
-    register uint32_t a2 __asm__("a2") = second;
-    register uint32_t a3 __asm__("a3") = 0;
-    register uint32_t a4 __asm__("a4") = TOCK_YIELD;
-    __asm__ volatile("ecall"
-                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4)
-                     :
-                     : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a5", "a6", "a7");
-    return (struct tock_return){a0, {a1, a2, a3}};
-}
-
-/* Run a pending upcall, if there is one; true if one ran. */
-static inline bool tock_yield_no_wait(void) {
-    volatile uint8_t ran = 0;
-    tock_yield(TOCK_YIELD_NO_WAIT, (uintptr_t)&ran, 0);
-    return ran != 0;
-}
-
-/* Sleep until an upcall has run. */
-static inline void tock_yield_wait(void) { tock_yield(TOCK_YIELD_WAIT, 0, 0); }
-
-/* Sleep until this upcall is due, and take its arguments (variant, word[0], word[1]) in its place.
+/* RAM starts and ends where the break is: the first of `bytes` more bytes, or 0 if there are none.
  */
-static inline struct tock_return tock_yield_wait_for(uint32_t driver, uint32_t number) {
-    return tock_yield(TOCK_YIELD_WAIT_FOR, driver, number);
-}
-
-static inline _Noreturn void tock_exit(uint32_t kind, uint32_t code) {
-    tock_call(TOCK_EXIT, kind, code, 0, 0);
-    __builtin_unreachable();
+static inline void *tock_more_ram(uint32_t bytes) {
+    struct tock_return returned = tock_memop(TOCK_MEMOP_SBRK, bytes);
+    return tock_failed(returned) ? 0 : (void *)(uintptr_t)returned.word[0];
 }
 
 /* The name of an error code, "UNKNOWN" if it has none. */

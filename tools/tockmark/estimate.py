@@ -98,13 +98,10 @@ def fit(xs: Sequence[float], ys: Sequence[float], held_out: int | None = None) -
     slope = float((dx @ (y - y.mean())) / (dx @ dx))
     intercept = float(y.mean() - slope * x.mean())
     residuals = y - (intercept + slope * x)
-    return Line(
-        slope,
-        intercept,
-        float(np.sqrt((residuals @ residuals) / (len(kept) - 2))),
-        float(xs[out]),
-        float(ys[out] - (intercept + slope * xs[out])),
-    )
+    sd = float(np.sqrt((residuals @ residuals) / (len(kept) - 2)))
+    error = float(ys[out] - (intercept + slope * xs[out]))
+    # What floating point leaves of a zero is none: nine digits are more than any count has.
+    return Line(*(round(v, 9) + 0.0 for v in (slope, intercept, sd, float(xs[out]), error)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -25,6 +25,7 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
 GRANTS = 0x1000  # bytes at the end of an app's RAM that are left to the kernel's grants
+RECORD = 0x800  # and behind them to its own record of the process, which Tock puts there unasked
 RAM_ALIGN = 0x400
 FLASH_ALIGN = (
     0x400  # where tockloader expects an app to begin; it would fill gaps with apps of its own
@@ -145,7 +146,7 @@ def build_image(
             "tm_flash_start": start,
             "tm_flash_length": room.flash_end - start,
             "tm_ram_start": ram,
-            "tm_ram_length": room.ram_end - ram - GRANTS,
+            "tm_ram_length": room.ram_end - ram - GRANTS - RECORD,
             "tm_apps": 1,  # one of them reports
             "tm_steady_stop": int(steady_stop),
             "tm_scene": boot.scene,
@@ -156,12 +157,12 @@ def build_image(
             **(symbols or {}),
         }
         _link(object_, elf, apps, places)
-        needs = _needs(elf, ram, room.ram_end - ram - GRANTS)
+        needs = _needs(elf, ram, room.ram_end - ram - GRANTS - RECORD)
         flash += _pack(name, elf, tab, apps, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
         slots.append(Slot(name, elf, start, ram, needs.ram, sha256))
         tabs.append(tab)
-        ram += needs.ram + GRANTS
+        ram += needs.ram + GRANTS + RECORD
     path = out / f"{boot.name}.flash"
     words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
     write_flash(with_words(kernel, words), board, path)

@@ -18,9 +18,11 @@ from elftools.elf.sections import SymbolTableSection
 from tockmark.crc import crc16
 
 SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
+ENTRY = "_start"  # and this one that of the mark start
 ARM = "arm"  # passed before each sample: what was marked before does not count
+RESET = "reset"  # where the simulator began; the core comes by once
 FULL = "full"  # the simulator's last mark: it prints no more
-OWN = ("irq", "trap")  # marks that need no address
+OWN = ("irq", "trap", "wake", RESET)  # marks that need no address
 
 _MARK = re.compile(r"#sim (?P<cycle>\d{1,20}) (?P<name>[a-z0-9_]+) \*(?P<crc>[0-9a-f]{4})")
 
@@ -46,35 +48,41 @@ def decode(raw: str, line: int) -> Mark | None:
     return mark if mark and mark.encode() == raw.rstrip("\r\n") else None
 
 
-def between(marks: Iterable[Mark], first: int, last: int) -> list[Mark]:
-    """The marks that stand behind line `first` and before line `last` of the log."""
-    return [mark for mark in marks if first < mark.line < last]
+def of_row(marks: Iterable[Mark], start: str, before: int, line: int) -> list[Mark]:
+    """The marks of a row: they stand between the app's record before, at line `before` of the log,
+    and the row's own; those of a start from reset stand anywhere before the row."""
+    first = 0 if start == RESET else before
+    return [mark for mark in marks if first < mark.line < line]
 
 
-def durations(marks: Sequence[Mark], start: str, end: str) -> list[int]:
-    """The samples, in cycles: after each `arm` from the first `start` to the first `end` behind it.
+def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:
+    """`count` samples, in cycles: after each `arm` from the first `start` to the next `end`.
 
-    ValueError if a sample lacks one of the two: then none of the row can be believed.
+    From `reset` there is one, and no `arm`. ValueError if a sample lacks one of its marks, or there
+    are too few: then none of the row can be believed.
     """
     samples: list[int] = []
     started: int | None = None
-    armed = False
+    armed = start == RESET
     for mark in marks:
+        if len(samples) == count:
+            break
         if mark.name == FULL:
             raise ValueError("the simulator stopped marking: the boot has too many marks")
-        if mark.name == ARM:
+        if mark.name == ARM and start != RESET:
             if armed:
                 raise ValueError(
                     f"sample {len(samples) + 1} has no {_missing(start, end, started)}"
                 )
-            armed, started = True, mark.cycle if start == ARM else None
+            armed, started = True, None
         elif armed and started is None and mark.name == start:
             started = mark.cycle
         elif armed and started is not None and mark.name == end:
             samples.append(mark.cycle - started)
             armed = False
-    if armed:
-        raise ValueError(f"the last sample has no {_missing(start, end, started)}")
+    if len(samples) < count:
+        missing = f": no {_missing(start, end, started)}" if armed else ""
+        raise ValueError(f"{len(samples)} of {count} samples have their marks{missing}")
     return samples
 
 
@@ -84,14 +92,17 @@ def _missing(start: str, end: str, started: int | None) -> str:
 
 def options(elves: Iterable[Path]) -> list[str]:
     """The simulator's options for the apps of a boot; none if they have nothing to mark."""
-    found: list[str] = []
+    marked: list[str] = []
+    entries: list[str] = []
     for path in elves:
         with path.open("rb") as file:
             table = ELFFile(file).get_section_by_name(".symtab")
-            if isinstance(table, SymbolTableSection):
-                found += [
-                    f"{symbol.name.removeprefix(SYMBOL)}={symbol['st_value']:#x}"
-                    for symbol in table.iter_symbols()
-                    if symbol.name.startswith(SYMBOL)
-                ]
-    return [word for mark in (*found, *OWN) for word in ("--mark", mark)] if found else []
+            symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+            for symbol in symbols:
+                address = f"{symbol['st_value']:#x}"
+                if symbol.name.startswith(SYMBOL):
+                    marked.append(f"{symbol.name.removeprefix(SYMBOL)}={address}")
+                elif symbol.name == ENTRY:
+                    entries.append(f"start={address}")
+    names = [*marked, *entries, *OWN] if marked else []
+    return [word for name in names for word in ("--mark", name)]

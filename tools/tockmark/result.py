@@ -24,7 +24,7 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.protocol import compress, expand
 from tockmark.rows import SERIES, Measured, NoRow, Row
-from tockmark.stats import summarise, tail
+from tockmark.stats import Stats, net_sd, summarise, tail
 
 FORMAT = "tockmark-result"
 VERSION = 2
@@ -67,7 +67,7 @@ def build(
     rows, no_rows = [], []
     for boot, app in measured.each():
         where = {"app": app.name, "boot": boot.of(app), "icache": boot.icache}
-        read = next((_medians(row) for row in app.rows if row.id == OVERHEAD), {})
+        read = next((_summaries(row) for row in app.rows if row.id == OVERHEAD), ({}, {}))
         rows += [
             {**where, **_row(row, catalogue, read, clock)}
             for row in app.rows
@@ -142,16 +142,21 @@ def _no_row(no_row: NoRow) -> Json:
     return {"id": no_row.id, "params": no_row.params, "why": no_row.why}
 
 
-def _medians(row: Row) -> dict[str, float]:
+Summaries = tuple[dict[str, float], dict[str, Stats]]
+
+
+def _summaries(row: Row) -> Summaries:
+    """The medians of all series and events, and the statistics of the series."""
     found = {name: summarise(samples) for name, samples in row.series.items()}
-    medians = {name: stats.median for name, stats in found.items() if stats is not None}
-    return medians | {f"event{n}": statistics.median(s) for n, s in row.events.items()}
+    stats = {name: one for name, one in found.items() if one is not None}
+    medians = {name: one.median for name, one in stats.items()}
+    return medians | {f"event{n}": statistics.median(s) for n, s in row.events.items()}, stats
 
 
-def _row(row: Row, catalogue: Catalogue, read: dict[str, float], clock: int | None) -> Json:
+def _row(row: Row, catalogue: Catalogue, reading: Summaries, clock: int | None) -> Json:
     """One row: raw samples, statistics, and what is derived from them, all signed.
 
-    `read` has what one pair of readings costs, by series; the row may hold several, or none."""
+    `reading` is what one pair of readings costs; the row may hold several, or none."""
     out: Json = {
         "id": row.id,
         "params": row.params,
@@ -160,21 +165,23 @@ def _row(row: Row, catalogue: Catalogue, read: dict[str, float], clock: int | No
         "reads": row.reads,
         "clock": row.clock,
     }
-    medians = _medians(row)
+    medians, summary = _summaries(row)
+    read, read_stats = reading
     own = row.id == OVERHEAD
     overhead = {
         n: row.reads * read[n] if row.reads else 0 for n in medians if n in read or not row.reads
     }
     net = {} if own else {n: medians[n] - overhead[n] for n in medians if n in overhead}
     for name in SERIES:
-        samples = row.series.get(name)
-        stats = summarise(samples) if samples else None
+        samples, stats = row.series.get(name), summary.get(name)
+        taken = read_stats.get(name) if row.reads else None
         out[name] = samples and {
             "samples": compress(samples),
             "stats": stats and asdict(stats),
             "overhead": overhead.get(name) if not own else None,
             "net": net.get(name),
             "net_per_op": net[name] / row.inner if name in net else None,
+            "net_sd": net_sd(stats, taken, row.reads) if stats and name in net else None,
         }
         out[name] = out[name] or None
     out["events"] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from tockmark.catalogue import Params
-from tockmark.marks import Mark, between, durations
+from tockmark.marks import Mark, durations, of_row
 from tockmark.protocol import BootMark, Gap, Item, Problem, Record, Restart, expand
 
 SERIES = ("cycles", "instret")
@@ -141,10 +141,8 @@ def _take_marks(boot: Booted, app: App, record: Record) -> None:
         _give_up(app, NoRow(app.name, "skip", row.id, row.params, why))
         return
     try:
-        seen = between(boot.marks, app.last_line, record.line)
-        samples = durations(seen, how["from"], how["to"])
-        if len(samples) != row.asked:
-            raise ValueError(f"{len(samples)} samples, but {row.asked} were asked for")
+        seen = of_row(boot.marks, how["from"], app.last_line, record.line)
+        samples = durations(seen, how["from"], how["to"], row.asked)
     except ValueError as error:
         _give_up(app, NoRow(app.name, "fail", row.id, row.params, f"marks: {error}"))
         return
@@ -205,19 +203,16 @@ def _bench(app: App, record: Record) -> None:
 
 def _data(app: App, record: Record) -> None:
     name, *runs = record.words
-    event = int(name[5:]) if name.startswith("event") and name[5:].isdecimal() else None
-    if name not in SERIES and event not in EVENTS:
+    if name not in (*SERIES, "events"):
         raise ValueError(f"unknown series {name!r}")
     if app.open is None:
         raise ValueError(f"{name} does not count: something was lost between it and its bench")
-    if name in app.open.series:
+    if name in app.open.series or (name == "events" and app.open.events):
         raise ValueError(f"{name} came twice")
-    samples = expand(" ".join(runs))
-    if event is not None:
-        if event in app.open.events:
-            raise ValueError(f"{name} came twice")
-        app.open.events[event] = samples
+    if name == "events":
+        app.open.events = {n: expand(run) for n, run in zip(EVENTS, runs, strict=True)}
         return
+    samples = expand(" ".join(runs))
     if len(samples) > app.open.asked:
         raise ValueError(f"{len(samples)} samples of {name}, but {app.open.asked} were asked for")
     if any(len(samples) != len(other) for other in app.open.series.values()):

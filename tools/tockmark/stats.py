@@ -135,11 +135,9 @@ def bimodal(ordered: Ints) -> bool:
     return bool(apart > MODE_DISTANCE * math.hypot(*spreads) / math.sqrt(2))
 
 
-def net(series: Stats, overhead: Stats, times: float = 1) -> tuple[float, float]:
-    """The median less that of the overhead, signed; and the spread (sd) of one sample's net, to
-    which the overhead's own adds: the two vary independently."""
-    value = series.median - times * overhead.median
-    return _plain(value), _plain(math.hypot(series.sd, times * overhead.sd))
+def net_sd(series: Stats, overhead: Stats | None, times: float = 1) -> float:
+    """The spread (sd) of one net sample: that of the overhead adds, as it varies for itself."""
+    return _plain(math.hypot(series.sd, times * overhead.sd if overhead else 0))
 
 
 def _middle(ordered: Ints) -> float:

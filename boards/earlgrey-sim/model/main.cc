@@ -133,7 +133,8 @@ private:
 
     // A line of the UART is not torn: what is marked meanwhile waits for its end.
     void mark() {
-        marks_.cycle(now_, core_.pc(), bus_.timer_irq(), bus_.external_irq(), core_.trap_vector());
+        marks_.cycle(now_, core_.pc(), core_.asleep(), bus_.timer_irq(), bus_.external_irq(),
+                     core_.trap_vector());
         if (marks_.can_print())
             uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }

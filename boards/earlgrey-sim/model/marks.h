@@ -25,6 +25,7 @@ public:
                 places_.push_back(mark);
             irq_ |= mark.name == "irq";
             trap_ |= mark.name == "trap";
+            wake_ |= mark.name == "wake";
             reset_ |= mark.name == "reset";
         }
         any_ = !marks.empty();
@@ -34,16 +35,20 @@ public:
 
     bool any() const { return any_; }
 
-    // What the core shows in a cycle: the last instruction that came into its decode stage, its
-    // interrupt lines, and where its trap vector is.
-    void cycle(Cycle now, uint32_t pc, bool timer, bool external, uint32_t vector) {
+    // What the core shows in a cycle: the last instruction that came into its decode stage, whether
+    // it sleeps, its interrupt lines, and where its trap vector is.
+    void cycle(Cycle now, uint32_t pc, bool asleep, bool timer, bool external, uint32_t vector) {
         const bool line = timer || external;
         if (irq_ && line && !line_)
             add(now, "irq");
         line_ = line;
+        slept_ |= asleep;
         if (pc == pc_)
             return;
         pc_ = pc;
+        if (wake_ && slept_)
+            add(now, "wake");
+        slept_ = false;
         const bool taken =
             (timer && pc == vector + 4 * kTimer) || (external && pc == vector + 4 * kExternal);
         if (trap_ && taken)
@@ -85,8 +90,8 @@ private:
     }
 
     std::vector<Mark> places_;
-    bool any_ = false, irq_ = false, trap_ = false, reset_ = false;
-    bool line_ = false;
+    bool any_ = false, irq_ = false, trap_ = false, wake_ = false, reset_ = false;
+    bool line_ = false, slept_ = false;
     uint32_t pc_ = 0;
     bool line_start_ = true;
     std::string waiting_;

@@ -30,7 +30,8 @@ constexpr const char *kHelp =
     "  --mailbox ADDR      print words stored at ADDR; a word stored at ADDR+4 ends the run\n"
     "  --mark NAME=ADDR    print «#sim CYCLE NAME» whenever the core comes by ADDR\n"
     "  --mark irq          likewise when its interrupt line rises; trap: when it takes an\n"
-    "                      interrupt; reset: at the start. At most 100000 lines, then `full`\n"
+    "                      interrupt; wake: when it goes on after a sleep; reset: at the start.\n"
+    "                      At most 100000 lines, then one that says full\n"
     "  --itrace FILE|-     every retired instruction, a line each (needs a build by `make "
     "sim-retire`)\n"
     "  --trace FILE        the core's signals as FST waves (needs a build by `make sim-waves`)\n"
@@ -60,10 +61,11 @@ uint64_t number(const char *option, const char *text, uint64_t least, uint64_t m
 Mark mark(const std::string &text) {
     const auto at = text.find('=');
     const std::string name = text.substr(0, at);
-    const bool own = name == "irq" || name == "trap" || name == "reset" || name == "full";
+    const bool own =
+        name == "irq" || name == "trap" || name == "wake" || name == "reset" || name == "full";
     if (at == std::string::npos) {
         if (!own || name == "full")
-            usage("--mark wants NAME=ADDR, or one of irq, trap, reset");
+            usage("--mark wants NAME=ADDR, or one of irq, trap, wake, reset");
         return {name, std::nullopt};
     }
     constexpr const char *kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";

@@ -151,10 +151,13 @@ def test_a_result_of_version_1_is_read(
 
 def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=2", "data cycles 9*2"]
-    records += ["data instret 5*2", "data event5 4*4", "bench loop.empty inner=1000 n=2"]
-    records += ["data cycles 20*2", "data instret 8*2", "data event5 10*4", "end ok"]
+    rest = " ".join(["0*2"] * 7)
+    records += ["data instret 5*2", f"data events 0*2 0*2 4*2 {rest}"]
+    records += ["bench loop.empty inner=1000 n=2", "data cycles 20*2", "data instret 8*2"]
+    records += [f"data events 0*2 0*2 (10,10) {rest}", "end ok"]
     loop = row(build(encoded("loop", records), catalogue), "loop.empty")
-    assert loop["events"] == {"5": {"median": 10, "overhead": 4, "net": 6}}
+    assert loop["events"]["5"] == {"median": 10, "overhead": 4, "net": 6}
+    assert list(loop["events"]) == [str(n) for n in range(3, 13)]
 
 
 def test_the_schema_is_strict(log: list[str], catalogue: Catalogue, tmp_path: Path) -> None:

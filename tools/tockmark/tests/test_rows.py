@@ -155,11 +155,13 @@ def test_a_lost_boot_mark_lends_its_setting_to_nobody(damage: str) -> None:
 
 def test_how_a_row_was_taken() -> None:
     records = ["bench a.b inner=1 n=5 reads=2", "data cycles 1*5", "data instret 1*5"]
-    records += ["data event3 7 8", "bench a.c inner=1 n=5 net=raw", "data cycles 1*5", "end ok"]
+    records += ["data events (7,8) 1*2 0 0 0 0 0 0 0 5*2"]
+    records += ["bench a.c inner=1 n=5 net=raw", "data cycles 1*5", "end ok"]
     found = measured(encoded("a", records))
     assert not found.problems
     first, second = rows(found)
-    assert (first.reads, first.events, second.reads) == (2, {3: [7, 8]}, 0)
+    assert (first.reads, second.reads) == (2, 0)
+    assert (first.events[3], first.events[12], second.events) == ([7, 8], [5, 5], {})
 
 
 def test_the_simulators_clock_gives_its_own_samples() -> None:

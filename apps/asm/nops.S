@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Bodies of the group icache: straight runs of NOPs. A sample enters one so far before its end as it
+ * is to be long, and leaves by the `ret` at the end, which is on an 8-byte boundary as that of
+ * time.read is. Returns its argument.
+ */
+#include "body.inc"
+
+#define SLED_BYTES (16 * 1024)
+
+    .balign 64
+    .rept   SLED_BYTES / 2
+    c.nop
+    .endr
+body tm_nops_2_end
+    ret
+end_body tm_nops_2_end
+
+    .balign 64
+    .option push
+    .option norvc
+    .rept   SLED_BYTES / 4
+    nop
+    .endr
+    .option pop
+body tm_nops_4_end
+    ret
+end_body tm_nops_4_end

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The sampler of the third pass: what Ibex's event counters count around a body. Perf command 7 sets
+ * all of them to 0, the body runs, and command 6 reads one after the other; so each counts what the
+ * readings before its own do besides. time.read has the same, and is subtracted as ever. Version 2
+ * only: on version 1 Perf has no such commands.
+ */
+#include "abi.h"
+#if TM_ABI == 2
+
+    .option norelax
+    .text
+
+/* Offsets in struct tm_shot (bodies.h). */
+#define SHOT_BODY 0
+#define SHOT_ARG 4
+#define SHOT_READ_BEFORE 16
+#define SHOT_READ_AFTER 20
+#define SHOT_RESULT 24
+
+.macro perf command
+    li      a0, TM_PERF
+    li      a1, \command
+    li      a3, 0
+    li      a4, TOCK_COMMAND
+    ecall
+.endm
+
+/*
+ * void tm_sample_events(struct tm_shot *shot, uint32_t counts[])
+ * Leaves what command 7 returned in read_before, and in read_after what the last command 6 did; it
+ * ends with the first that is no success.
+ */
+    .balign 8
+    .globl  tm_sample_events
+    .type   tm_sample_events, @function
+tm_sample_events:
+    addi    sp, sp, -32
+    sw      ra, 28(sp)
+    sw      s0, 24(sp)
+    sw      s1, 20(sp)
+    sw      s2, 16(sp)
+    sw      s3, 12(sp)
+    sw      s4, 8(sp)
+    sw      s5, 4(sp)
+    mv      s0, a0
+    mv      s1, a1
+    lw      s2, SHOT_BODY(s0)
+    lw      s3, SHOT_ARG(s0)
+
+    li      a2, TM_EVENTS_ALL
+    perf    TM_PERF_EVENTS_START
+    sw      a0, SHOT_READ_BEFORE(s0)
+    mv      a0, s3
+    lla     t0, 1f
+    .balign 8
+    jalr    ra, 0(s2)
+1:  mv      s4, a0
+    mv      s5, a1
+
+    li      s2, TM_EVENT_FIRST
+2:  mv      a2, s2
+    perf    TM_PERF_EVENT
+    sw      a1, 0(s1)
+    li      a5, TOCK_SUCCESS_U64
+    bne     a0, a5, 3f
+    addi    s1, s1, 4
+    addi    s2, s2, 1
+    li      a5, TM_EVENT_LAST
+    bleu    s2, a5, 2b
+
+3:  sw      a0, SHOT_READ_AFTER(s0)
+    sw      s4, SHOT_RESULT(s0)
+    sw      s5, SHOT_RESULT + 4(s0)
+    lw      ra, 28(sp)
+    lw      s0, 24(sp)
+    lw      s1, 20(sp)
+    lw      s2, 16(sp)
+    lw      s3, 12(sp)
+    lw      s4, 8(sp)
+    lw      s5, 4(sp)
+    addi    sp, sp, 32
+    ret
+    .size   tm_sample_events, . - tm_sample_events
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app boot: from reset to the first instruction of the first app, this one, with idle.c in the
+ * slots behind it; and in scene 8 from the exit of an app that wants to start again (restarter.c,
+ * in the slot before this one) to its first instruction. The times are the simulator's, by its
+ * marks.
+ */
+#include "alarm.h"
+#include "bench.h"
+#include "ipc.h"
+
+static uint32_t restarter;
+static volatile bool started;
+
+/* A sample of a restart begins here. */
+__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
+
+/* What is measured was over before this app could do anything. */
+static bool sample_boot(struct tm_run *run) {
+    (void)run;
+    return true;
+}
+
+static void on_start(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
+    (void)sender, (void)length, (void)address, (void)userdata;
+    started = true;
+}
+
+static bool setup_restart(struct tm_run *run) {
+    static char name[] = "restarter";
+    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    if (!tm_require(run, "ipc_discover", found))
+        return false;
+    restarter = found.word[0];
+    return tm_require(run, "ipc_subscribe", tm_ipc_listen(restarter, on_start));
+}
+
+/* It says so when it has started. */
+static bool sample_restart(struct tm_run *run) {
+    started = false;
+    tm_mark_arm();
+    if (!tm_require(run, "ipc_notify", tm_ipc_notify_service(restarter)))
+        return false;
+    while (!started)
+        tock_yield_wait();
+    return true;
+}
+
+static const struct tm_bench benches[] = {
+    {
+        .id = "boot.per_process",
+        .samples = 1,
+        .inner = 1,
+        .from = "reset",
+        .to = "start",
+        .scene = 1,
+        .params = {TM_PARAM("apps", 1, 2, 3, 4)},
+        .sample = sample_boot,
+    },
+    {
+        .id = "boot.restart",
+        .samples = 50,
+        .inner = 1,
+        .skip = TM_BY_ABI("version 1 has no exit", 0),
+        .from = "exit",
+        .to = "start",
+        .scene = 8,
+        .setup = setup_restart,
+        .sample = sample_restart,
+    },
+};
+
+const struct tm_app tm_app = {.name = "boot", TM_BENCHES(benches)};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app ctx: what it costs to hand on a token. It stands in the first slot, and ring.c in those
+ * behind it; each notifies the next and yields. A sample is so many rounds that HOPS hops are made.
+ */
+#include "alarm.h"
+#include "ring.h"
+#include "sampling.h"
+
+enum { HOPS = 12, START_MS = 5 };
+
+static uint32_t members[4]; /* their IPC numbers, by slot */
+static uint32_t size;
+/* Behind the few samples there is room: RAM is short for four apps on the Nexys Video. */
+static uint32_t *const set = (uint32_t *)&tm_samples[TM_SAMPLES_MAX - RING_WORDS / 2];
+static volatile uint32_t tokens;
+
+static void on_token(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
+    (void)sender, (void)length, (void)address, (void)userdata;
+    tokens++;
+}
+
+static void await_token(void) {
+    while (!tokens)
+        tock_yield_wait();
+    tokens = 0;
+}
+
+/* Returns how often the token could be sent on. */
+static uint32_t rounds(void *arg) {
+    uint32_t done = 0;
+    for (uint32_t i = (uintptr_t)arg; i > 0; i--) {
+        ring_walk(set, ring_kib[size]);
+        if (tock_failed(tm_ipc_notify_service(members[1])))
+            break;
+        await_token();
+        done++;
+    }
+    return done;
+}
+
+/* Once, when the others have had the time to register. */
+static bool join(struct tm_run *run) {
+    static struct ring_name name;
+    if (!tm_require(run, "nap", tm_nap(START_MS)))
+        return false;
+    for (uint32_t slot = 0; slot < tm_link.slots; slot++) {
+        struct tock_return found = ring_find(&name, slot);
+        if (!tm_require(run, "ipc_discover", found))
+            return false;
+        members[slot] = found.word[0];
+    }
+    return tm_require(run, "ipc_subscribe", tm_ipc_serve(members[0], on_token));
+}
+
+static bool grow(struct tm_run *run) {
+    for (uint32_t slot = 1; slot < tm_link.slots; slot++) {
+        if (!tm_require(run, "ipc_notify", tm_ipc_notify_client(members[slot])))
+            return false;
+        await_token();
+    }
+    size++;
+    return true;
+}
+
+static bool setup(struct tm_run *run) {
+    static bool joined;
+    if (!joined && !join(run))
+        return false;
+    joined = true;
+    while (ring_kib[size] != run->value[1])
+        if (!grow(run))
+            return false;
+    run->expect = HOPS / run->value[0];
+    run->shot.arg = (void *)(uintptr_t)run->expect;
+    return true;
+}
+
+static const struct tm_bench benches[] = {
+    {
+        .id = "ctx.ring",
+        .samples = 16,
+        .inner = HOPS,
+        .body = rounds,
+        .scene = 2,
+        .params = {TM_PARAM("processes", 2, 3, 4), TM_PARAM("kib", 0, 1, 4)},
+        .setup = setup,
+    },
+};
+
+const struct tm_app tm_app = {.name = "ctx", TM_BENCHES(benches)};

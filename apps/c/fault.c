@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app fault: from an app's fault to the next instruction of another one, this. In the slots
+ * before it stands faulter.c, several times: each faults when it is notified, and being before this
+ * app it runs at once, so that this one goes on right behind its notification when the kernel has
+ * stopped it. The times are the simulator's, by its marks.
+ */
+#include "bench.h"
+#include "ipc.h"
+
+enum { FAULTERS = 3 };
+
+/* A sample begins here. */
+__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
+
+/* The next instruction of this app. */
+__attribute__((noinline)) void tm_mark_next(void) { __asm__ volatile(""); }
+
+static bool sample(struct tm_run *run) {
+    static char name[] = "faulterN";
+    static uint32_t taken;
+    name[7] = (char)('1' + taken);
+    struct tock_return found = tm_ipc_find(name, taken ? 8 : 7); /* faulter, faulter2, … */
+    taken++;
+    if (!tm_require(run, "ipc_discover", found))
+        return false;
+    tm_mark_arm();
+    struct tock_return notified = tm_ipc_notify_service(found.word[0]);
+    tm_mark_next();
+    return tm_require(run, "ipc_notify", notified);
+}
+
+static const struct tm_bench benches[] = {
+    {
+        .id = "fault.stop",
+        .samples = FAULTERS,
+        .inner = 1,
+        .from = "fault",
+        .to = "next",
+        .scene = 1,
+        .sample = sample,
+    },
+};
+
+const struct tm_app tm_app = {.name = "fault", TM_BENCHES(benches)};

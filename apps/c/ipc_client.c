@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app ipc: what it costs to notify, to answer, to copy, to share and to find. It is the client
+ * of ipc_server.c; exchange.h says what the two agree on.
+ *
+ * Who stands first in flash runs first. In scene 1 that is the server, in scene 2 this client: so
+ * each way is measured towards the process that takes over at once.
+ */
+#include "alarm.h"
+#include "bench.h"
+#include "exchange.h"
+
+enum { SERVER_FIRST = 1, CLIENT_FIRST = 2, START_MS = 5 };
+
+static struct exchange shared;
+static uint32_t server;           /* its number */
+static uint32_t role = ECHO;      /* what it does now */
+static uint32_t counter;          /* version 1: which one is being measured */
+static volatile uint32_t answers; /* in this exchange */
+static struct reading answered;   /* when the first of them came */
+
+static void on_answer(uint32_t service, uint32_t length, uint32_t address, void *userdata) {
+    struct reading now = take_reading(counter);
+    (void)service, (void)length, (void)address, (void)userdata;
+    if (!answers)
+        answered = now;
+    answers = answers + 1;
+}
+
+/* `sent` is when it began, read right before the notification. */
+static bool exchange(struct tm_run *run, struct reading *sent) {
+    uint32_t expected = role == SEND ? 2 : 1;
+    answers = 0;
+    shared.seen = 0;
+    shared.good = 0;
+    shared.seq++;
+    struct reading now = take_reading(counter);
+    struct tock_return notified = tm_ipc_notify_service(server);
+    *sent = now;
+    if (!tm_require(run, "ipc_notify", notified))
+        return false;
+    while (answers < expected)
+        tock_yield_wait();
+    return true;
+}
+
+/* Have the server play a role from the next exchange on. */
+static bool ask_for(struct tm_run *run, uint32_t next) {
+    struct reading sent;
+    shared.role = next;
+    shared.counter = counter;
+    if (!exchange(run, &sent))
+        return false;
+    role = next;
+    return true;
+}
+
+/* Once, when the server has had the time to register. */
+static bool connect(struct tm_run *run) {
+    static char name[] = SERVER_NAME;
+    static bool connected;
+    if (connected)
+        return true;
+    if (!tm_require(run, "nap", tm_nap(START_MS)))
+        return false;
+    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    if (!tm_require(run, "ipc_discover", found))
+        return false;
+    server = found.word[0];
+    connected = tm_require(run, "ipc_subscribe", tm_ipc_listen(server, on_answer)) &&
+                tm_require(run, "ipc_share", tm_ipc_share(server, &shared, sizeof shared));
+    return connected;
+}
+
+static bool setup_to_server(struct tm_run *run) { return connect(run) && ask_for(run, STAMP); }
+static bool setup_to_client(struct tm_run *run) { return connect(run) && ask_for(run, SEND); }
+static bool setup_round_trip(struct tm_run *run) { return connect(run) && ask_for(run, ECHO); }
+
+/* On version 1 the server has to be told when the pass over the other counter begins. */
+static bool before(struct tm_run *run) {
+    uint32_t wanted = TM_BY_ABI(run->shot.counter, 0);
+    (void)run;
+    if (counter == wanted)
+        return true;
+    counter = wanted;
+    return ask_for(run, role);
+}
+
+/* A sample; one that goes backwards holds a reading that is not of this exchange. */
+static bool put(struct tm_run *run, struct reading from, struct reading to) {
+    run->shot.cycles = to.first - from.first;
+#if TM_ABI == 2
+    run->shot.instret = to.second - from.second;
+#endif
+    return run->shot.cycles < 1u << 31 || tm_fail(run, "timestamp", "STALE");
+}
+
+static bool stamped(struct tm_run *run) {
+    return shared.seen == shared.seq || tm_fail(run, "timestamp", "UNSET");
+}
+
+static bool sample_to_server(struct tm_run *run) {
+    struct reading sent;
+    return exchange(run, &sent) && stamped(run) && put(run, sent, shared.at);
+}
+
+static bool sample_to_client(struct tm_run *run) {
+    struct reading sent;
+    return exchange(run, &sent) && stamped(run) && put(run, shared.at, answered);
+}
+
+static bool sample_round_trip(struct tm_run *run) {
+    struct reading sent;
+    return exchange(run, &sent) && put(run, sent, answered);
+}
+
+/* What is sent differs from word to word, and from size to size. */
+static bool setup_bandwidth(struct tm_run *run) {
+    shared.size = run->value[0];
+    for (uint32_t i = 0; i < shared.size / 4; i++)
+        shared.payload[i] = 0x9e3779b9 * (i + 1) ^ shared.size;
+    return connect(run) && ask_for(run, COPY);
+}
+
+static bool before_bandwidth(struct tm_run *run) {
+    shared.payload[0] = shared.payload[shared.size / 4 - 1] = shared.seq;
+    return before(run);
+}
+
+static bool sample_bandwidth(struct tm_run *run) {
+    return sample_to_server(run) && tm_verify(run, shared.good);
+}
+
+static bool finish_bandwidth(struct tm_run *run) {
+    struct reading sent;
+    shared.check = true;
+    bool checked = exchange(run, &sent) && tm_verify(run, shared.good);
+    shared.check = false;
+    return checked;
+}
+
+/* The bodies below leave what the kernel returned to the harness. */
+static uint32_t allow(void *memory, uint32_t length) {
+#if TM_ABI == 1
+    return tock_call(TOCK_ALLOW, TOCK_IPC, server, (uintptr_t)memory, length);
+#else
+    return tock_allow_rw(TOCK_IPC, server, memory, length).variant;
+#endif
+}
+
+static uint32_t share(void *buffer) { return allow(buffer, sizeof shared); }
+static uint32_t unshare(void *nothing) { return allow(nothing, 0); }
+
+static bool setup_share(struct tm_run *run) {
+    run->shot.arg = run->shot.body == share ? &shared : 0;
+    return connect(run);
+}
+
+static bool before_share(struct tm_run *run) {
+    return tm_require(run, "ipc_unshare", tm_ipc_share(server, 0, 0));
+}
+
+static bool before_unshare(struct tm_run *run) {
+    return tm_require(run, "ipc_share", tm_ipc_share(server, &shared, sizeof shared));
+}
+
+/* Who is looked for. The names stand in RAM, where version 1 wants them. */
+struct name {
+    char *text;
+    uint32_t length;
+};
+
+#if TM_ABI == 1
+static uint32_t find(void *arg) {
+    const struct name *name = arg;
+    return tock_call(TOCK_ALLOW, TOCK_IPC, 0, (uintptr_t)name->text, name->length);
+}
+static tm_body *const find_parts[] = {find, 0, 0};
+#else
+static uint32_t find_allow(void *arg) {
+    const struct name *name = arg;
+    return tock_allow_ro(TOCK_IPC, 0, name->text, name->length).variant;
+}
+
+static uint32_t find_command(void *arg) {
+    (void)arg;
+    return tock_command(TOCK_IPC, 1, 0, 0).variant;
+}
+
+static uint32_t find(void *arg) {
+    find_allow(arg);
+    return find_command(arg);
+}
+static tm_body *const find_parts[] = {find, find_command, find_allow};
+#endif
+
+enum { BY_ALLOW = 2 };
+
+static bool setup_find(struct tm_run *run, char *text, uint32_t length) {
+    static struct name name;
+    name = (struct name){text, length};
+    if (!find_parts[run->value[0]])
+        return tm_skip(run, "version 1 finds a service by one allow");
+    run->shot.body = find_parts[run->value[0]];
+    run->shot.arg = &name;
+    tm_ipc_find(text, length); /* the command alone goes by the name that was allowed before */
+    return connect(run);
+}
+
+static bool setup_hit(struct tm_run *run) {
+    static char name[] = SERVER_NAME;
+    return setup_find(run, name, sizeof name - 1);
+}
+
+static bool setup_miss(struct tm_run *run) {
+    static char name[] = "ipc_nobody";
+    return setup_find(run, name, sizeof name - 1);
+}
+
+static bool finish_hit(struct tm_run *run) {
+    struct tock_return found = tock_returned(run->shot.result);
+    if (tock_failed(found))
+        return tm_fail_with(run, "ipc_discover", found);
+    return tm_verify(run, run->value[0] == BY_ALLOW || found.word[0] == server);
+}
+
+static bool finish_miss(struct tm_run *run) {
+    return tm_verify(run, tock_failed(tock_returned(run->shot.result)));
+}
+
+static const struct tm_bench benches[] = {
+    {
+        .id = "ipc.client_to_server",
+        .samples = 1000,
+        .inner = 1,
+        .scene = SERVER_FIRST,
+        .setup = setup_to_server,
+        .before = before,
+        .sample = sample_to_server,
+    },
+    {
+        .id = "ipc.server_to_client",
+        .samples = 1000,
+        .inner = 1,
+        .scene = CLIENT_FIRST,
+        .setup = setup_to_client,
+        .before = before,
+        .sample = sample_to_client,
+    },
+    {
+        .id = "ipc.round_trip",
+        .samples = 100,
+        .inner = 1,
+        .scene = SERVER_FIRST,
+        .setup = setup_round_trip,
+        .before = before,
+        .sample = sample_round_trip,
+    },
+    {
+        .id = "ipc.discover_hit",
+        .samples = 100,
+        .inner = 1,
+        .returns_any = true, /* finish looks */
+        .scene = SERVER_FIRST,
+        .one_scene = true,
+        .params = {TM_NAMED_PARAM("part", "all", "command", "allow")},
+        .setup = setup_hit,
+        .finish = finish_hit,
+    },
+    {
+        .id = "ipc.discover_miss",
+        .samples = 100,
+        .inner = 1,
+        .returns_any = true, /* finish looks */
+        .scene = SERVER_FIRST,
+        .one_scene = true,
+        .params = {TM_NAMED_PARAM("part", "all", "command")},
+        .setup = setup_miss,
+        .finish = finish_miss,
+    },
+    {
+        .id = "ipc.bandwidth",
+        .samples = 32,
+        .inner = 1,
+        .scene = SERVER_FIRST,
+        .one_scene = true,
+        .params = {TM_PARAM("size", 64, 128, 256, 512, 1024, 2048, 4096, 8192, 10240)},
+        .setup = setup_bandwidth,
+        .before = before_bandwidth,
+        .sample = sample_bandwidth,
+        .finish = finish_bandwidth,
+    },
+    {
+        .id = "ipc.share",
+        .samples = 100,
+        .inner = 1,
+        .body = share,
+        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
+        .call = "allow",
+        .scene = SERVER_FIRST,
+        .setup = setup_share,
+        .before = before_share,
+    },
+    {
+        .id = "ipc.unshare",
+        .samples = 100,
+        .inner = 1,
+        .body = unshare,
+        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
+        .call = "allow",
+        .scene = SERVER_FIRST,
+        .setup = setup_share,
+        .before = before_unshare,
+        .finish = before_unshare,
+    },
+};
+
+const struct tm_app tm_app = {.name = "ipc", TM_BENCHES(benches)};

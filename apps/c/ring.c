@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A member of the ring of the group ctx: notified by the one before it, it walks over its working
+ * set and notifies the one behind it, the last one ctx.c, where the ring begins. Notified as a
+ * client, by ctx.c, it goes on to the next size of the set and says so. Prints nothing.
+ */
+#include "ring.h"
+
+static uint32_t ctx, next, size;
+static uint32_t set[RING_WORDS];
+
+static void on_token(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
+    (void)sender, (void)length, (void)address, (void)userdata;
+    ring_walk(set, ring_kib[size]);
+    tm_ipc_notify_service(next);
+}
+
+static void on_grow(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
+    (void)sender, (void)length, (void)address, (void)userdata;
+    size++;
+    tm_ipc_notify_service(ctx);
+}
+
+int main(void) {
+    static struct ring_name first, own, behind;
+    struct tock_return found[] = {
+        ring_find(&first, 0),
+        ring_find(&own, tm_link.slot),
+        ring_find(&behind, (tm_link.slot + 1) % tm_link.slots),
+    };
+    for (int i = 0; i < 3; i++)
+        if (tock_failed(found[i]))
+            return (int)found[i].word[0];
+    ctx = found[0].word[0];
+    next = found[2].word[0];
+    tm_ipc_serve(found[1].word[0], on_token);
+    tm_ipc_listen(ctx, on_grow);
+    for (;;)
+        tock_yield_wait();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* What the members of the ring of the group ctx share: their names, their working sets. */
+#ifndef TM_APPS_RING_H
+#define TM_APPS_RING_H
+
+#include "bench.h"
+#include "ipc.h"
+
+/* The sizes of a working set, in the order in which ctx.c asks for them. */
+static const uint32_t ring_kib[] = {0, 1, 4};
+
+#define RING_WORDS 1024 /* the largest */
+
+/* Reads every word of the first so many KiB, as mem.read_asm does. */
+static inline void ring_walk(uint32_t set[RING_WORDS], uint32_t kib) {
+    struct tm_span span = {0, set, set + kib * 256};
+    if (kib)
+        tm_read_words(&span);
+}
+
+struct ring_name {
+    char text[6];
+};
+
+/* The process in this slot: ctx, ring, ring2, ring3, as the tool names them. */
+static inline struct tock_return ring_find(struct ring_name *name, uint32_t slot) {
+    if (slot == 0)
+        *name = (struct ring_name){"ctx"};
+    else
+        *name = (struct ring_name){{'r', 'i', 'n', 'g', (char)('0' + slot)}};
+    return tm_ipc_find(name->text, slot == 0 ? 3 : slot == 1 ? 4 : 5);
+}
+
+#endif

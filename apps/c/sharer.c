@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* An app that shares 64 bytes with whoever asks, and says so. Prints nothing. */
+#include "sharer.h"
+
+static uint32_t shared[16];
+
+static void on_ask(uint32_t client, uint32_t length, uint32_t address, void *userdata) {
+    (void)length, (void)address, (void)userdata;
+    shared[0] = SHARER_WORD;
+    tm_ipc_share(client, shared, sizeof shared);
+    tm_ipc_notify_client(client);
+}
+
+/* Which of its kind this is follows from its slot: the first one stands in slot 1. */
+int main(void) {
+    static struct sharer_name name;
+    struct tock_return found = sharer_find(&name, tm_link.slot);
+    if (tock_failed(found))
+        return (int)found.word[0];
+    tm_ipc_serve(found.word[0], on_ask);
+    for (;;)
+        tock_yield_wait();
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The alarm, on both versions of the interface. Its upcall may come at any later yield. */
+#ifndef TM_RUNTIME_ALARM_H
+#define TM_RUNTIME_ALARM_H
+
+#include "tock.h"
+
+#define TOCK_ALARM 0x0
+
+enum { TM_ALARM_UPCALL = 0 };
+
+/* How many ticks a second has. */
+static inline struct tock_return tm_alarm_frequency(void) {
+    return tock_command(TOCK_ALARM, 1, 0, 0);
+}
+
+/* So many ticks from now. Version 1 wants the time itself, and its answer says nothing: it may be
+ * that time, which looks like an error from half of its range on. */
+static inline struct tock_return tm_alarm_after(uint32_t ticks) {
+#if TM_ABI == 1
+    uint32_t now = tock_call(TOCK_COMMAND, TOCK_ALARM, 2, 0, 0);
+    tock_call(TOCK_COMMAND, TOCK_ALARM, 4, now + ticks, 0);
+    return (struct tock_return){TOCK_SUCCESS, {0, 0, 0}};
+#else
+    return tock_command(TOCK_ALARM, 5, ticks, 0);
+#endif
+}
+
+static inline struct tock_return tm_alarm_subscribe(tock_upcall *function, void *userdata) {
+    return tock_subscribe(TOCK_ALARM, TM_ALARM_UPCALL, function, userdata);
+}
+
+static inline void tm_alarm_rang(uint32_t now, uint32_t due, uint32_t zero, void *userdata) {
+    (void)now, (void)due, (void)zero;
+    *(volatile bool *)userdata = true;
+}
+
+/* Sleep for at least so many milliseconds: others may run. The first call that failed, or success.
+ */
+static inline struct tock_return tm_nap(uint32_t milliseconds) {
+    volatile bool over = false;
+    struct tock_return frequency = tm_alarm_frequency();
+    if (tock_failed(frequency))
+        return frequency;
+    struct tock_return done = tm_alarm_subscribe(tm_alarm_rang, (void *)&over);
+    if (!tock_failed(done))
+        done = tm_alarm_after(frequency.word[0] / 1000 * milliseconds + 1);
+    while (!tock_failed(done) && !over)
+        tock_yield_wait();
+    struct tock_return last = tm_alarm_subscribe(0, 0); /* `over` lives on this stack frame */
+    return tock_failed(done) ? done : last;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* How the samples of a row are taken: the passes over the counters. Part of the harness. */
+#ifndef TM_RUNTIME_SAMPLING_H
+#define TM_RUNTIME_SAMPLING_H
+
+#include "bench.h"
+#include "series.h"
+
+#define TM_EVENT_SAMPLES 2 /* so that a group of the largest numbers fits in a word */
+
+/* The samples of the row at hand. */
+extern struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
+extern uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES];
+
+/* Take them: how many there are, 0 where one was no good. */
+uint32_t tm_take_samples(struct tm_run *run);
+
+/* Count the core's events, a few times. False where this kernel cannot, or one count was no good.
+ */
+bool tm_count_events(struct tm_run *run);
+
+#endif
