@@ -166,17 +166,18 @@ impl Kernel {
             slice_over = self.slice_end.take_if(|end| *end <= now).is_some();
             self.set_timer();
         }
-        if pending.external {
-            while let Some(source) = arch::claim_interrupt() {
-                match source {
-                    Source::UartSent => {
-                        uart::acknowledge_sent();
-                        self.console.sent(&mut self.processes);
-                    }
-                    Source::Other(number) => say!("interrupt {number} was not asked for"),
+        // One at a time: if there is another, it interrupts as soon as a process runs.
+        if pending.external
+            && let Some(source) = arch::claim_interrupt()
+        {
+            match source {
+                Source::UartSent => {
+                    uart::acknowledge_sent();
+                    self.console.sent(&mut self.processes);
                 }
-                arch::complete_interrupt(source);
+                Source::Other(number) => say!("interrupt {number} was not asked for"),
             }
+            arch::complete_interrupt(source);
         }
         slice_over
     }
@@ -230,7 +231,6 @@ impl Kernel {
         self.console.forget(self.current);
         self.alarm.forget(self.current);
         ipc::forget(self.current, &mut self.processes);
-        self.slice_end = None;
         self.set_timer();
     }
 

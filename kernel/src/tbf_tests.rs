@@ -123,6 +123,121 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(parse(&name), Err(Error::Name));
 }
 
+/// A sequence of numbers that looks random and is the same for the same start.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// One of 0 to `bound` - 1.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (((self.0 >> 32) * u64::from(bound)) >> 32) as u32
+    }
+
+    /// A word that a header's reader might trip over.
+    fn awkward(&mut self) -> u32 {
+        let near = [0, 4, 16, 512, 0x7FFF, 0xFFFF, 1 << 31, u32::MAX][self.below(8) as usize];
+        near.wrapping_add(self.below(9)).wrapping_sub(4)
+    }
+}
+
+/// A right header of some entries in some order, then broken in up to three places. In seven of eight
+/// the checksum is made right again, so that what is behind it is reached.
+pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
+    let mut entries = Vec::new();
+    for _ in 0..numbers.below(7) {
+        let offsets = [numbers.below(64), numbers.below(64), numbers.below(4096)];
+        entries.push(match numbers.below(6) {
+            0 => (kind::MAIN, value(&offsets)),
+            1 => (kind::PROGRAM, value(&[&offsets[..], &[400, 0]].concat())),
+            2 => (
+                kind::PACKAGE_NAME,
+                b"an app's name"[numbers.below(13) as usize..].to_vec(),
+            ),
+            3 => (
+                kind::FIXED_ADDRESSES,
+                value(&[0x1000_2000 + 1024 * numbers.below(65), ANYWHERE]),
+            ),
+            4 => (kind::KERNEL_VERSION, value(&[2])),
+            _ => (128, vec![7; numbers.below(20) as usize]),
+        });
+    }
+    let mut image = app(&entries, 512, numbers.below(2));
+    let header_size = usize::from(half(&image, 2).unwrap());
+    for _ in 0..numbers.below(4) {
+        let at = numbers.below(header_size as u32) as usize;
+        let word = numbers.awkward().to_le_bytes();
+        match numbers.below(4) {
+            0 => image[at] ^= 1 << numbers.below(8),
+            1 => image[at & !1..][..2].copy_from_slice(&word[..2]),
+            2 => image[at & !3..][..4].copy_from_slice(&word),
+            _ => image.truncate(512 - numbers.below(header_size as u32 / 4) as usize),
+        }
+    }
+    let stated = half(&image, 2).unwrap().into();
+    if let Some(header) = image
+        .get(..stated)
+        .filter(|header| header.len() >= BASE_SIZE)
+        && numbers.below(8) > 0
+    {
+        let sum = checksum(header);
+        image[12..16].copy_from_slice(&sum.to_le_bytes());
+    }
+    image
+}
+
+/// Whatever is read lies within what was given, and every outcome there is has come up.
+fn fuzz(inputs: u32) {
+    let mut numbers = Numbers(0x746F_636B_6D61_726B);
+    let mut outcomes = std::collections::BTreeMap::new();
+    for input in 0..inputs {
+        let image = broken_app(&mut numbers);
+        let outcome = match parse(&image) {
+            Ok(Entry::End) => "end",
+            Ok(Entry::Padding(size)) => {
+                assert!(
+                    (BASE_SIZE..=image.len()).contains(&(size as usize)),
+                    "{input}"
+                );
+                "padding"
+            }
+            Ok(Entry::App(header)) => {
+                let header_size = u32::from(half(&image, 2).unwrap());
+                let program = header_size..header.total_size;
+                assert!(header.total_size as usize <= image.len(), "{input}");
+                assert!(program.contains(&header.start), "{input}");
+                assert!(program.contains(&header.entry), "{input}");
+                let name = header.name.as_bytes().as_ptr_range();
+                let whole = image[..header_size as usize].as_ptr_range();
+                let inside = whole.start <= name.start && name.end <= whole.end;
+                assert!(inside || header.name.is_empty(), "{input}");
+                "app"
+            }
+            Err(Error::Version(_)) => "version",
+            Err(Error::Size) => "size",
+            Err(Error::Checksum) => "checksum",
+            Err(Error::Truncated(_)) => "truncated",
+            Err(Error::Name) => "name",
+            Err(Error::Entry) => "entry",
+        };
+        *outcomes.entry(outcome).or_insert(0) += 1;
+    }
+    println!("{inputs} headers: {outcomes:?}");
+    assert_eq!(outcomes.len(), 9, "{outcomes:?}");
+}
+
+#[test]
+fn broken_headers_never_mislead() {
+    fuzz(20_000);
+}
+
+#[test]
+#[ignore = "takes a while: kernel/README.md says how to run it"]
+fn a_million_broken_headers_never_mislead() {
+    fuzz(1_000_000);
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..256)) {

@@ -66,3 +66,61 @@ pub fn write_byte(address: u32, value: u8, allowed: Region) {
 fn is_app_memory(region: Region) -> bool {
     arch::app_ram().covers(region) || arch::app_flash().covers(region)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Lengths and distances that matter: a few bytes, or most of the address space.
+    fn distance() -> impl Strategy<Value = u32> {
+        prop_oneof![
+            0..64u32,
+            (0..64u32).prop_map(u32::wrapping_neg),
+            any::<u32>()
+        ]
+    }
+
+    proptest! {
+        /// A buffer is taken if each of its bytes is in the same one of the regions; the sums here
+        /// cannot wrap around.
+        #[test]
+        fn a_buffer_lies_in_one_region(
+            from in distance(), length in distance(), size in 0..64u32, gap in 0..8u32,
+        ) {
+            let start = arch::app_ram().start();
+            let first = Region::new(start, start + size);
+            let second = Region::new(first.end() + gap, first.end() + gap + size);
+            let address = start.wrapping_add(from);
+            let end = u64::from(address) + u64::from(length);
+            let inside = |region: Region| {
+                region.start() <= address && end <= u64::from(region.end())
+            };
+            let fits = match length {
+                0 => true,
+                _ => inside(first) || inside(second),
+            };
+            let buffer = UserBuffer::new(address, length, &[first, second]);
+            prop_assert_eq!(buffer.is_some(), fits);
+            if let Some(buffer) = buffer {
+                prop_assert_eq!((buffer.address(), buffer.length()), (address, length));
+                prop_assert_eq!(buffer.bytes_from(0).count() as u32, length);
+                prop_assert_eq!(buffer.bytes_from(3).count() as u32, length.saturating_sub(3));
+            }
+        }
+
+        /// A byte is written where it may be, and nowhere else.
+        #[test]
+        fn a_byte_goes_where_it_is_allowed(from in distance(), size in 0..64u32) {
+            let start = arch::app_ram().start() + 8;
+            let address = start.wrapping_add(from);
+            write_byte(address, 0xA5, Region::new(start, start + size));
+            let written = arch::with(|machine| {
+                let found = machine.ram.iter().position(|byte| *byte == 0xA5);
+                machine.ram.fill(0);
+                found
+            });
+            prop_assert_eq!(written, (from < size).then_some(from as usize + 8));
+        }
+    }
+}

@@ -141,7 +141,7 @@ mod tests {
     proptest! {
         /// Any sequence of operations gives what a plain list gives.
         #[test]
-        fn it_behaves_as_a_list(steps in proptest::collection::vec((0..4u8, 0..3u32), 0..64)) {
+        fn it_behaves_as_a_list(steps in proptest::collection::vec((0..5u8, 0..3u32), 0..64)) {
             let mut queue = Queue::new();
             let mut model: VecDeque<Upcall> = VecDeque::new();
             for (serial, (step, number)) in steps.into_iter().enumerate() {
@@ -152,8 +152,13 @@ mod tests {
                         prop_assert_eq!(queue.push(one).is_ok(), fits);
                         if fits { model.push_back(one) }
                     }
-                    1 => prop_assert_eq!(queue.pop(), model.pop_front()),
-                    2 => {
+                    1 => {
+                        let fits = model.len() < CAPACITY - RESERVED;
+                        prop_assert_eq!(queue.push_foreign(one).is_ok(), fits);
+                        if fits { model.push_back(one) }
+                    }
+                    2 => prop_assert_eq!(queue.pop(), model.pop_front()),
+                    3 => {
                         let index = model.iter().position(|other| other.id == one.id);
                         prop_assert_eq!(queue.pop_id(one.id), index.and_then(|i| model.remove(i)));
                     }

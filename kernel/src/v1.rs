@@ -14,7 +14,7 @@
 //! process N, as a service if its argument is 0, else as a client.
 
 use crate::abi::{ErrorCode, Return};
-use crate::drivers::{alarm, console, ipc, perf};
+use crate::drivers::{Call, alarm, console, ipc, perf};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
@@ -50,10 +50,11 @@ impl Return {
     #[inline(always)]
     pub const fn word(self) -> u32 {
         match self {
-            Return::Failure(error) | Return::FailurePair(error, ..) => {
-                (error as u32).wrapping_neg()
-            }
-            Return::Success | Return::Pair(..) => 0,
+            Return::Failure(error)
+            | Return::FailureU32(error, ..)
+            | Return::FailurePair(error, ..)
+            | Return::FailureU64(error, ..) => (error as u32).wrapping_neg(),
+            Return::Success | Return::Pair(..) | Return::Triple(..) | Return::U32AndU64(..) => 0,
             Return::U32(value) => value,
             Return::U64(value) => value as u32,
         }
@@ -68,8 +69,14 @@ impl Kernel {
         if class != class::COMMAND || a1 != PERF {
             return None;
         }
+        let call = self.command_call(a2, [a3, a4]);
+        // Each by itself, so that each becomes a path of its own: the counters' are short.
+        let mut command = |number| perf::command(Call { number, ..call }, &mut self.processes);
         let result = match a2 {
-            0..=2 | 8 => perf::command(self.command_call(a2, [a3, a4]), &mut self.processes),
+            1 => command(1),
+            2 => command(2),
+            0 => command(0),
+            8 => command(8),
             _ => Return::Failure(ErrorCode::NoSupport),
         };
         Some([result.word(), a1, a2, a3])

@@ -50,13 +50,25 @@ impl Return {
     pub const fn registers(self) -> [u32; 4] {
         match self {
             Return::Failure(error) => [0, error as u32, 0, 0],
+            Return::FailureU32(error, value) => [1, error as u32, value, 0],
             Return::FailurePair(error, first, second) => [2, error as u32, first, second],
+            Return::FailureU64(error, value) => [3, error as u32, low(value), high(value)],
             Return::Success => [128, 0, 0, 0],
             Return::U32(value) => [129, value, 0, 0],
             Return::Pair(first, second) => [130, first, second, 0],
-            Return::U64(value) => [131, value as u32, (value >> 32) as u32, 0],
+            Return::U64(value) => [131, low(value), high(value), 0],
+            Return::Triple(first, second, third) => [132, first, second, third],
+            Return::U32AndU64(first, second) => [133, first, low(second), high(second)],
         }
     }
+}
+
+const fn low(value: u64) -> u32 {
+    value as u32
+}
+
+const fn high(value: u64) -> u32 {
+    (value >> 32) as u32
 }
 
 impl Kernel {
@@ -171,18 +183,22 @@ mod tests {
 
     #[test]
     fn results_are_laid_out_as_the_interface_says() {
-        assert_eq!(Return::Failure(ErrorCode::Busy).registers()[..2], [0, 2]);
-        assert_eq!(
-            Return::FailurePair(ErrorCode::Invalid, 5, 6).registers(),
-            [2, 6, 5, 6]
-        );
-        assert_eq!(Return::Success.registers()[0], 128);
-        assert_eq!(Return::U32(7).registers()[..2], [129, 7]);
-        assert_eq!(Return::Pair(7, 8).registers()[..3], [130, 7, 8]);
-        assert_eq!(
-            Return::U64(0x1_0000_0002).registers()[..3],
-            [131, 2, 1],
-            "low word first"
-        );
+        use ErrorCode::{Busy, Invalid, NoAck};
+        let wide = 0x1_0000_0002; // goes into registers low word first
+        let cases = [
+            (Return::Failure(Busy), [0, 2, 0, 0]),
+            (Return::FailureU32(NoAck, 5), [1, 13, 5, 0]),
+            (Return::FailurePair(Invalid, 5, 6), [2, 6, 5, 6]),
+            (Return::FailureU64(Invalid, wide), [3, 6, 2, 1]),
+            (Return::Success, [128, 0, 0, 0]),
+            (Return::U32(7), [129, 7, 0, 0]),
+            (Return::Pair(7, 8), [130, 7, 8, 0]),
+            (Return::U64(wide), [131, 2, 1, 0]),
+            (Return::Triple(7, 8, 9), [132, 7, 8, 9]),
+            (Return::U32AndU64(7, wide), [133, 7, 2, 1]),
+        ];
+        for (result, registers) in cases {
+            assert_eq!(result.registers(), registers, "{result:?}");
+        }
     }
 }

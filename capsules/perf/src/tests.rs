@@ -5,11 +5,13 @@
 use crate::{Counters, Perf, Reply};
 use core::cell::Cell;
 
-/// Every read of either counter takes `step` cycles and retires one instruction.
+/// Every read of either counter takes `step` cycles and retires one instruction. There are two event
+/// counters, 3 and 4.
 struct FakeCore {
     cycles: Cell<u64>,
     instructions: Cell<u64>,
     step: u64,
+    started: Cell<u32>,
 }
 
 impl FakeCore {
@@ -18,6 +20,7 @@ impl FakeCore {
             cycles: Cell::new(cycles),
             instructions: Cell::new(instructions),
             step,
+            started: Cell::new(0),
         }
     }
 
@@ -42,6 +45,12 @@ impl Counters for FakeCore {
     }
     fn instructions_high(&self) -> u32 {
         (self.tick().1 >> 32) as u32
+    }
+    fn event(&self, number: u32) -> Option<u64> {
+        matches!(number, 3 | 4).then_some(1 << 32 | u64::from(number))
+    }
+    fn start_events(&self, mask: u32) -> Option<()> {
+        (mask & !0b1_1000 == 0).then(|| self.started.set(mask))
     }
 }
 
@@ -110,8 +119,43 @@ fn the_upcall_carries_its_moment_and_the_argument() {
 }
 
 #[test]
+fn event_counters_are_the_cores() {
+    let perf = perf(1, 1, 1);
+    assert_eq!(perf.command(6, 4), Reply::U64(1 << 32 | 4));
+    assert_eq!(perf.command(7, 0b1_0000), Reply::Success);
+    for absent in [0, 2, 5, 31, 32, u32::MAX] {
+        assert_eq!(perf.command(6, absent), Reply::NoSupport);
+    }
+    for absent in [0b1_1001, 1 << 5, u32::MAX] {
+        assert_eq!(perf.command(7, absent), Reply::NoSupport);
+    }
+    assert_eq!(perf.counters.started.get(), 0b1_0000, "changed once");
+}
+
+#[test]
+fn a_core_without_event_counters_says_so() {
+    struct Plain;
+    impl Counters for Plain {
+        fn cycles(&self) -> u32 {
+            0
+        }
+        fn cycles_high(&self) -> u32 {
+            0
+        }
+        fn instructions(&self) -> u32 {
+            0
+        }
+        fn instructions_high(&self) -> u32 {
+            0
+        }
+    }
+    assert_eq!(Perf::new(Plain).command(6, 3), Reply::NoSupport);
+    assert_eq!(Perf::new(Plain).command(7, 0), Reply::NoSupport);
+}
+
+#[test]
 fn other_commands_are_not_supported() {
-    for number in [6, 7, 9, 10, u32::MAX] {
+    for number in [9, 10, u32::MAX] {
         assert_eq!(perf(1, 1, 1).command(number, 0), Reply::NoSupport);
     }
 }

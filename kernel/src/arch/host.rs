@@ -22,6 +22,8 @@ pub struct Machine {
     pub protected: (Region, Region),
     /// What others share with the process that runs.
     pub windows: [Region; WINDOWS],
+    /// How often either was set.
+    pub pmp_writes: u32,
     pub slice_us: u32,
     pub fault_restarts: u32,
     /// What the UART has sent, and what it has yet to send.
@@ -33,21 +35,33 @@ pub struct Machine {
     pub cycles: u32,
 }
 
+impl Machine {
+    fn new() -> Machine {
+        Machine {
+            flash: vec![0xFF; SIZE as usize],
+            ram: vec![0; SIZE as usize],
+            protected: (Region::EMPTY, Region::EMPTY),
+            windows: [Region::EMPTY; WINDOWS],
+            pmp_writes: 0,
+            slice_us: 10_000,
+            fault_restarts: 0,
+            sent: String::new(),
+            fifo: Vec::new(),
+            sent_pending: false,
+            now: 0,
+            timer: None,
+            cycles: 0,
+        }
+    }
+}
+
 thread_local! {
-    static MACHINE: RefCell<Machine> = RefCell::new(Machine {
-        flash: vec![0xFF; SIZE as usize],
-        ram: vec![0; SIZE as usize],
-        protected: (Region::EMPTY, Region::EMPTY),
-        windows: [Region::EMPTY; WINDOWS],
-        slice_us: 10_000,
-        fault_restarts: 0,
-        sent: String::new(),
-        fifo: Vec::new(),
-        sent_pending: false,
-        now: 0,
-        timer: None,
-        cycles: 0,
-    });
+    static MACHINE: RefCell<Machine> = RefCell::new(Machine::new());
+}
+
+/// The machine after a reset: what an earlier kernel of this thread left is gone.
+pub fn reset() {
+    MACHINE.set(Machine::new());
 }
 
 /// Looks at the machine, or changes it.
@@ -83,11 +97,17 @@ pub unsafe fn poke(address: u32, value: u8) {
 }
 
 pub fn protect(flash: Region, ram: Region) {
-    with(|machine| machine.protected = (flash, ram));
+    with(|machine| {
+        machine.protected = (flash, ram);
+        machine.pmp_writes += 1;
+    });
 }
 
 pub fn open_windows(windows: [Region; WINDOWS]) {
-    with(|machine| machine.windows = windows);
+    with(|machine| {
+        machine.windows = windows;
+        machine.pmp_writes += 1;
+    });
 }
 
 /// What the words in the image say.

@@ -4,7 +4,9 @@
 
 use super::*;
 use crate::process::State;
-use crate::tbf::tests::value;
+use crate::region::Region;
+use crate::tbf::tests::{Numbers, broken_app, value};
+use proptest::prelude::*;
 
 fn running(kernel: &Kernel) -> Vec<&str> {
     let ready = kernel
@@ -102,4 +104,30 @@ fn a_name_cannot_break_the_line() {
     let flash = app(&usual("a\nb", RAM - 4, u32::MAX, 64), FLASH_EACH, 1);
     load(flash);
     assert!(printed().contains("app a?b refused"));
+}
+
+proptest! {
+    /// Whatever flash holds, each process keeps to flash and RAM that are there for applications, and
+    /// to its own.
+    #[test]
+    fn no_flash_gives_an_app_what_is_not_its_own(seed in 1..u64::MAX) {
+        let mut numbers = Numbers(seed);
+        let mut flash = Vec::new();
+        for _ in 0..numbers.below(12) {
+            let mut image = broken_app(&mut numbers);
+            image.resize(512, 0xFF);
+            flash.extend(image);
+        }
+        let whole = Region::new(FLASH, FLASH + flash.len() as u32);
+        let apps = find_apps(flash.leak(), FLASH, arch::app_ram());
+        for (index, app) in apps.iter().enumerate().filter_map(|(i, app)| Some((i, app.as_ref()?))) {
+            prop_assert!(whole.covers(app.flash) && app.flash.is_whole_words());
+            prop_assert!(app.flash.start() < app.start && app.start < app.flash.end());
+            prop_assert!(app.flash.start() < app.entry && app.entry < app.flash.end());
+            prop_assert!(arch::app_ram().covers(app.ram) && app.ram.is_whole_words());
+            for other in apps[..index].iter().flatten() {
+                prop_assert!(!other.flash.overlaps(app.flash) && !other.ram.overlaps(app.ram));
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! Memory operations, buffers, and what the PMP is told.
 
 use super::*;
+use crate::drivers::{alarm, perf};
 use crate::region::Region;
 
 #[test]
@@ -110,4 +111,26 @@ fn a_buffer_that_no_driver_has_is_refused() {
     let driver = kernel.call(class::READ_WRITE_ALLOW, [99, 0, 0, 0]);
     let refused = Return::FailurePair(ErrorCode::NoDevice, 0, 0);
     assert_eq!(driver, refused);
+}
+
+#[test]
+fn the_pmp_is_written_when_something_changes_and_only_then() {
+    let mut kernel = boot(apps(&["one", "two"]));
+    let writes = || host::with(|machine| machine.pmp_writes);
+    let before = writes();
+    kernel.subscribe_to(perf::NUMBER, 0, FLASH + 0x200, 0);
+    kernel.allow(class::READ_ONLY_ALLOW, 1, FLASH, 4);
+    for driver in [alarm::NUMBER, perf::NUMBER, 77] {
+        kernel.command_to(driver, 0, 0, 0);
+    }
+    kernel.memory_operation(2, 0);
+    kernel.command_to(perf::NUMBER, 8, 0, 0);
+    kernel.wait();
+    kernel.ecall(class::YIELD, [0, 0, 0, 0]);
+    kernel.interrupt();
+    assert_eq!((kernel.current, writes()), (0, before));
+    kernel.memory_operation(0, RAM + 64);
+    assert_eq!(writes(), before + 1);
+    kernel.wait();
+    assert_eq!((kernel.current, writes()), (1, before + 2));
 }

@@ -2,6 +2,7 @@
 
 //! The whole kernel on the fake machine: what applications see of it, call by call.
 
+mod arbitrary;
 mod calls;
 mod console;
 mod ipc;

@@ -144,19 +144,22 @@ fn an_upcall_that_nobody_subscribed_to_wakes_nobody() {
 
 #[test]
 fn exit_ends_a_process() {
-    let mut kernel = boot(apps(&["a", "b"]));
-    kernel.command_to(alarm::NUMBER, 5, 700, 0);
-    kernel.ecall(class::EXIT, [0, 5, 0, 0]);
-    assert!(printed().contains("app a ended with code 0x5\n"));
-    assert_eq!(kernel.current, 1);
-    assert_eq!(kernel.processes[0].state, State::Stopped);
-    assert_eq!(
-        host::with(|machine| machine.timer),
-        None,
-        "its alarm is gone"
-    );
-    let odd = kernel.call(class::EXIT, [2, 0, 0, 0]);
-    assert_eq!(odd, failure(ErrorCode::NoSupport));
+    for slice_us in [10_000, 0] {
+        host::with(|machine| machine.slice_us = slice_us);
+        let mut kernel = boot(apps(&["a", "b"]));
+        kernel.command_to(alarm::NUMBER, 5, 700, 0);
+        kernel.ecall(class::EXIT, [0, 5, 0, 0]);
+        assert!(printed().contains("app a ended with code 0x5\n"));
+        assert_eq!(kernel.current, 1);
+        assert_eq!(kernel.processes[0].state, State::Stopped);
+        assert_eq!(
+            host::with(|machine| machine.timer),
+            None,
+            "its alarm is gone"
+        );
+        let odd = kernel.call(class::EXIT, [2, 0, 0, 0]);
+        assert_eq!(odd, failure(ErrorCode::NoSupport));
+    }
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::kernel::Kernel;
 use crate::loader::find_apps;
 use crate::region::Region;
 use crate::syscall::Next;
-use crate::tbf::tests::{app, usual};
+use crate::tbf::tests::{Numbers, app, usual};
 use crate::v1::{PERF, class};
+use proptest::prelude::*;
 
 const FLASH: u32 = 0x2003_0000;
 const FLASH_EACH: u32 = 1024;
@@ -202,4 +203,51 @@ fn ipc_by_numbers_from_one() {
     assert_eq!(kernel.current, 0);
     assert_eq!(kernel.frame().pc(), FUNCTION);
     assert_eq!(kernel.registers(), [2, 0, 0, 7]);
+}
+
+proptest! {
+    /// Whatever the two call, what runs reaches its own memory and what the other one shares, no
+    /// more. (One waits only if the other does not, so that there is always a process to run.)
+    #[test]
+    fn arbitrary_calls_open_nothing(seed in 1..u64::MAX) {
+        host::reset();
+        let mut kernel = boot();
+        let mut numbers = Numbers(seed);
+        let drivers = [alarm::NUMBER, console::NUMBER, debug::NUMBER, ipc::NUMBER, ipc::NUMBER, PERF, 77];
+        for _ in 0..200 {
+            let first = kernel.current as u32;
+            let driver = drivers[numbers.below(7) as usize];
+            let address = match numbers.below(4) {
+                0 => RAM + first * RAM_EACH + 4 * numbers.below(300),
+                1 => FUNCTION + first * FLASH_EACH,
+                2 => numbers.below(3),
+                _ => numbers.below(u32::MAX),
+            };
+            let (number, size) = (numbers.below(4), 4 * numbers.below(16));
+            let (call, arguments) = match numbers.below(16) {
+                0 => (class::MEMOP, [number, address, 0, 0]),
+                1 => (5 + numbers.below(1 << 31), [number, address, 0, 0]),
+                2..5 if kernel.processes[1 - kernel.current].is_runnable() => {
+                    (class::YIELD, [0; 4])
+                }
+                2..6 => (class::SUBSCRIBE, [driver, number, address, 0]),
+                6..10 => (class::ALLOW, [driver, number, address, size]),
+                _ => (class::COMMAND, [driver, number, numbers.below(2), address]),
+            };
+            let words = [call, arguments[0], arguments[1], arguments[2], arguments[3]];
+            if kernel.quick_call(words).is_none() && kernel.slow_call(words) == Next::Other {
+                kernel.schedule();
+            }
+            host::with(|machine| machine.now += 3_000);
+            kernel.interrupt();
+
+            let (process, other) = (&kernel.processes[kernel.current], 1 - kernel.current);
+            let (protected, windows) = host::with(|machine| (machine.protected, machine.windows));
+            prop_assert_eq!(protected, (process.app.flash, process.protected_ram()));
+            prop_assert!(process.app.ram.covers(protected.1));
+            let shared = kernel.processes[other].read_write[1 + kernel.current].region();
+            let right = |window: &Region| window.length() == 0 || *window == shared;
+            prop_assert!(windows.iter().all(right), "{:?} {}", windows, shared);
+        }
+    }
 }

@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(not(feature = "abi-v1"))]
+mod events;
 #[cfg_attr(feature = "nexysvideo", path = "machines/nexysvideo.rs")]
 #[cfg_attr(not(feature = "nexysvideo"), path = "machines/cw310.rs")]
 mod machine;
@@ -186,5 +188,16 @@ impl Counters for Core {
     #[inline(always)]
     fn instructions_high(&self) -> u32 {
         minstreth::read() as u32
+    }
+    // Version 1 has no command for these.
+    #[cfg(not(feature = "abi-v1"))]
+    #[inline(always)]
+    fn event(&self, number: u32) -> Option<u64> {
+        events::read(number)
+    }
+    #[cfg(not(feature = "abi-v1"))]
+    #[inline(always)]
+    fn start_events(&self, mask: u32) -> Option<()> {
+        events::start(mask)
     }
 }

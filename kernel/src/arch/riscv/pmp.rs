@@ -11,7 +11,9 @@
 //! | 15 | all addresses, locked by the boot ROM | everything, were it not for entry 14 |
 //!
 //! The lowest entry that matches decides. Machine mode is bound by locked entries only, so the kernel
-//! passes entry 14 by its being unlocked, and the first ones too.
+//! passes entry 14 by its being unlocked, and the first ones too. That closes to user mode what
+//! machine-mode lockdown would; lockdown itself would close applications' memory to the kernel, which
+//! reads their buffers.
 
 use crate::region::{Region, pmp};
 use crate::sharing::WINDOWS;
@@ -42,6 +44,13 @@ pub fn set_up() {
         pmpcfg1::write(two_windows as usize);
         pmpcfg0::write(regions as usize);
     }
+    // What a boot ROM has locked stays as it is, and could open what must be closed.
+    let right = pmpcfg0::read().bits == regions as usize
+        && pmpcfg1::read().bits == two_windows as usize
+        && pmpcfg2::read().bits == third_window as usize
+        && pmpcfg3::read().bits == boot_rom_entry | deny as usize
+        && pmpaddr14::read() == ALL_ADDRESSES;
+    assert!(right, "the boot ROM has locked PMP entries below 15");
 }
 
 /// Opens an application's flash and RAM to user mode, in the place of the last one's.

@@ -39,14 +39,17 @@ pub const fn ticks(microseconds: u32) -> u64 {
 /// The time in ticks.
 pub fn now() -> u64 {
     let timer = registers();
-    loop {
-        let high = timer.value_high.get();
-        let low = timer.value_low.get();
-        // If the low half has carried into the high half since, the two do not belong together.
-        if timer.value_high.get() == high {
-            return u64::from(high) << 32 | u64::from(low);
-        }
-    }
+    let before = timer.value_high.get();
+    let low = timer.value_low.get();
+    let high = timer.value_high.get();
+    // If the low half has carried into the high half since, it is read again; it does so but once an
+    // hour.
+    let low = if high == before {
+        low
+    } else {
+        timer.value_low.get()
+    };
+    u64::from(high) << 32 | u64::from(low)
 }
 
 /// Interrupts at this moment, or never; at once, if it has passed.

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The baseline kernel on the simulated chip: what its unit tests, on a fake machine, cannot see.
+
+Apps here are a few lines of assembly, and print by low-level debug.
+"""
+
+import struct
+import subprocess
+from collections.abc import Sequence
+from functools import reduce
+from operator import xor
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tockmark import paths
+
+SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
+KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-mno-relax"]
+LINK = ["-nostdlib", "-nostartfiles", "-Wl,--omagic,--build-id=none,--no-warn-rwx-segments"]
+FLASH = 0x20000000
+APPS = 0x20030000
+LATE = 0x200F0000  # flash that no app has
+RAM = 0x10004000
+EACH = 0x1000  # bytes of flash, and of RAM, that an app has here
+ASLEEP, PANIC = 3, 7  # how the simulator ends when all apps have, and when the kernel panics
+
+# System calls: the app's registers but a0 to a4 stay as they are.
+MACROS = """
+    .option norelax
+    .macro command driver, number, first=zero, second=zero
+    mv   a2, \\first
+    mv   a3, \\second
+    li   a0, \\driver
+    li   a1, \\number
+    li   a4, 2
+    ecall
+    .endm
+    .macro show first, second=zero    # «tockmark-kernel: app … prints 0x… 0x…»
+    command 8, 3, \\first, \\second
+    .endm
+    .macro exit
+    li   a0, 0
+    li   a1, 0
+    li   a4, 6
+    ecall
+    .endm
+    .globl _start
+_start:
+"""
+
+
+def entry(kind: int, *words: int) -> bytes:
+    return struct.pack(f"<HH{len(words)}I", kind, 4 * len(words), *words)
+
+
+def assemble(folder: Path, name: str, source: str, start: int) -> Path:
+    """A program's bytes, for this address."""
+    program, elf, raw = (folder / f"{name}{suffix}" for suffix in (".S", ".elf", ".bin"))
+    program.write_text(source)
+    place = f"-Wl,-Ttext={start:#x}"
+    subprocess.run([*CC, *LINK, place, str(program), "-o", str(elf)], check=True)
+    copy = ["riscv64-unknown-elf-objcopy", "-O", "binary", str(elf), str(raw)]
+    subprocess.run(copy, check=True)
+    return raw
+
+
+def app(folder: Path, source: str, index: int = 0) -> bytes:
+    """An app as it lies in flash, at its place by `index`."""
+    start, size = APPS + index * EACH, 0x80
+    raw = assemble(folder, f"app{index}", MACROS + source, start + size)
+    entries = entry(1, 0, 0, EACH) + entry(5, RAM + index * EACH, start + size) + entry(8, 2)
+    header = struct.pack("<HHIII", 2, size, EACH, 1, 0) + entries
+    header += struct.pack("<HH8s", 3, 7, f"{index}-small".encode())  # its name
+    header += struct.pack("<HH", 99, size - len(header) - 4)  # of no meaning: fills the header
+    header = header.ljust(size, b"\0")
+    checksum = reduce(xor, struct.unpack(f"<{size // 4}I", header))
+    header = header[:12] + struct.pack("<I", checksum) + header[16:]
+    return (header + raw.read_bytes()).ljust(EACH, b"\0")
+
+
+def boot(
+    folder: Path, *sources: str, damage: str = "", options: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run apps on the kernel; `damage` names a function of it that flash has lost."""
+    flash = bytearray(b"\xff" * (APPS - FLASH))
+    with KERNEL.open("rb") as file:
+        elf = ELFFile(file)
+        for segment in elf.iter_segments("PT_LOAD"):
+            at = segment["p_paddr"] - FLASH
+            if segment["p_filesz"]:
+                flash[at : at + segment["p_filesz"]] = segment.data()
+        if damage:
+            symbols = elf.get_section_by_name(".symtab")
+            assert isinstance(symbols, SymbolTableSection)
+            [symbol] = symbols.get_symbol_by_name(damage) or []
+            at = symbol["st_value"] - FLASH
+            flash[at : at + 4] = bytes(4)
+    for index, source in enumerate(sources):
+        flash += app(folder, source, index)
+    image = folder / "flash.bin"
+    image.write_bytes(flash)
+    command = [str(SIMULATOR), "--flash", str(image), "--max-cycles", "20000000", *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def shown(done: subprocess.CompletedProcess[str]) -> list[tuple[int, ...]]:
+    """The pairs that apps have shown, after a run that ended as it should."""
+    assert done.returncode == ASLEEP, done.stdout + done.stderr
+    lines = [line.split(" prints ") for line in done.stdout.splitlines()]
+    return [tuple(int(word, 16) for word in line[1].split()) for line in lines if len(line) == 2]
+
+
+def test_a_kernel_that_panics_says_what_and_where_and_ends_the_run(tmp_path: Path) -> None:
+    done = boot(tmp_path, "show zero\nexit", damage="on_system_call")
+    assert done.returncode == PANIC, done.stdout + done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("tockmark-kernel: panic: trap in the kernel, mcause=0x2 ")
+    assert " at kernel/src/arch/riscv/trap.rs:" in last
+    assert "earlgrey-sim: end reason=panic cycles=" in done.stderr
+
+
+def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> None:
+    """One that locks a PMP entry which goes before all others: isolation would be none."""
+    source = "li t0, -1\ncsrw pmpaddr0, t0\nli t0, 0x9f\ncsrw pmpcfg0, t0\nli t0, 0x20000400\njr t0"
+    rom = assemble(tmp_path, "rom", ".globl _start\n_start:\n" + source, LATE + 0x80)
+    options = ["--load", f"{rom}@{LATE + 0x80:#x}", "--boot", hex(LATE)]
+    done = boot(tmp_path, "exit", options=options)
+    assert done.returncode == PANIC, done.stdout + done.stderr
+    assert "panic: the boot ROM has locked PMP entries below 15 at kernel/" in done.stdout
+
+
+# Every event that an app can cause at will, by Ibex's counter for it, and how often it does here.
+EVENTS = {
+    5: ("lw t0, 0(s0)\n" * 7 + "lw t0, 2(s0)\n", 8),
+    6: ("sw t0, 0(s0)\n" * 9 + "sw t0, 2(s0)\n", 10),
+    7: (".rept 5\nj 1f\n1:\n.endr\n", 5),
+    8: ("bnez zero, _start\n" * 4 + "beqz zero, 1f\n1:\n", 5),
+    9: ("bnez zero, _start\n" * 4 + "beqz zero, 1f\n1:\n", 1),
+    10: ("c.nop\n" * 10 + ".option push\n.option norvc\nnop\n.option pop\n", 10),
+}
+PERF = "0x90010"
+
+
+@pytest.mark.parametrize("counter", EVENTS)
+def test_event_counters_count(counter: int, tmp_path: Path) -> None:
+    """What they count between command 7 and command 7, with and without the events."""
+    body, times = EVENTS[counter]
+    measure = f"""
+    .balign 8
+    command {PERF}, 7, s1
+    {{body}}
+    .balign 8
+    command {PERF}, 7
+    command {PERF}, 6, s2
+    """
+    source = f"""
+    la   a1, {RAM + 64}
+    li   a0, 0
+    li   a4, 5
+    ecall
+    li   s0, {RAM}
+    li   s1, {1 << counter}
+    li   s2, {counter}
+    {measure.format(body="")}
+    mv   s3, a1
+    {measure.format(body=body)}
+    show s3, a1
+    exit
+"""
+    [(without, with_)] = shown(boot(tmp_path, source))
+    assert with_ - without == times
+
+
+def test_event_counters_start_and_stop_but_never_the_clock(tmp_path: Path) -> None:
+    source = f"""
+    li   s1, 0x1fff
+    command {PERF}, 7, s1             # bits 0 to 2 are no event counters
+    show a0, a1
+    command {PERF}, 7                 # all stand still
+    li   s2, 12
+1:  command {PERF}, 6, s2
+    mv   s3, a1
+    command {PERF}, 6, s2
+    sub  s3, s3, a1
+    show s3, a0
+    addi s2, s2, -1
+    li   t0, 2
+    bne  s2, t0, 1b
+    command {PERF}, 6, s2             # 2 is minstret's
+    show a0, a1
+    command {PERF}, 3
+    mv   s3, a1
+    mv   s4, a2
+    command {PERF}, 3
+    sltu s3, s3, a1
+    sltu s4, s4, a2
+    show s3, s4
+    exit
+"""
+    refused = (0, 10)
+    assert shown(boot(tmp_path, source)) == [refused, *[(0, 131)] * 10, refused, (1, 1)]
+
+
+PAGE = (paths.ROOT / "docs" / "kernel.md").read_text(encoding="utf-8")
+CALLS = {  # rows of the page's table, and the commands that they are of
+    "Perf command 3": f"{PERF}, 3",
+    "Perf command 0": f"{PERF}, 0",
+    "console command 0: a **null command** by the ordinary way": "1, 0",
+    "a driver that does not exist": "77, 0",
+    "alarm command 2: the time": "0, 2",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_takes_as_many_instructions_as_the_page_says(call: str, tmp_path: Path) -> None:
+    """What a call adds to two readings of minstret, less what loads its words."""
+    said = int(PAGE.split(f"\n| {call} | ")[1].split()[0])
+    assert said <= 150  # the floor's goal
+    source = f"""
+    li   s0, 4                        # the last time round, all is in the cache
+1:  command {PERF}, 3
+    mv   s1, a2
+    command {PERF}, 3
+    sub  s1, a2, s1
+    command {PERF}, 3
+    mv   s2, a2
+    command {CALLS[call]}
+    command {PERF}, 3
+    sub  s2, a2, s2
+    addi s0, s0, -1
+    bnez s0, 1b
+    show s1, s2
+    exit
+"""
+    [(without, with_)] = shown(boot(tmp_path, source))
+    loads = 5 + (PERF in CALLS[call])  # a large number takes two instructions
+    assert with_ - without - loads == said  # an ecall does not retire
