@@ -1,30 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Puts the tables into the pages that show them, from committed results: `make tables`.
+"""Puts what the tool prints into the pages that show it, from committed results: `make tables`.
 
-A page asks for a table with a line `<!-- table: results/x.json -->` and closes it with
-`<!-- end of table -->`; what stands between is replaced. `validation:` in place of `table:` is for
-what `tockmark validate -o` has stored. With --check nothing is written, and the
-exit code is 1 if a page does not show what its result says.
+A page asks for it with a line, and what stands between that line and the closing one is replaced:
+
+    <!-- table: results/x.json -->                  the table of a result
+    <!-- validation: results/v.json -->             what `tockmark validate -o` has stored
+    <!-- end of table -->                           closes these two
+
+    <!-- output: tockmark gate a.json b.json -->    the command, its output, its exit code if not 0
+    <!-- end of output -->
+
+With --check nothing is written, and the exit code is 1 if a page does not show what is so.
 """
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCK = re.compile(r"(<!-- (table|validation): (\S+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+BLOCK = re.compile(
+    r"(<!-- (table|validation|output): ([^\n]+?) -->\n).*?(<!-- end of (?:table|output) -->)",
+    re.DOTALL,
+)
 VERBS = {"table": ["table"], "validation": ["validate", "--show"]}
 
 
-def table(kind: str, result: str) -> str:
-    command = [str(Path(sys.executable).with_name("tockmark")), *VERBS[kind], result]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def shown(kind: str, argument: str) -> str:
+    """What belongs into a block."""
+    if kind == "output":
+        program, *arguments = shlex.split(argument)
+        if program != "tockmark":
+            raise SystemExit(f"'{argument}' is not a command of tockmark; pages show only these")
+        done = run(arguments)
+        code = f"\nexit code {done.returncode}" if done.returncode else ""
+        return f"$ {argument}\n{done.stdout.rstrip()}{code}"
+    done = run([*VERBS[kind], argument])
+    done.check_returncode()
+    return done.stdout.rstrip()
+
+
+def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """The tool's output; an error of the tool, which goes to stderr, is not fit for a page."""
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run(
+        [TOCKMARK, *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if not done.stdout:
+        raise SystemExit(f"tockmark {shlex.join(arguments)} shows nothing: {done.stderr.strip()}")
+    return done
 
 
 def refreshed(page: str) -> str:
-    """The page with each of its tables made anew."""
-    return BLOCK.sub(lambda m: f"{m[1]}```text\n{table(m[2], m[3]).rstrip()}\n```\n{m[4]}", page)
+    """The page with each of its blocks made anew."""
+    return BLOCK.sub(lambda m: f"{m[1]}```text\n{shown(m[2], m[3])}\n```\n{m[4]}", page)
 
 
 def main() -> int:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Made-up results of a full run, for the tests of what shows results: every shape that a picture or
+the report has to cope with, in numbers that no machine gave."""
+
+from typing import Any
+
+from tockmark.catalogue import Catalogue, Params
+from tockmark.result import Json, build
+from tockmark.rows import App, Booted, Measured, Row
+
+READ = 300
+SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
+
+
+def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> Json:
+    """A run with the cache on and off; `factor` makes it dearer than another."""
+    boots = []
+    for icache in (True, False):
+        slow = factor * (1 if icache else 1.4)
+        app = App("time", {"apps": "1", "lang": "c", "abi": "2"})
+        app.rows = [_row("time.read", {}, 0)]
+        app.rows += [_row("call.args", {"n": n}, slow * (4 + 2 * n)) for n in range(1, 11)]
+        app.rows += [_row("syscall.command", {}, slow * 150)]
+        for kind, cost in {"copy_memcpy": 2.0, "copy_asm": 1.2, "read_sum": 1.5}.items():
+            app.rows += [
+                _row(f"mem.{kind}", {"size": s}, slow * (20 + cost * s / 4)) for s in SIZES
+            ]
+        for width in (2, 4):
+            app.rows += [
+                _row("icache.nops", {"width": width, "size": k * 1024}, _nops(width, k, icache))
+                for k in range(17)
+            ]
+        for processes in (2, 3, 4):
+            app.rows += [
+                _row("ctx.ring", {"processes": processes, "kib": k}, slow * (900 + k * 128))
+                for k in (0, 1, 4)
+            ]
+        app.rows += [_row("ipc.bandwidth", {"size": s}, slow * (2000 + 2 * s)) for s in SIZES]
+        app.rows += [_row("loop.align", {"offset": o}, slow * (3000 + 9 * o)) for o in (0, 2, 4, 6)]
+        late = [int(slow * (400 + 37 * (i * i % 11))) + READ for i in range(40)]
+        for beside in ("alone", "spinner"):
+            row = _row("sched.alarm_lateness", {"beside": beside}, 0)
+            row.series = {"cycles": [v + 900 * (beside == "spinner") for v in late]}
+            app.rows.append(row)
+        boots.append(Booted("all", icache, "time", {"time": app}))
+    board = {
+        "name": "made-up",
+        "machine": "cw310",
+        "clock_hz": clock,
+        "timing": "unchecked",
+        "simulator_sha256": None,
+        "uart_cycles_per_byte": 16,
+    }
+    kernel = {"name": "made-up kernel", "file": None, "sha256": "ab" * 32, "commit": None}
+    provenance: dict[str, Any] = {"board": board, "kernel": kernel, "abi": 2}
+    made = build(Measured(boots), catalogue, provenance)
+    made["missing"] = []
+    made["provenance"]["date"] = "2000-01-01T00:00:00+00:00"
+    return made
+
+
+def _row(id_: str, params: Params, net: float) -> Row:
+    cycles = [READ + int(net) + 9] + [READ + int(net)] * 9
+    return Row("time", id_, params, 1, 10, series={"cycles": cycles, "instret": [100] * 10})
+
+
+def _nops(width: int, kib: int, icache: bool) -> float:
+    count = kib * 1024 / width
+    if width == 2:
+        return count
+    return count * (1.5 if not icache else 1.0) + (max(kib - 4, 0) * 300 * icache * 0.6)

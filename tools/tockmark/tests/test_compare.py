@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Comparisons: the four verdicts, and what no comparison may do."""
+
+import copy
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from tockmark import compare_text
+from tockmark import result as results
+from tockmark.catalogue import Catalogue
+from tockmark.cli import app
+from tockmark.compare import Comparison, Margins, Verdict, compare, margins, percent, verdict_of
+from tockmark.errors import TockmarkError
+from tockmark.tests.of_samples import BOARD_ONLY, made
+
+NOISE = np.random.default_rng(8)
+
+
+def noisy(median: float, sd: float, n: int = 200) -> list[int]:
+    return [int(median) + 50, *(int(s) for s in NOISE.normal(median, sd, n))]
+
+
+def steady(value: int) -> list[int]:
+    return [value + 25, *[value] * 11]
+
+
+def verdicts(comparison: Comparison) -> dict[str, Verdict]:
+    return {pair.entry.full_label: pair.cycles.verdict for pair in comparison.pairs()}
+
+
+def pair(one: list[int], two: list[int], catalogue: Catalogue, **board: object) -> Comparison:
+    both = [made(catalogue, {"loop.empty": samples}, board=board) for samples in (one, two)]
+    return compare(both[0], both[1], "b", catalogue, Margins())
+
+
+@pytest.mark.parametrize(
+    ("new", "verdict"),
+    [
+        (10_169, Verdict.EQUIVALENT),
+        (10_170, Verdict.TRIVIAL),
+        (10_269, Verdict.TRIVIAL),
+        (10_270, Verdict.RELEVANT),
+        (10_069, Verdict.RELEVANT),  # 9900 is 1.01 % below 10000, seen from itself
+        (10_071, Verdict.TRIVIAL),
+    ],
+)
+def test_exact_rows_are_compared_exactly(new: int, verdict: Verdict, catalogue: Catalogue) -> None:
+    """10,000 net cycles against others, within 1 %."""
+    found = pair(steady(10_169), steady(new), catalogue)
+    (row,) = (p for p in found.pairs() if p.entry.id == "loop.empty")
+    assert (row.cycles.verdict, row.cycles.exact, row.p) == (verdict, True, None)
+    assert row.cycles.ratio == (new - 169) / 10_000
+    assert found.tests == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "verdict"),
+    [
+        pytest.param(noisy(9000, 20), noisy(9005, 20), Verdict.EQUIVALENT, id="same"),
+        pytest.param(noisy(9000, 5), noisy(9100, 5), Verdict.TRIVIAL, id="1.1 % of 5"),
+        pytest.param(noisy(9000, 50), noisy(9900, 50), Verdict.RELEVANT, id="10 %"),
+        pytest.param(noisy(9000, 900, 12), noisy(9300, 900, 12), Verdict.INDETERMINATE, id="few"),
+    ],
+)
+def test_noisy_rows_have_an_interval(
+    one: list[int], two: list[int], verdict: Verdict, catalogue: Catalogue
+) -> None:
+    found = pair(one, two, catalogue, **BOARD_ONLY)
+    (row,) = (p for p in found.pairs() if p.entry.id == "loop.empty")
+    assert row.cycles.verdict is verdict
+    assert row.cycles.low is not None
+    assert row.cycles.high is not None
+    assert row.cycles.ratio is not None
+    assert row.cycles.low < row.cycles.ratio < row.cycles.high
+    assert found.tests == 1
+    assert row.p is not None
+    assert (row.p < 0.01) == (verdict in (Verdict.TRIVIAL, Verdict.RELEVANT))
+
+
+series = st.one_of(
+    st.integers(200, 10**6).map(steady),
+    st.lists(st.integers(200, 10**6), min_size=2, max_size=30),
+)
+within = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@within
+@given(one=series, two=series, simulator=st.booleans())
+def test_swapping_changes_no_verdict(
+    one: list[int], two: list[int], simulator: bool, catalogue: Catalogue
+) -> None:
+    board = {} if simulator else BOARD_ONLY
+    there, back = pair(one, two, catalogue, **board), pair(two, one, catalogue, **board)
+    assert verdicts(there) == verdicts(back)
+    for a, b in zip(there.pairs(), back.pairs(), strict=True):
+        if a.cycles.ratio is not None and b.cycles.ratio is not None:
+            assert a.cycles.ratio * b.cycles.ratio == pytest.approx(1)
+            assert a.cycles.low == pytest.approx(1 / (b.cycles.high or math.nan))
+    if there.mean and back.mean:
+        assert there.mean.ratio * back.mean.ratio == pytest.approx(1)
+
+
+@within
+@given(samples=series, simulator=st.booleans())
+def test_a_result_is_equivalent_to_itself(
+    samples: list[int], simulator: bool, catalogue: Catalogue
+) -> None:
+    found = pair(samples, samples, catalogue, **({} if simulator else BOARD_ONLY))
+    assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
+    assert not found.factors
+    assert found.mean is not None
+    assert (found.mean.ratio, found.mean.verdict) == (1, Verdict.EQUIVALENT)
+
+
+@given(st.floats(-1, 1), st.floats(0, 1), st.floats(0.001, 0.5), st.floats(1, 3))
+def test_a_wider_margin_never_makes_a_difference_relevant(
+    low: float, width: float, margin: float, wider: float
+) -> None:
+    order = [Verdict.RELEVANT, Verdict.INDETERMINATE, Verdict.TRIVIAL, Verdict.EQUIVALENT]
+    narrow = verdict_of(low, low + width, margin)
+    assert order.index(verdict_of(low, low + width, margin * wider)) >= min(order.index(narrow), 2)
+
+
+def test_the_geometric_mean_is_over_all_rows(catalogue: Catalogue) -> None:
+    one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169), "a.z n=1": steady(169)})
+    two = made(catalogue, {"a.x": steady(2169), "a.y": steady(8169), "a.z n=1": steady(169)})
+    found = compare(one, two, "b", catalogue, Margins())
+    assert found.mean is not None
+    assert found.mean.ratio == pytest.approx((1 * 2 * 4) ** (1 / 3))
+    assert (found.mean.rows, found.mean.exact) == (3, True)  # a.z is 0 against 0: no ratio
+    assert verdicts(found)["a.z n=1 icache=on"] is Verdict.EQUIVALENT
+
+
+def test_a_row_that_is_zero_once_has_no_ratio(catalogue: Catalogue) -> None:
+    one, two = (made(catalogue, {"loop.empty": steady(raw)}) for raw in (169, 170))
+    found = compare(one, two, "b", catalogue, Margins())
+    (row,) = (p for p in found.pairs() if p.entry.id == "loop.empty")
+    assert (row.cycles.ratio, row.cycles.verdict) == (None, Verdict.RELEVANT)
+    assert "no ratio" in compare_text.render([("a", one), ("b", two)], [found])
+
+
+def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
+    found = pair(steady(160), steady(170), catalogue)
+    assert found.unusable == ["loop.empty icache=on: baseline: net cycles is -9, below zero"]
+    assert list(verdicts(found)) == ["time.read icache=on"]
+
+
+def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
+    one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
+    two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
+    found = compare(one, two, "b", catalogue, Margins())
+    assert (found.only_base, found.only_new) == (["a.y icache=on"], ["a.z n=2 icache=on"])
+    text = compare_text.render([("a", one), ("b", two)], [found])
+    assert "only in A (1): a.y icache=on" in text
+    assert "only in B (1): a.z n=2 icache=on" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "board"),
+    [
+        ("machine", {"machine": "nexysvideo"}),
+        ("clock", {"clock_hz": 10_000_000}),
+        ("timing", {"timing": "functional-only"}),
+    ],
+)
+def test_other_machines_are_refused(
+    name: str, board: dict[str, object], catalogue: Catalogue
+) -> None:
+    one, two = made(catalogue, {}), made(catalogue, {}, board=board)
+    with pytest.raises(TockmarkError, match=f"b cannot be compared: its {name} is .*--force"):
+        compare(one, two, "b", catalogue, Margins())
+    forced = compare(one, two, "b", catalogue, Margins(), force=True)
+    assert [factor.name for factor in forced.factors] == [name]
+
+
+def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
+    one = made(catalogue, {})
+    two = made(catalogue, {}, kernel={"name": "two 2.0", "sha256": "c" * 64}, icache=(False,))
+    two["provenance"]["abi"] = 1
+    two["provenance"]["apps"][0]["cc"] = "clang 19"
+    found = compare(one, two, "b", catalogue, Margins())
+    assert [f.name for f in found.factors] == ["kernel", "ABI", "compiler", "i-cache"]
+    text = compare_text.render([("a", one), ("b", two)], [found])
+    assert "differs: ABI       version 2 -> version 1" in text
+    assert "differs: i-cache   on -> off" in text
+
+
+def test_rows_pair_by_cache_setting(catalogue: Catalogue) -> None:
+    both = made(catalogue, {"a.x": steady(1169)}, icache=(True, False))
+    off = made(catalogue, {"a.x": steady(1169)}, icache=(False,))
+    found = compare(both, off, "b", catalogue, Margins())
+    assert list(verdicts(found)) == ["time.read icache=off", "a.x icache=off"]
+    assert found.only_base == ["time.read icache=on", "a.x icache=on"]
+
+
+def test_nothing_in_common_is_an_error(catalogue: Catalogue) -> None:
+    one, two = made(catalogue, {"a.x": steady(9)}), made(catalogue, {"a.x": steady(900)})
+    two["rows"] = [row for row in two["rows"] if row["id"] != "time.read"]
+    with pytest.raises(TockmarkError, match="no good row that the baseline has"):
+        compare(one, two, "b", catalogue, Margins())
+
+
+def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalogue) -> None:
+    assert margins("2 %") == Margins(0.02)
+    path = tmp_path / "m.toml"
+    path.write_text('default = "3 %"\n[rows]\n"a.*" = "50%"\n"a.y" = "0 %"\n')
+    one = made(catalogue, {"a.x": steady(1169), "a.y": steady(1169)})
+    two = made(catalogue, {"a.x": steady(1569), "a.y": steady(1170)})
+    found = compare(one, two, "b", catalogue, margins(str(path)))
+    assert verdicts(found)["a.x icache=on"] is Verdict.TRIVIAL
+    assert verdicts(found)["a.y icache=on"] is Verdict.RELEVANT
+    assert found.margin == 0.03
+
+
+@pytest.mark.parametrize("text", ["1", "-1 %", "%", "nan %", "inf%", "one %"])
+def test_a_bad_margin_says_so(text: str, tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match="give one like 1%"):
+        margins(text)
+    with pytest.raises(ValueError, match=r"percentage|could not convert"):
+        percent(text)
+    path = tmp_path / "m.toml"
+    path.write_text(f'default = "{text}"')
+    with pytest.raises(TockmarkError, match="holds no margins"):
+        margins(str(path))
+    with pytest.raises(TockmarkError, match="cannot read"):
+        margins(str(tmp_path / "none.toml"))
+
+
+def saved(tmp_path: Path, **named: results.Json) -> list[str]:
+    for name, result in named.items():
+        (tmp_path / f"{name}.json").write_text(results.text(result))
+    return [str(tmp_path / f"{name}.json") for name in named]
+
+
+def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
+    one = made(catalogue, {"loop.empty": noisy(9000, 50), "a.x": steady(1169)}, board=BOARD_ONLY)
+    two = made(catalogue, {"loop.empty": noisy(9900, 50), "a.x": steady(1170)}, board=BOARD_ONLY)
+    three = copy.deepcopy(one)
+    first = compare(one, two, "b", catalogue, Margins())
+    text = compare_text.render([("a", one), ("b", two)], [first])
+    assert max(map(len, text.splitlines())) <= 100
+    (line,) = (line for line in text.splitlines() if line.startswith("loop.empty "))
+    assert line.split()[-2:] == ["relevant,", "higher"]
+    assert "<0.001" in line
+    assert "corrected by Holm for 1 tests" in text
+    second = compare(one, three, "c", catalogue, Margins())
+    text = compare_text.render([("a", one), ("b", two), ("c", three)], [first, second])
+    assert max(map(len, text.splitlines())) <= 100
+    (line,) = (line for line in text.splitlines() if line.startswith("a.x "))
+    assert line.split()[1:] == ["1000", "1001", "+0.10", "%", "~", "1000", "0", "%", "="]
+
+
+def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
+    one = made(catalogue, {"a.x": steady(1169)})
+    a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
+    run = CliRunner().invoke
+    done = run(app, ["compare", a, b, "--json"])
+    assert done.exit_code == 0, done.output
+    (row,) = (r for r in json.loads(done.output)["comparisons"][0]["rows"] if r["id"] == "a.x")
+    assert (row["cycles"]["verdict"], row["cycles"]["ratio"]) == ("relevant difference", 1.1)
+    done = run(app, ["compare", a, b, "--baseline", b])
+    assert "relevant, lower" in done.output
+    for arguments in ([a], [a, b, "--baseline", "c.json"], [a, b, "--margin", "much"]):
+        assert isinstance(run(app, ["compare", *arguments]).exception, TockmarkError)

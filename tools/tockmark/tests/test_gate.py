@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Gates: exit codes for what got worse by how much, and what noise may not do."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from tockmark import gate_text
+from tockmark import result as results
+from tockmark.catalogue import Catalogue
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.gate import Gated, Level, gate, load_limits
+from tockmark.tests.of_samples import BOARD_ONLY, made, steady
+
+NOISE = np.random.default_rng(9)
+
+
+def noisy(net: float, sd: float, n: int = 200) -> list[int]:
+    return [int(net) + 200, *(int(s) for s in NOISE.normal(net + 169, sd, n))]
+
+
+def gated(catalogue: Catalogue, old: int, new: int, **instret: int) -> Gated:
+    one = made(catalogue, {"a.x": steady(old)}, instret={"a.x": instret.get("before", 184)})
+    two = made(catalogue, {"a.x": steady(new)}, instret={"a.x": instret.get("after", 184)})
+    return gate([("base", one)], ("new", two), load_limits(None))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "level"),
+    [
+        (1000, 1000, 0, Level.PASS),
+        (1000, 1010, 0, Level.PASS),
+        (1000, 1011, 1, Level.SOFT),
+        (1000, 1050, 1, Level.SOFT),
+        (1000, 1051, 3, Level.HARD),
+        (1000, 990, 0, Level.PASS),
+        (1000, 900, 0, Level.BETTER),
+        (4, 6, 0, Level.PASS),  # within the slack
+        (4, 7, 3, Level.HARD),
+        (0, 2, 0, Level.PASS),
+        (0, 3, 3, Level.HARD),
+    ],
+)
+def test_default_limits(old: int, new: int, code: int, level: Level, catalogue: Catalogue) -> None:
+    found = gated(catalogue, old, new)
+    assert (found.exit_code, found.level) == (code, level)
+    assert [finding.row for finding in found.findings] == ["a.x icache=on"] * (level > 0)
+
+
+def test_instructions_have_limits_too(catalogue: Catalogue) -> None:
+    found = gated(catalogue, 1000, 1000, before=184, after=284)
+    assert found.exit_code == 3
+    assert [(f.series, f.base, f.new) for f in found.findings] == [("instructions", 100, 200)]
+
+
+LIMITS = """
+[[limit]]
+rows = ["*"]
+cycles = { soft = ["5 %", 20], hard = "20 %", slack = 1 }
+
+[[limit]]
+rows = ["a.y", "a.z n=?"]
+cycles = { hard = 100 }
+
+[[limit]]
+rows = ["* icache=off"]
+cycles = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "old", "new", "icache", "code"),
+    [
+        ("a.x", 1000, 1020, True, 0),  # within 5 % and within 20
+        ("a.x", 1000, 1021, True, 1),
+        ("a.x", 100, 106, True, 1),
+        ("a.x", 100, 121, True, 3),
+        ("a.y", 1000, 1100, True, 0),  # the later rule counts
+        ("a.y", 1000, 1101, True, 3),
+        ("a.z n=1", 1000, 1101, True, 3),
+        ("a.z n=11", 1000, 1101, True, 1),
+        ("a.x", 1000, 9000, False, 0),  # no limit at all
+    ],
+)
+def test_limits_of_a_file(
+    label: str, old: int, new: int, icache: bool, code: int, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    (tmp_path / "l.toml").write_text(LIMITS)
+    one, two = (made(catalogue, {label: steady(n)}, icache=(icache,)) for n in (old, new))
+    rules = load_limits(tmp_path / "l.toml")
+    assert gate([("base", one)], ("new", two), rules).exit_code == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rows = 1",
+        "[[limit]]\nrows = []",
+        "[[limit]]\nrows = ['*']\ncycles = 5",
+        "[[limit]]\nrows = ['*']\ncycle = { soft = 1 }",
+        "[[limit]]\nrows = ['*']\ncycles = { firm = 1 }",
+        "[[limit]]\nrows = ['*']\ncycles = { soft = '1' }",
+        "[[limit]]\nrows = ['*']\ncycles = { soft = [1, 2] }",
+        "[[limit]]\nrows = ['*']\ncycles = { soft = [] }",
+        "[[limit]]\nrows = ['*']\ncycles = { soft = true }",
+        "[[limit]]\nrows = ['*']\ncycles = { slack = -1 }",
+        "limit = 3",
+        "limit = []",
+        "",
+        "[",
+    ],
+)
+def test_bad_limits_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "l.toml").write_text(text)
+    with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/comparing.md"):
+        load_limits(tmp_path / "l.toml")
+    with pytest.raises(TockmarkError, match="cannot read"):
+        load_limits(tmp_path / "none.toml")
+
+
+def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
+    rows = {"loop.empty": steady(3000), "a.x": steady(50)}
+    whole = made(catalogue, rows)
+    unasked = made(catalogue, {"a.x": steady(50)})
+    found = gate([("base", whole)], ("new", unasked), load_limits(None))
+    assert (found.exit_code, found.findings) == (1, [])
+    assert found.warnings == [
+        "the new result was not asked for 1 rows of the base: loop.empty icache=on"
+    ]
+    failed = made(catalogue, {"a.x": steady(50)})
+    where = {"app": "time", "boot": "time", "icache": True}
+    failed["failed"] = [{**where, "id": "loop.empty", "params": {}, "why": "memop returned NOMEM"}]
+    found = gate([("base", whole)], ("new", failed), load_limits(None))
+    assert found.exit_code == 3
+    assert found.findings[0].why == "failed: memop returned NOMEM"
+    failed["skipped"], failed["failed"] = failed["failed"], []
+    found = gate([("base", whole)], ("new", failed), load_limits(None))
+    assert (found.exit_code, found.findings[0].level) == (1, Level.SOFT)
+    missing = [{**where, "id": "loop.empty", "params": {}}]
+    found = gate([("base", whole)], ("new", {**failed, "missing": missing}), load_limits(None))
+    assert (found.exit_code, found.findings[0].why) == (3, "missing")
+    negative = made(catalogue, {**rows, "a.x": steady(-9)})
+    found = gate([("base", whole)], ("new", negative), load_limits(None))
+    assert (found.exit_code, found.findings[0].why) == (3, "net cycles is -9, below zero")
+
+
+def test_a_new_row_and_a_bad_base_only_show(catalogue: Catalogue) -> None:
+    base = made(catalogue, {"a.x": steady(-9)})
+    found = gate([("base", base)], ("new", made(catalogue, {"a.x": steady(50)})), load_limits(None))
+    assert (found.exit_code, found.findings) == (1, [])
+    assert found.warnings == ["a.x icache=on: no base is good: net cycles is -9, below zero"]
+    more = made(catalogue, {"a.x": steady(50), "a.y": steady(99)})
+    good = made(catalogue, {"a.x": steady(50)})
+    assert gate([("base", good)], ("new", more), load_limits(None)).exit_code == 0
+
+
+def test_noise_warns_but_does_not_fail(catalogue: Catalogue) -> None:
+    base = made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=BOARD_ONLY)
+    rules = load_limits(None)
+    levels = [
+        gate(
+            [("base", base)],
+            ("new", made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=BOARD_ONLY)),
+            rules,
+        ).level
+        for _ in range(40)
+    ]
+    assert levels.count(Level.HARD) <= 4
+    assert Level.SOFT in levels
+    slower = made(catalogue, {"a.x": noisy(1300, 50)}, board=BOARD_ONLY)
+    quiet = made(catalogue, {"a.x": noisy(1000, 50)}, board=BOARD_ONLY)
+    assert gate([("base", quiet)], ("new", slower), rules).exit_code == 3
+
+
+def test_several_bases_tell_the_noise_between_runs(catalogue: Catalogue) -> None:
+    runs = [made(catalogue, {"a.x": steady(net)}) for net in (1000, 1100, 1020)]
+    new = ("new", made(catalogue, {"a.x": steady(1090)}))
+    rules = load_limits(None)
+    assert gate([("one", runs[0])], new, rules).exit_code == 3
+    assert gate([(str(i), run) for i, run in enumerate(runs)], new, rules).exit_code == 0
+    worse = ("new", made(catalogue, {"a.x": steady(1101)}))
+    found = gate([(str(i), run) for i, run in enumerate(runs)], worse, rules)
+    assert (found.exit_code, found.findings[0].base) == (3, 1020)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(old=st.integers(0, 10**6), new=st.integers(0, 10**6), more=st.integers(0, 10**5))
+def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue: Catalogue) -> None:
+    order = [Level.BETTER, Level.PASS, Level.SOFT, Level.HARD]
+    levels = [order.index(gated(catalogue, old, cycles).level) for cycles in (new, new + more)]
+    assert levels == sorted(levels)
+    assert gated(catalogue, old, old).exit_code == 0
+    assert gated(catalogue, old, new).exit_code in ((0,) if new <= old else (0, 1, 3))
+
+
+def test_the_verb_and_its_exit_codes(tmp_path: Path, catalogue: Catalogue) -> None:
+    for name, net in {"base": 1000, "same": 1000, "soft": 1020, "hard": 1200}.items():
+        result = made(catalogue, {"a.x": steady(net)})
+        (tmp_path / f"{name}.json").write_text(results.text(result))
+    (tmp_path / "other.json").write_text(
+        results.text(made(catalogue, {"a.x": steady(1000)}, board={"machine": "nexysvideo"}))
+    )
+
+    def run(*arguments: str) -> tuple[int, str]:
+        files = [str(tmp_path / a) if a.endswith((".json", ".md")) else a for a in arguments]
+        done = CliRunner().invoke(app, ["gate", *files])
+        error = done.exception
+        return (error.code if isinstance(error, TockmarkError) else done.exit_code), done.output
+
+    assert run("base.json", "same.json")[0] == 0
+    assert run("base.json", "soft.json")[0] == 1
+    code, text = run("base.json", "hard.json", "--markdown", "out.md")
+    assert code == 3
+    assert "Regression: of 2 rows, 1 beyond a hard limit, 0 beyond a soft one, 0 better" in text
+    assert max(map(len, text.splitlines())) <= 100 + len(str(tmp_path))
+    page = (tmp_path / "out.md").read_text()
+    assert page.startswith("### tockmark: Regression: of 2 rows")
+    assert "| `a.x icache=on` | cycles | 1000 | 1200 | +20.00 % | regression: over 5 %" in page
+    assert run("base.json", "other.json")[0] == 2
+    assert run("base.json", "other.json", "--force")[0] == 0
+    assert run("base.json", "none.json")[0] == 2
+    assert run("base.json")[0] == 2
+    code, text = run("base.json", "soft.json", "--json")
+    assert json.loads(text)["exit_code"] == code == 1
+    _, text = run("hard.json", "base.json")
+    assert "1 better" in text
+
+
+def test_markdown_folds_what_is_better(catalogue: Catalogue) -> None:
+    page = gate_text.markdown(["base"], "new", gated(catalogue, 1000, 500))
+    assert "<details><summary>1 better</summary>" in page

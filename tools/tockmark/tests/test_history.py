@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The history: what is appended stays whole, and changes of level are found where they are."""
+
+import errno
+import json
+import math
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from tockmark import history, history_text
+from tockmark import result as results
+from tockmark.catalogue import Catalogue
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.tests.of_samples import BOARD_ONLY, made, steady
+
+NOISE = np.random.default_rng(5)
+
+
+def run(catalogue: Catalogue, day: int, net: int, **more: object) -> results.Json:
+    result = made(catalogue, {"a.x n=1": steady(net)}, kernel={"sha256": f"{net // 10 % 10}" * 64})
+    result["provenance"]["date"] = f"2026-11-{day:02}T10:00:00+00:00"
+    result["provenance"]["board"].update(more)
+    return result
+
+
+def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
+    path = tmp_path / "h.jsonl"
+    for day, net in enumerate(nets, 1):
+        assert history.add(path, run(catalogue, day, net))
+    return path
+
+
+def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = filled(tmp_path, catalogue, [100, 100, 110, 110, 90])
+    runs, problems = history.load(path)
+    (found,) = history.series(runs, "a.x")
+    assert not problems
+    assert [point.cycles for point in found.points] == [100, 100, 110, 110, 90]
+    assert [point.changed for point in found.points] == [False, False, True, False, True]
+    assert found.causes(4) == ["kernel"]
+    text = history_text.render([found])
+    assert "2026-11-03 10:00:00  +10.00 %; " in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_same_run_is_added_once(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    assert not history.add(path, run(catalogue, 1, 100))
+    assert len(path.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("cut", [1, 2, 50, 500])
+def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut: int) -> None:
+    """Killed while writing; the next run is appended whole, on a line of its own."""
+    path = filled(tmp_path, catalogue, [100, 101])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    runs, problems = history.load(path)
+    assert (len(runs), len(problems)) == ((2, 0) if cut == 1 else (1, 1))
+    history.add(path, run(catalogue, 3, 102))
+    runs, problems = history.load(path)
+    assert [r["rows"][1]["cycles"] for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
+    assert problems == ([] if cut == 1 else [f"{path}: line 2 is torn; skipped"])
+
+
+def test_a_full_disk_leaves_the_old_file(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    before = path.read_bytes()
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:99]))
+    with pytest.raises(TockmarkError, match=r"h.jsonl: No space left on device; it holds what"):
+        history.add(path, run(catalogue, 2, 101))
+    assert path.read_bytes() == before
+
+    def no_sync(handle: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr(os, "fsync", no_sync)
+    with pytest.raises(TockmarkError, match="it holds what it held before"):
+        history.add(path, run(catalogue, 2, 101))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no run"),
+        ("\x00\n", "holds no run"),
+        ("[]\n3\n", "holds no run"),
+        ('{"format": "other"}\n', "line 1 is no tockmark-history of version 1"),
+        ('{"format": "tockmark-history", "version": 2}\n', "line 1 is no tockmark-history"),
+    ],
+)
+def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.jsonl"
+    path.write_text(text)
+    with pytest.raises(TockmarkError, match=message):
+        history.load(path)
+    with pytest.raises(TockmarkError, match="cannot read"):
+        history.load(tmp_path / "none.jsonl")
+
+
+def test_runs_that_cannot_be_compared_are_no_one_series(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    history.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
+    found = history.series(history.load(path)[0], "a.x")
+    assert [len(series.points) for series in found] == [1, 1]
+    assert not any(point.changed for series in found for point in series.points)
+
+
+@given(st.lists(st.integers(0, 3), max_size=30))
+def test_exact_values_change_where_they_differ(values: list[int]) -> None:
+    at = history.change_points([float(v) for v in values], None)
+    assert at == [i for i in range(1, len(values)) if values[i] != values[i - 1]]
+
+
+def test_a_level_is_found_in_noise() -> None:
+    hits = false = 0
+    for _ in range(100):
+        quiet = [float(v) for v in NOISE.normal(1000, 5, 30)]
+        false += bool(history.change_points(quiet, 5))
+        stepped = quiet[:18] + [v + 20 for v in quiet[18:]]
+        hits += history.change_points(stepped, 5) in ([17], [18], [19])
+    assert hits >= 90
+    assert false <= 10
+
+
+def test_one_outlier_is_no_change() -> None:
+    values = [1000.0] * 10 + [1030.0] + [1000.0] * 10
+    assert history.change_points(values, 5) != [10]
+    assert len(history.change_points([1000.0, 1000, 1500], 5)) == 0
+
+
+@given(
+    st.lists(st.floats(0, 1e6), min_size=4, max_size=12),
+    st.floats(0.5, 1e5),
+)
+def test_no_other_cut_is_better(values: list[float], noise: float) -> None:
+    """All ways to cut the series, one by one."""
+
+    def cost(cuts: list[int]) -> float:
+        ends = [0, *cuts, len(values)]
+        parts = [np.array(values[a:b]) / noise for a, b in pairwise(ends)]
+        squares = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
+        return squares + 3 * math.log(len(values)) * len(cuts)
+
+    n = len(values)
+    ways = ([i for i in range(1, n) if bits >> i & 1] for bits in range(0, 2**n, 2))
+    allowed = [w for w in ways if all(b - a >= 2 for a, b in zip([0, *w], [*w, n], strict=True))]
+    found = history.change_points(values, noise)
+    assert found in allowed
+    assert cost(found) == pytest.approx(min(map(cost, allowed)), rel=1e-6, abs=1e-3)
+
+
+def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = tmp_path / "h.jsonl"
+    for day in range(1, 13):
+        samples = [int(s) for s in NOISE.normal(5000 + 900 * (day > 6), 40, 100)]
+        result = made(catalogue, {"a.x": samples}, board=BOARD_ONLY)
+        result["provenance"]["date"] = f"2026-11-{day:02}T10:00:00+00:00"
+        history.add(path, result)
+    (found,) = history.series(history.load(path)[0], "a.x")
+    assert [i for i, point in enumerate(found.points) if point.changed] == [6]
+    assert all(point.low < point.cycles < point.high for point in found.points)
+
+
+def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
+    path, picture = tmp_path / "h.jsonl", tmp_path / "out.png"
+    for day, net in enumerate([100, 120], 1):
+        (tmp_path / "r.json").write_text(results.text(run(catalogue, day, net)))
+        added = CliRunner().invoke(
+            app, ["history", "--add", str(tmp_path / "r.json"), "-f", str(path)]
+        )
+        assert added.output == f"{tmp_path / 'r.json'} added to {path}\n"
+
+    def verb(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["history", "-f", str(path), *arguments])
+        error = done.exception
+        return (error.code if isinstance(error, TockmarkError) else done.exit_code), done.output
+
+    code, text = verb("a.x", "-o", str(picture))
+    assert (code, "+20.00 %" in text) == (0, True)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert verb("a.x", "-o", str(tmp_path / "out.gif"))[0] == 2
+    code, text = verb("*", "--json")
+    assert [s["label"] for s in json.loads(text)] == ["time.read icache=on", "a.x n=1 icache=on"]
+    assert "a.x n=1 icache=on" in verb()[1]
+    assert "time.read" not in verb()[1]  # it did not change
+    assert verb("b.y")[0] == 2
+    path.write_bytes(path.read_bytes()[:-9])
+    assert verb("a.x")[0] == 1
