@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Verbs that show results: plot, report. What draws is loaded only when one of them runs: it takes
+longer to load than all the rest of the tool."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tockmark import catalogue, paths
+from tockmark import result as results
+from tockmark.commands.common import Debug
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
+
+if TYPE_CHECKING:
+    from tockmark import plot
+
+PLOTS = paths.ROOT / "build" / "plots"
+
+
+class Format(StrEnum):
+    """Of a picture."""
+
+    SVG = "svg"
+    PNG = "png"
+
+
+Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result files.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    app.command(
+        name="plot",
+        epilog="Examples: `tockmark plot results/a.json`; "
+        "`tockmark plot before.json after.json --only before-after --format png -o pictures`",
+    )(plot_verb)
+    app.command(
+        name="report",
+        epilog="Examples: `tockmark report results/a.json -o a.html`; "
+        "`tockmark report v1.json v2.json -o both.html`",
+    )(report_verb)
+
+
+def plot_verb(
+    files: Files,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder; default: build/plots.")
+    ] = PLOTS,
+    form: Annotated[Format, typer.Option("--format", help="Of the pictures.")] = Format.SVG,
+    only: Annotated[
+        str | None, typer.Option(help="Pictures, separated by commas; default: all there are.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
+
+    One file a picture, the same bytes for the same results. Several results are drawn together.
+    Exit codes: 0 all that was asked for is drawn; 1 a picture of --only has no rows; 2 unusable
+    input, or nothing to draw."""
+    from tockmark import figures, plot
+
+    wanted = only.split(",") if only else None
+    for name in wanted or ():
+        if name not in figures.FIGURES:
+            raise TockmarkError(
+                f"there is no picture '{name}'", f"choose from: {', '.join(figures.FIGURES)}"
+            )
+    drawn = figures.draw(_named(files), wanted)
+    if not drawn:
+        raise TockmarkError(
+            "these results have no rows that make a picture",
+            "run more of the suite: `tockmark list` shows all of it",
+        )
+    pictures = {
+        output / f"{name}.{form.value}": plot.rendered(sheet, form.value)
+        for name, sheet in drawn.items()
+    }
+    plot.write(pictures)
+    for path in pictures:
+        print(paths.shown(path))
+    absent = [name for name in wanted or () if name not in drawn]
+    for name in absent:
+        typer.echo(f"tockmark: no rows for the picture '{name}'", err=True)
+    raise typer.Exit(INCOMPLETE if absent else OK)
+
+
+def _named(files: list[Path]) -> list["plot.Named"]:
+    """Results under the names of their files, which must tell them apart."""
+    from tockmark import plot
+
+    names = [file.stem for file in files]
+    if len(set(names)) < len(names):
+        names = [paths.shown(file) for file in files]
+    if len(set(names)) < len(names):
+        raise TockmarkError("a result is given twice", "give each file once")
+    return [plot.Named(name, results.load(file)) for name, file in zip(names, files, strict=True)]
+
+
+def report_verb(
+    files: Files,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The page; default: report.html here.")
+    ] = Path("report.html"),
+    debug: Debug = False,
+) -> None:
+    """Write one HTML page about results, for people who did not run them: it needs no network.
+
+    Provenance, tables with what each row means, pictures, and the comparison to the floor and to
+    the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
+    from tockmark import report
+
+    named = _named(files)
+    report.write(output, report.report(named, catalogue.load()))
+    print(f"written {paths.shown(output)}")
+    whole = not any(results.incomplete(one.result) for one in named)
+    raise typer.Exit(OK if whole else INCOMPLETE)

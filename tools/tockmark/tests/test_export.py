@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The export forms: what other tools expect of them, and that no number is lost or made up."""
+
+import copy
+import csv
+import io
+import json
+import re
+
+import jsonschema
+import pytest
+
+from tockmark import export, view
+from tockmark.catalogue import Catalogue
+from tockmark.protocol import decode
+from tockmark.result import Json, build
+from tockmark.rows import assemble
+
+# What Bencher publishes as the form of its metrics, in our words.
+BMF = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "required": ["value"],
+            "additionalProperties": False,
+            "properties": {
+                name: {"type": "number"} for name in ("value", "lower_value", "upper_value")
+            },
+        },
+    },
+}
+GITHUB = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["name", "unit", "value"],
+        "additionalProperties": False,
+        "properties": {
+            "name": {"type": "string"},
+            "unit": {"type": "string"},
+            "value": {"type": "number"},
+            "range": {"type": "string", "pattern": "^± "},
+            "extra": {"type": "string"},
+        },
+    },
+}
+
+
+@pytest.fixture
+def result(log: list[str], catalogue: Catalogue) -> Json:
+    made = build(assemble(decode(log)), catalogue)
+    board = {**made["provenance"]["board"], "clock_hz": 10_000_000}
+    made["provenance"]["board"] = board
+    for row in made["rows"]:
+        value = row["cycles"]["stats"]["median"] if row["id"] == "time.read" else None
+        row["us"] = (row["cycles"]["net"] if value is None else value) / 10
+        row["mb_per_s"] = row["params"]["size"] / row["us"] if row["params"] else None
+    return made
+
+
+def test_csv_has_every_row_with_its_numbers(result: Json, catalogue: Catalogue) -> None:
+    lines = list(csv.DictReader(io.StringIO(export.export(result, catalogue, "csv"))))
+    assert [line["id"] for line in lines] == [row["id"] for row in view.rows(result)]
+    loop = next(line for line in lines if line["id"] == "loop.empty")
+    assert (loop["cycles_net"], loop["cycles_net_per_op"]) == ("3001", "3.001")
+    assert (loop["cycles_first"], loop["cycles_max"]) == ("4000", "3343")
+    assert (loop["unit"], loop["inner"]) == ("iteration", "1000")
+
+
+def test_bmf_follows_its_form(result: Json, catalogue: Catalogue) -> None:
+    data = json.loads(export.export(result, catalogue, "bmf"))
+    jsonschema.validate(data, BMF)
+    assert data["mem.copy_asm size=32"]["cycles"] == {
+        "value": 49,
+        "lower_value": 49,
+        "upper_value": 49,
+    }
+    assert data["mem.copy_asm size=32"]["latency"]["value"] == 4900  # ns at 10 MHz
+    spread = data["loop.empty"]["cycles"]
+    assert (spread["lower_value"], spread["upper_value"]) == (3.0, 3.002)
+
+
+def test_github_follows_its_form(result: Json, catalogue: Catalogue) -> None:
+    data = json.loads(export.export(result, catalogue, "github"))
+    jsonschema.validate(data, GITHUB)
+    assert len({entry["name"] for entry in data}) == len(data) == len(view.rows(result))
+    values = {entry["name"]: entry["value"] for entry in data}
+    assert values["time.read"] == 340
+    assert values["mem.copy_asm size=64"] == 96
+
+
+def test_lmbench_has_lines_and_blocks(result: Json, catalogue: Catalogue) -> None:
+    text = export.export(result, catalogue, "lmbench")
+    assert "\ntime.read: 34.0000 microseconds\n" in text
+    assert "\nloop.empty: 0.3001 microseconds\n" in text
+    assert '\n"mem.copy_asm\n0.000032 6.53\n0.000064 6.67\n' in text
+    form = r"\[.+\]|\S.*: \d+\.\d{4} microseconds|\"\S.*|\d+\.\d{6} \d+\.\d{2}|"
+    assert all(re.fullmatch(form, line) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("form", ["bmf", "github", "lmbench"])
+def test_a_wrong_row_is_left_out_and_named(result: Json, catalogue: Catalogue, form: str) -> None:
+    wrong = copy.deepcopy(result)
+    (loop,) = (row for row in wrong["rows"] if row["id"] == "loop.empty")
+    loop["errors"] = ["net cycles is -1, below zero"]
+    assert "loop.empty" in export.export(result, catalogue, form)
+    assert "loop.empty" not in export.export(wrong, catalogue, form)
+    assert export.left_out(wrong) == ["loop.empty: net cycles is -1, below zero"]
+    assert "below zero" in export.export(wrong, catalogue, "csv")

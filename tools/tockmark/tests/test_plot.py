@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The pictures: that they hold the result's numbers, say their units and where they come from, can
+be read without colour, and are the same bytes for the same result."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import catalogue, figures, plot, view
+from tockmark import result as results
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.plot import Named
+from tockmark.result import Json
+from tockmark.tests import made
+
+
+@pytest.fixture(scope="module")
+def new() -> Json:
+    return made.result(catalogue.load())
+
+
+@pytest.fixture(scope="module")
+def named(new: Json) -> list[Named]:
+    return [Named("old", made.result(catalogue.load(), 1.2)), Named("new", new)]
+
+
+def values(data: Any) -> list[float]:
+    return [float(value) for value in data]
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list[Named]) -> None:
+    sheet = figures.draw(named, [name])[name]
+    svg = plot.rendered(sheet, "svg").decode()
+    for one in named:
+        assert f"{one.name}: {view.provenance(one.result)}" in svg
+    for axes in (panel for panel in sheet.panels if panel.axison):
+        labelled = [axes.get_xlabel(), axes.get_ylabel()]
+        if name == "memory-bandwidth":  # panels of one row and one column share their scales
+            labelled = [sheet.grid[-1][0].get_xlabel(), sheet.grid[0][0].get_ylabel()]
+        if name == "instruction-cache":
+            labelled[1] = sheet.panels[0].get_ylabel()
+        if name == "sweeps":
+            labelled[1] = sheet.grid[0][0].get_ylabel()
+        if name == "before-after":  # the names of the rows stand there
+            labelled[1] = axes.get_yticklabels()[0].get_text()
+        assert all(labelled)
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_lines_are_told_apart_without_colour(name: str, named: list[Named]) -> None:
+    for axes in figures.draw(named, [name])[name].panels:
+        styles = [
+            (line.get_marker(), line.get_linestyle(), str(line._dash_pattern))  # type: ignore[attr-defined]
+            for line in axes.get_lines()
+            if not str(line.get_label()).startswith("_")
+        ]
+        assert len(set(styles)) == len(styles)
+
+
+def test_the_same_result_makes_the_same_bytes(named: list[Named]) -> None:
+    once, again = (
+        {name: plot.rendered(sheet, "svg") for name, sheet in figures.draw(named).items()}
+        for _ in range(2)
+    )
+    assert once.keys() == figures.FIGURES.keys()
+    assert once == again
+    assert not any(b"<dc:date>" in svg for svg in once.values())
+
+
+def test_a_line_holds_the_numbers_of_the_result(new: Json) -> None:
+    (axes,) = figures.draw([Named("new", new)], ["procedure-calls"])["procedure-calls"].panels
+    on, off = axes.get_lines()
+    assert values(on.get_xdata()) == list(range(1, 11))
+    for line, icache in ((on, True), (off, False)):
+        nets = [
+            row["cycles"]["net"]
+            for row in new["rows"]
+            if row["id"] == "call.args" and row["icache"] is icache
+        ]
+        assert values(line.get_ydata()) == nets
+
+
+def test_bandwidth_is_bytes_by_net_cycles(new: Json) -> None:
+    sheet = figures.draw([Named("new", new)], ["memory-bandwidth"])["memory-bandwidth"]
+    line = sheet.grid[0][0].get_lines()[0]  # mem.copy_asm with the cache on
+    row = next(r for r in new["rows"] if r["id"] == "mem.copy_asm" and r["params"]["size"] == 4096)
+    at = values(line.get_xdata()).index(4096)
+    assert values(line.get_ydata())[at] == 4096 / row["cycles"]["net"]
+
+
+def test_a_wrong_row_is_not_drawn(new: Json) -> None:
+    wrong = copy.deepcopy(new)
+    for row in wrong["rows"]:
+        if row["id"] == "call.args" and row["params"]["n"] == 5:
+            row["errors"] = ["net cycles is -1, below zero"]
+    sheet = figures.draw([Named("wrong", wrong)], ["procedure-calls"])["procedure-calls"]
+    assert [5 in values(line.get_xdata()) for line in sheet.panels[0].get_lines()] == [False] * 2
+
+
+def test_pictures_without_rows_are_left_out(new: Json) -> None:
+    bare = {**new, "rows": [row for row in new["rows"] if row["id"] == "syscall.command"]}
+    assert not figures.draw([Named("bare", bare)])
+    both = [Named("bare", bare), Named("new", new)]
+    assert "before-after" in figures.draw(both)
+
+
+def test_the_paper_can_be_drawn() -> None:
+    paper = results.load(Path(__file__).parents[3] / "results" / "paper-2021.json")
+    sheets = figures.draw([Named("study", paper)])
+    assert set(sheets) == {"procedure-calls", "memory-bandwidth"}
+
+
+def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Json) -> None:
+    stored = tmp_path / "new.json"
+    stored.write_text(results.text(new), encoding="utf-8")
+    runner = CliRunner()
+    done = runner.invoke(app, ["plot", str(stored), "-o", str(tmp_path), "--format", "png"])
+    assert done.exit_code == 0, done.output
+    names = {path.stem for path in tmp_path.glob("*.png")}
+    assert names == set(figures.FIGURES) - {"before-after"}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.glob("*.png"))
+    only = ["plot", str(stored), "-o", str(tmp_path / "one"), "--only"]
+    assert runner.invoke(app, [*only, "sweeps,before-after"]).exit_code == 1
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["sweeps.svg"]
+    wrong = runner.invoke(app, [*only, "sweep"])
+    assert isinstance(wrong.exception, TockmarkError)
+    assert "choose from: procedure-calls" in str(wrong.exception)
+    twice = runner.invoke(app, ["plot", str(stored), str(stored)])
+    assert "given twice" in str(twice.exception)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The HTML report: one page that needs nothing else, and holds what the results hold."""
+
+import copy
+import re
+import shutil
+import subprocess
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tockmark import catalogue, report, view
+from tockmark.plot import Named
+from tockmark.result import Json
+from tockmark.tests import made
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+LOADING = {"src", "srcset", "data", "poster", "action", "background", "formaction"}
+
+
+class Page(HTMLParser):
+    """What a page holds: its text, its ids, and whatever it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.loads: list[str] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("script", "iframe", "object", "embed", "link", "base"):
+            self.loads.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in LOADING:
+                self.loads.append(f"{tag} {name}={value}")
+            if name == "href":
+                self.targets.append(value or "")
+            if value and "url(" in value:
+                self.targets += re.findall(r"url\(([^)]*)\)", value)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Named]:
+    known = catalogue.load()
+    return [Named("old", made.result(known, 1.2)), Named("new", made.result(known))]
+
+
+@pytest.fixture(scope="module")
+def page(results: list[Named]) -> str:
+    return report.report(results, catalogue.load())
+
+
+def test_the_page_needs_nothing_else(page: str) -> None:
+    read = Page(page)
+    assert not read.open
+    assert not read.loads
+    assert len(set(read.ids)) == len(read.ids)
+    assert read.targets
+    for target in read.targets:
+        assert target.startswith("#")
+        assert target[1:] in read.ids
+    assert not re.search(r"https?:|@import|//[a-z]+\.", page)
+
+
+def test_every_row_and_what_it_means_is_there(page: str, results: list[Named]) -> None:
+    known = catalogue.load()
+    text = re.sub(r"[ \n]+", " ", "".join(Page(page).text))
+    for row in view.rows(results[1].result):
+        assert row["id"] in text
+        if row["id"] in known.benchmarks:
+            assert " ".join(known.benchmarks[row["id"]].what.split()) in text
+        for name in ("cycles", "instret"):
+            assert report.number(view.net(row, name)) in text
+    assert "made-up kernel" in text
+    assert "Nothing is known of how true these cycle counts are" in text
+    assert "What it does not prove" in text
+
+
+def test_pictures_and_the_study_are_there(page: str) -> None:
+    for name in ("procedure-calls", "instruction-cache", "before-after"):
+        assert f'<figure id="{name}"><div><svg' in page
+    study = page[page.index('id="study"') :]
+    assert "4.6883 ms" in study
+    assert "are the first (cold) sample" in study
+    assert "43\u202f626" in study
+
+
+def test_errors_and_gaps_stand_in_the_page(results: list[Named]) -> None:
+    wrong = copy.deepcopy(results[1].result)
+    row = next(row for row in wrong["rows"] if row["id"] == "syscall.command")
+    row["errors"] = ["net cycles is -7, below zero"]
+    wrong["skipped"] = [
+        {"app": "ipc", "boot": "ipc", "icache": True, "id": "ipc.ping", "params": {}, "why": "none"}
+    ]
+    page = report.report([Named("wrong", wrong)], catalogue.load())
+    assert "wrong is incomplete:" in page
+    assert "syscall.command: net cycles is -7, below zero" in page
+    assert "ipc.ping: none" in page
+    assert '<td class="bad" colspan="3" title="net cycles is -7, below zero">error</td>' in page
+
+
+def test_what_a_result_says_is_text_and_no_markup(results: list[Named]) -> None:
+    hostile = copy.deepcopy(results[1].result)
+    hostile["provenance"]["kernel"]["name"] = "<script>alert(1)</script>"
+    page = report.report([Named("<b>", hostile)], catalogue.load())
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert not Page(page).loads
+
+
+def test_the_floor_is_that_of_the_same_machine_and_interface(
+    results: list[Named], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from tockmark import paths
+    from tockmark import result as stored
+
+    def baseline(path: str, machine: str) -> Json:
+        lowest = made.result(catalogue.load(), 0.5)
+        lowest["provenance"]["kernel"]["name"] = "tockmark-baseline 0 abi2"
+        lowest["provenance"]["board"]["machine"] = machine
+        (tmp_path / path).write_text(stored.text(lowest), encoding="utf-8")
+        return lowest
+
+    baseline("baseline-a.json", "nexysvideo")
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    assert "× floor" not in report.report(results, catalogue.load())
+    lowest = baseline("baseline-b.json", "cw310")
+    page = report.report(results[1:], catalogue.load())
+    assert "× floor" in page
+    call = page[page.index("<b>syscall.command</b>") :]
+    assert "<td>2</td></tr>" in call[: call.index("</tbody>")]  # 150 by 75
+    assert "is not Tock" not in page
+    assert "is not Tock" in report.report([Named("floor", lowest)], catalogue.load())
+
+
+def test_a_report_takes_less_than_ten_seconds(results: list[Named]) -> None:
+    start = time.process_time()
+    report.report(results, catalogue.load())
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
+def test_a_browser_shows_it_at_any_width(page: str, tmp_path: Path, width: int) -> None:
+    # A window cannot be as narrow as a phone here, but the page in it can.
+    written, picture = tmp_path / "page.html", tmp_path / "page.png"
+    probe = (
+        f"<style>html {{ width: {width}px; }}</style>"
+        "<script>document.title = document.documentElement.scrollWidth</script></body>"
+    )
+    written.write_text(page.replace("</body>", probe), encoding="utf-8")
+    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={max(width, 500)},2000"]
+    for what in (f"--screenshot={picture}", "--dump-dom"):
+        done = subprocess.run(
+            [*command, what, written.as_uri()], capture_output=True, text=True, timeout=120
+        )
+    assert picture.stat().st_size > 20_000
+    title = re.search(r"<title>(\d+)</title>", done.stdout)
+    assert title is not None
+    assert int(title[1]) <= max(width, 500)  # nothing sticks out to the side

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The logs of the 2021 study: what is read, what is named and left out, and the study's figures."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tockmark import catalogue, paths, protocol, study
+from tockmark import result as results
+from tockmark.errors import TockmarkError
+from tockmark.parse import parse
+from tockmark.result import Json, incomplete
+
+KNOWN = study.facts()
+LOGS = sorted((paths.RESULTS / "study-2021").glob("*.log"))
+
+
+def table(heading: str, values: list[int | str], sep: str = ", ") -> str:
+    return "".join([heading, *(f"{i}{sep}{value}\n" for i, value in enumerate(values))])
+
+
+def log(*parts: str) -> str:
+    return "".join(parts)
+
+
+def read(text: str) -> tuple[dict[str, dict[str, list[int]]], list[str], list[str]]:
+    """The series by row, the problems, and the errors of rows."""
+    found, errors = study.measured(text, "made", KNOWN)
+    rows = {
+        catalogue.label(row.id, row.params): row.series
+        for _, app in found.each()
+        for row in app.rows
+    }
+    return rows, list(map(str, found.problems)), [e for row in errors.values() for e in row]
+
+
+MADE_UP = "### RESULTS ###\nbenchmark: made_up"
+CYCLES = "run, cycles\n"
+
+
+def test_two_benchmarks_in_one_file_make_one_row_with_both_series() -> None:
+    text = log(
+        "kernel 1.6: initialised 3 capsules\n",
+        f"{MADE_UP}_cycles, size 48\n",
+        table(CYCLES, [31, 30, 30]),
+        "benchmark: made_up_instructions, size 48\n",
+        table("run, instructions\n", [9, 9, 9]),
+    )
+    rows, problems, _ = read(text)
+    assert rows == {"study.made_up size=48": {"cycles": [31, 30, 30], "instret": [9, 9, 9]}}
+    assert not problems
+
+
+def test_titles_over_several_lines_tabs_and_tests() -> None:
+    text = log(
+        f"{MADE_UP} title that\n           goes on, with 2 words\n",
+        "description: counts cycles\n  of it\n",
+        table("Test 1: short\n", [5, 5], ",\t"),
+        table("Test 2: long\n", [7, 7], "\t"),
+    )
+    rows, problems, _ = read(text.replace("\n0", "\n\t0").replace("\n1", "\n\t1"))
+    name = "study.made_up_title_that_goes_on_with_2_words"
+    assert rows == {f"{name}_short": {"cycles": [5, 5]}, f"{name}_long": {"cycles": [7, 7]}}
+    assert not problems
+
+
+def test_columns_that_measure_nothing_and_remarks_are_passed_over() -> None:
+    text = log(
+        f"{MADE_UP}\nRun length: 77\n",
+        table("run, bytes_read, cycles, cycles / byte\n", ["4, 20, 5", "8, 40, 5.5"]),
+        "Got sum -12\nall done\n\n",
+        f"{MADE_UP} too\n{table('run, cycles, instructions' + chr(10), ['3, 2', '4, 2'])}",
+    )
+    rows, problems, _ = read(text)
+    assert rows == {
+        "study.made_up": {"cycles": [20, 40]},
+        "study.made_up_too": {"cycles": [3, 4], "instret": [2, 2]},
+    }
+    assert not problems
+
+
+@pytest.mark.parametrize("value", [-788861318, 2**32 - 788861318])
+def test_an_impossible_value_is_an_error_and_no_number(value: int) -> None:
+    rows, problems, errors = read(log(f"{MADE_UP}\n", table(CYCLES, [value, 20, 21])))
+    assert rows == {"study.made_up": {"cycles": [20, 21]}}
+    assert not problems
+    assert len(errors) == 1
+    assert str(value) in errors[0]
+    assert "the cold one" in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{MADE_UP}\n{CYCLES}0, 5\n2, 5\n", "line 5: sample 1 expected, but sample 2 found"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n0, 5\n", "line 5: sample 1 expected, but sample 0 found"),
+        (f"{MADE_UP}\n{CYCLES}1, 5\n2, 5\n", "line 4: sample 0 expected, but sample 1 found"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5, 5\n", "line 5: 3 columns, but 2"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5x\n", "line 5: '1, 5x' is no sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 5\n", "line 5: '1, 5 5' is no sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5.5\n", "line 4: 5.5 is not a whole number"),
+        (f"{MADE_UP}\nrun, bytes\n0, 5\n", "must name cycles or instructions"),
+        (f"{MADE_UP}\nrun, cycles, cycles\n0, 5, 5\n", "must name cycles or instructions"),
+        (f"{MADE_UP}_cycles\nrun, instructions\n0, 5\n", "the title counts cycles"),
+        (f"{MADE_UP}\n0, 5, 5\n", "line 3: 3 columns without a heading"),
+        (f"{MADE_UP}\n0, 5\n", "does not say what it counts"),
+        (f"{MADE_UP}\n{CYCLES}", "line 3: no samples under 'made_up'"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5", "the last line has no line end"),
+        (f"{CYCLES}0, 5\n", "line 1: a table without a title"),
+        (
+            "### RESULTS ###\nbenchmark: plain_proc_cycles\nrun, cycles\n0, 5\n",
+            "the study took 1000",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named_and_left_out(text: str, said: str) -> None:
+    rows, problems, _ = read(text)
+    assert not rows
+    assert len(problems) == 1
+    assert said in problems[0]
+
+
+def test_a_second_measurement_of_the_same_is_named_and_the_first_kept() -> None:
+    text = log(*(f"{MADE_UP}\n{table(CYCLES, [value] * 3)}" for value in (5, 6)))
+    rows, problems, _ = read(text)
+    assert rows == {"study.made_up": {"cycles": [5, 5, 5]}}
+    assert "line 9: 'made_up' was measured before" in problems[0]
+
+
+def test_text_with_numbers_behind_a_table_is_named() -> None:
+    rows, problems, _ = read(log(f"{MADE_UP}\n", table(CYCLES, [5, 5]), "mean 5\n"))
+    assert rows
+    assert problems == ["line 6: cannot place 'mean 5'; take the line out if it measures nothing"]
+
+
+def test_nothing_usable_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "empty.log"
+    path.write_text(f"{MADE_UP}\n")
+    with pytest.raises(TockmarkError, match="nothing in empty can be used"):
+        parse(path, catalogue.load())
+
+
+@pytest.fixture(scope="module")
+def paper() -> Json:
+    return results.load(paths.RESULTS / "paper-2021.json")
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_a_log_of_the_study_agrees_with_what_it_published(path: Path, paper: Json) -> None:
+    result = parse(path, catalogue.load())
+    results.text(result)  # it follows the schema
+    assert not incomplete(result)
+    published = {(r["id"], str(r["params"])): r for r in paper["rows"]}
+    assert result["rows"]
+    for row in result["rows"]:
+        told = published[row["id"], str(row["params"])]
+        for name in ("cycles", "instret"):
+            one, other = told[name] or {}, row[name] or {}
+            for field in ("samples", "overhead", "net", "net_per_op"):
+                assert one.get(field) == other.get(field)
+        if "corrected" not in told:
+            assert told["published"]["value"] == row["cycles"]["stats"]["median"]
+
+
+def test_every_log_of_the_study_is_there_and_its_titles_known() -> None:
+    assert len(LOGS) == 6
+    for path in LOGS:
+        found, _ = study.measured(path.read_text(), path.stem, KNOWN)
+        assert not [row.id for _, app in found.each() for row in app.rows if "study." in row.id]
+
+
+def test_published_rows_are_net_of_the_reading(paper: Json) -> None:
+    overhead = KNOWN["overhead"]
+    unlogged = [row for row in paper["rows"] if row["cycles"]["samples"] is None]
+    assert {row["id"].partition(".")[0] for row in unlogged} == {"ipc", "syscall"}
+    for row in paper["rows"]:
+        net = row["cycles"]["net"]
+        if row["id"] == "time.read":
+            assert row["cycles"]["stats"]["median"] == overhead["cycles"]
+            continue
+        assert row["us"] == pytest.approx(net / 10)
+        if row["published"]["unit"] == "cycles":
+            assert net == row["published"]["value"] - overhead["cycles"]
+
+
+def test_corrections_hold_their_arithmetic(paper: Json) -> None:
+    rows = {catalogue.label(r["id"], r["params"]): r for r in paper["rows"]}
+    net = {name: row["cycles"]["net"] for name, row in rows.items()}
+    overhead = KNOWN["overhead"]["cycles"]
+    call = rows["syscall.command"]
+    assert call["published"]["value"] == pytest.approx((net["syscall.command"] + overhead) / 10)
+    assert call["us"] == 226.7
+    trip = rows["ipc.round_trip"]["published"]["value"] * 10_000  # ms at 10 MHz
+    legs = net["ipc.client_to_server"] + net["ipc.server_to_client"]
+    assert net["ipc.round_trip"] - legs == -34
+    assert trip - overhead - legs == pytest.approx(956, abs=1)
+    flash = rows["flash.read_seq"]
+    raw = flash["cycles"]["stats"]["median"]
+    assert flash["published"]["value"] == pytest.approx(7936 / (raw / 1e7) / 2**20, abs=1e-3)
+    assert flash["mb_per_s"] == pytest.approx(4 * 7936 / flash["us"])
+    corrected = {name for name, row in rows.items() if "corrected" in row}
+    assert corrected == {
+        "syscall.command",
+        "ipc.client_to_server",
+        "ipc.round_trip",
+        "mem.copy_memcpy size=32",
+        "flash.read_seq",
+        "flash.read_sporadic",
+    }
+
+
+def test_a_million_samples_are_read_in_seconds() -> None:
+    rows = "".join(f"{i}, {2000 + i % 7}\n" for i in range(protocol.MAX_SAMPLES))
+    start = time.process_time()
+    found, problems, _ = read(f"{MADE_UP}\n{CYCLES}{rows}")
+    assert time.process_time() - start < 5
+    assert len(found["study.made_up"]["cycles"]) == protocol.MAX_SAMPLES
+    assert not problems
+
+
+def test_the_paper_is_a_file_that_the_tool_would_write(paper: Json) -> None:
+    stored = (paths.RESULTS / "paper-2021.json").read_text(encoding="utf-8")
+    assert json.loads(stored) == paper
+    assert results.text(paper) == stored

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Sweeps: slopes, intercepts and bends of lines that are known."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import result as results
+from tockmark import sweeps
+from tockmark.catalogue import Catalogue
+from tockmark.cli import app
+from tockmark.tests.of_samples import made, steady
+
+
+def of(catalogue: Catalogue, **nets: dict[int, int]) -> results.Json:
+    rows = {
+        f"a.{name} size={size}": steady(net)
+        for name, by in nets.items()
+        for size, net in by.items()
+    }
+    return made(catalogue, rows)
+
+
+def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
+    (found,) = sweeps.sweeps(of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue)
+    assert (found.label, found.parameter, found.sizes) == ("a.x", "size", 5)
+    assert (found.line.slope, found.line.intercept) == pytest.approx((3, 40))
+    assert (found.line.held_out, found.line.held_out_error) == pytest.approx((4, 0))
+    assert found.bend is None
+
+
+def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
+    nops = {k: 512 * k + (300 * (k - 4) if k > 4 else 0) for k in range(17)}
+    (found,) = sweeps.sweeps(of(catalogue, x=nops), catalogue)
+    assert found.bend == 4
+    assert found.slopes == pytest.approx((512, 812))
+    assert found.line.residual_sd > 100
+
+
+def test_jitter_is_no_bend(catalogue: Catalogue) -> None:
+    jitter = {k: 500 * k + (7 * k) % 5 for k in range(17)}
+    (found,) = sweeps.sweeps(of(catalogue, x=jitter), catalogue)
+    assert found.bend is None
+
+
+def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None:
+    rows = {
+        f"a.x width={width} size={size}": steady(width * size)
+        for width in (2, 4)
+        for size in range(1, 7)
+    }
+    found = sweeps.sweeps(made(catalogue, rows, icache=(True, False)), catalogue)
+    assert [(s.label, s.icache, round(s.line.slope, 6)) for s in found] == [
+        ("a.x width=2", True, 2),
+        ("a.x width=4", True, 4),
+        ("a.x width=2", False, 2),
+        ("a.x width=4", False, 4),
+    ]
+
+
+def test_too_few_sizes_are_no_sweep(catalogue: Catalogue) -> None:
+    assert sweeps.sweeps(of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
+
+
+def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
+    result = of(catalogue, x={s: 40 + 3 * s for s in range(8)})
+    (tmp_path / "r.json").write_text(results.text(result))
+    done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json")])
+    assert done.exit_code == 0
+    assert "a.x by size" in done.output
+    assert max(map(len, done.output.splitlines())) <= 100
+    done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json"), "--json"])
+    assert json.loads(done.output)[0]["line"]["slope"] == pytest.approx(3)
