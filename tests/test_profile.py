@@ -135,7 +135,7 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     result = tmp_path / "result.json"
-    tockmark("run", "--only", "syscall", "-o", str(result))
+    tockmark("run", "--only", "syscall", "--icache", "on", "-o", str(result))
     (row,) = (r for r in json.loads(result.read_text())["rows"] if r["id"] == "syscall.command")
     sample = row["cycles"]["stats"]["median"]
 

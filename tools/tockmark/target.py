@@ -18,7 +18,7 @@ _ENDINGS = {  # the simulator's exit codes, and what a user can do about each
     3: "the core sleeps and nothing can wake it: an app waits for something that never comes",
     4: "the cycle limit was reached: the app or the kernel hangs, or needs a larger --max-cycles",
     5: "the core locked up: the kernel faulted in its own trap handler",
-    7: "the kernel panicked: its last lines in the log say what and where",
+    7: "the kernel panicked; its last lines in the log tell more",
 }
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end .*?)\bcycles=(\d+)")
 

@@ -184,6 +184,8 @@ private:
             std::fprintf(
                 stderr, "earlgrey-sim: at pc=0x%08x mepc=0x%08x mtval=0x%08x last-data=0x%08x\n",
                 core_.pc(), core_.exception_pc(), core_.exception_addr(), core_.last_data_addr());
+        if (code == kPanic)
+            std::fprintf(stderr, "earlgrey-sim: %s\n", suite_.panic().c_str());
         std::fprintf(stderr, "earlgrey-sim: end reason=%s cycles=%llu instret=%u wall=%.2f\n",
                      kReason[code], static_cast<unsigned long long>(now_), core_.minstret(),
                      wall());

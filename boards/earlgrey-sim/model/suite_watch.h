@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace earlgrey {
 
@@ -23,17 +24,22 @@ public:
             return;
         }
         line();
-        line_.clear();
+        last_ = std::exchange(line_, {});
     }
     bool over() const { return expected_ && ended_.size() >= expected_; }
-    bool panicked() const { return panicked_; }
+    bool panicked() const { return !panic_.empty(); }
+    const std::string &panic() const { return panic_; } // what the kernel says of it
 
 private:
     static constexpr size_t kLongest = 256;
 
     void line() {
-        panicked_ |= line_.starts_with("tockmark-kernel: panic: ");
-        panicked_ |= line_.starts_with("\tKernel version ");
+        while (line_.ends_with('\r'))
+            line_.pop_back();
+        if (line_.starts_with("tockmark-kernel: panic: "))
+            panic_ = line_;
+        if (line_.starts_with("\tKernel version "))
+            panic_ = "panic: " + last_;
         std::istringstream words(line_);
         std::string mark, seq, app, record, word;
         words >> mark >> seq >> app >> record;
@@ -49,7 +55,7 @@ private:
     std::string line_;
     std::set<std::string> ended_;
     size_t expected_ = 0;
-    bool panicked_ = false;
+    std::string last_, panic_;
 };
 
 } // namespace earlgrey
