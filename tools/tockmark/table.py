@@ -86,9 +86,9 @@ def render_side_by_side(named: list[tuple[str, Json]], catalogue: Catalogue) -> 
         lines += [f"{letter} = {name}", *(f"    {line}" for line in _header(result))]
         why = incomplete(result)
         lines += [f"    INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
-    lines += ["", "Net cycles of one sample (median, less time.read of the same boot; time.read as"]
-    lines += ['measured), and its ratio to A. Lower is better. "-": not measured. "!": below zero,']
-    lines += ["an error.", ""]
+    lines += ["", "Net cycles of one operation (median, less time.read of the same boot; time.read"]
+    lines += ['as measured), and its ratio to A. Lower is better. "-": not measured. "!": below']
+    lines += ["zero, an error.", ""]
     columns = {"A": 10} | {name: w for x in letters[1:] for name, w in ((x, 10), (f"{x}/A", 7))}
     for icache in icaches([result for _, result in named]):
         lines += [f"I-cache {ON_OR_OFF[icache]}", ""]
@@ -96,9 +96,9 @@ def render_side_by_side(named: list[tuple[str, Json]], catalogue: Catalogue) -> 
         for section, rows in _sections(tables, catalogue):
             lines += _heading(section, _cells(columns, columns.values()))
             for id_, params, found in rows:
-                values = [_net(found[0])]
+                values = [_per_op(found[0])]
                 for row in found[1:]:
-                    values += [_net(row), _ratio(found[0], row)]
+                    values += [_per_op(row), _ratio(found[0], row)]
                 lines.append(f"{label(id_, params):{NAME}}{_cells(values, columns.values())}")
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
@@ -194,8 +194,9 @@ def _header(result: Json) -> list[str]:
     return [
         f"kernel  {name}{sha}",
         *(["        the baseline kernel, not Tock: the floor that the interface allows"] * floor),
-        f"board   {board['name'] or 'unknown'} ({board['machine'] or '?'}), {clock}, i-cache"
-        f" {icache}; timing: {board['timing']}",
+        f"board   {board['name'] or 'unknown'} ({board['machine'] or '?'}), {clock},"
+        f" i-cache {icache}",
+        f"timing  {board['timing']}",
         f"date    {provenance['date']}, tockmark {provenance['tool']['version']}",
     ]
 
@@ -250,13 +251,24 @@ def net_of(row: Json | None) -> float | None:
     return value
 
 
+def per_op_of(row: Json | None) -> float | None:
+    """The same of one operation: what results with other bodies can be compared by."""
+    value = net_of(row)
+    return value / row["inner"] if row and value is not None else None
+
+
+def _per_op(row: Json | None) -> str:
+    value = per_op_of(row)
+    return _number(value, 3) + ("!" if value is not None and value < 0 else "")
+
+
 def _net(row: Json | None) -> str:
     value = net_of(row)
     return _number(value) + ("!" if value is not None and value < 0 else "")
 
 
 def _ratio(base: Json | None, row: Json | None) -> str:
-    below, above = net_of(base), net_of(row)
+    below, above = per_op_of(base), per_op_of(row)
     return f"{above / below:.2f}" if below and above and below > 0 and above > 0 else "-"
 
 

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Makes docs/findings.md from its template and the committed results: `make findings`.
+
+The template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
+file or a profile under results/. With --check nothing is written, and the exit code is 1 if the page
+is not what the results say.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from tockmark import catalogue as catalogues
+from tockmark import result as results
+from tockmark.catalogue import OVERHEAD, Params, label
+from tockmark.table import net_of, per_op_of
+
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATE, PAGE = ROOT / "docs" / "findings.md.j2", ROOT / "docs" / "findings.md"
+PROFILES = ROOT / "results" / "profiles"
+CALLS = ("syscall", "upcall", "console", "ctx", "ipc")  # groups whose rows are the kernel's work
+Json = dict[str, Any]
+
+
+class Run:
+    """A result file, by row."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.result = results.load(ROOT / "results" / f"{name}.json")
+        self.kernel: Json = self.result["provenance"]["kernel"]
+        self.board: Json = self.result["provenance"]["board"]
+        self.rows = {
+            (row["icache"], label(row["id"], row["params"])): row
+            for row in self.result["rows"]
+            if row["id"] != OVERHEAD or row["app"] == "time"
+        }
+
+    def row(self, name: str, icache: bool = True) -> Json | None:
+        return self.rows.get((icache, name))
+
+    def net(self, name: str, icache: bool = True) -> float | None:
+        """Net cycles of one sample; time.read as measured."""
+        return net_of(self.row(name, icache))
+
+    def per_op(self, name: str, icache: bool = True) -> float | None:
+        return per_op_of(self.row(name, icache))
+
+    def instructions(self, name: str, icache: bool = True) -> float | None:
+        """Net instructions of one sample; of time.read as measured."""
+        instret = (self.row(name, icache) or {}).get("instret") or {}
+        value: float | None = instret.get("net")
+        if name == OVERHEAD and instret:
+            value = instret["stats"]["median"]
+        return value
+
+    def skipped(self) -> list[tuple[str, str]]:
+        """What was not measured, and why, each once."""
+        return list(dict.fromkeys((row["id"], row["why"]) for row in self.result["skipped"]))
+
+
+class Findings:
+    """What the template can ask for."""
+
+    def __init__(self) -> None:
+        self.catalogue = catalogues.load()
+        self.runs: dict[str, Run] = {}
+
+    def run(self, name: str) -> Run:
+        if name not in self.runs:
+            self.runs[name] = Run(name)
+        return self.runs[name]
+
+    def table(
+        self, names: list[str], groups: list[str], icache: bool = True, titles: list[str] = ()
+    ) -> str:
+        """Net cycles of one operation for each run, and from the second on its ratio to the first."""
+        runs = [self.run(name) for name in names]
+        heads = list(titles or names)
+        lines = ["| row | " + " | ".join([heads[0], *(f"{h} | ×" for h in heads[1:])]) + " |"]
+        lines.append("|---|" + "--:|" * (2 * len(runs) - 1))
+        for name in self._labels(groups):
+            found = [run.per_op(name, icache) for run in runs]
+            if not any(value is not None for value in found[1:] or found):
+                continue
+            cells = [number(found[0])]
+            for value in found[1:]:
+                cells += [number(value), ratio(found[0], value)]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def _labels(self, groups: list[str]) -> list[str]:
+        """The rows of groups, or of single benchmarks, in the catalogue's order."""
+        return [
+            label(id_, params)
+            for id_, params in self.catalogue.rows(self.catalogue.benchmarks)
+            if id_ in groups or id_.partition(".")[0] in groups
+        ]
+
+    def dearest(self, name: str, count: int = 10) -> list[str]:
+        """The benchmarks of the kernel's work that cost most an operation, one row of each."""
+        run = self.run(name)
+        best: dict[str, tuple[float, str]] = {}
+        for row_name in self._labels(list(CALLS)):
+            value = run.per_op(row_name)
+            id_ = row_name.partition(" ")[0]
+            if value is not None and (id_ not in best or value > best[id_][0]):
+                best[id_] = (value, row_name)
+        return [row for _, row in sorted(best.values(), reverse=True)[:count]]
+
+    def profile(self, kernel: str, id_: str, params: Params | None = None) -> Json | None:
+        """A stored profile, if there is one."""
+        path = PROFILES / f"{kernel}-{label(id_, params or {}).replace(' ', '-')}.json"
+        if not path.exists():
+            return None
+        found: Json = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def profiles(self, kernel: str) -> list[Json]:
+        """All stored profiles of a kernel, by name."""
+        found = [json.loads(p.read_text()) for p in sorted(PROFILES.glob(f"{kernel}-*.json"))]
+        return found
+
+
+def number(value: float | None) -> str:
+    """As many digits as a reader needs."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.2f}"
+
+
+def ratio(base: float | None, value: float | None) -> str:
+    return f"{value / base:.2f}" if base and value and base > 0 else "-"
+
+
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.0f} %"
+
+
+def render() -> str:
+    """The whole page."""
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    environment.filters["number"] = number
+    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    made = template.render(f=Findings(), number=number, ratio=ratio, share=share)
+    return made.rstrip() + "\n"
+
+
+def main() -> int:
+    made = render()
+    fresh = PAGE.exists() and PAGE.read_text(encoding="utf-8") == made
+    if "--check" in sys.argv:
+        if not fresh:
+            print(f"{PAGE.relative_to(ROOT)}: not what the results say; run `make findings`")
+        return 0 if fresh else 1
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
