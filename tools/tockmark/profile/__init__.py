@@ -19,7 +19,7 @@ from tockmark.board import Board
 from tockmark.catalogue import Catalogue, Params, label
 from tockmark.crc import crc16
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.image import Apps, Kernel, build_image
+from tockmark.image import Apps, Image, Kernel, build_image
 from tockmark.profile import attribute, flame, report
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
@@ -95,7 +95,7 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     apps = Apps(paths.APPS / "c-abi2", 2)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
     image = build_image(boot, apps, options.kernel, options.board, options.out, True, symbols)
-    app = Program(image.slots[boot.slots.index(group)].elf)
+    app = _reporter(image)
     sampler = Sampler.of(app)
     log, runs = _run(options, binary, image.flash, sampler)
     rows = _rows(log, group, options)
@@ -149,6 +149,12 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     if options.as_json:
         return files["profile.json"].rstrip()
     return f"{text}\n\nwritten to {paths.shown(options.out)}: {written}"
+
+
+def _reporter(image: Image) -> Program:
+    """The app whose samples these are: only an app of benchmarks has the sampler."""
+    programs = (Program(slot.elf) for slot in image.slots)
+    return next(program for program in programs if program.has("tm_sample"))
 
 
 def _kernel(kernel: Kernel) -> Program:
