@@ -143,7 +143,11 @@ def share(part: float, whole: float) -> str:
 def render() -> str:
     """The whole page."""
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        loader=jinja2.FileSystemLoader(TEMPLATE.parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
     )
     environment.filters["number"] = number
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))

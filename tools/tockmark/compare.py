@@ -186,12 +186,18 @@ def _without_ratio(base: Value, new: Value, exact: bool) -> Judged:
 
 
 def compare(
-    base: Json, new: Json, name: str, catalogue: Catalogue, chosen: Margins, force: bool = False
+    base: Json,
+    new: Json,
+    name: str,
+    catalogue: Catalogue,
+    chosen: Margins,
+    force: bool = False,
+    only: tuple[str, ...] = (),
 ) -> Comparison:
-    """A result against the baseline."""
+    """A result against the baseline; `only` has patterns of the rows to look at."""
     differ = factors.differing(base, new)
     factors.check(differ, name, force)
-    found = pair_up(base, new)
+    found = pair_up(base, new, only)
     usable = [(one, two) for one, two in found.both if not unusable(one, two)]
     if not usable:
         raise TockmarkError(
@@ -232,16 +238,16 @@ class Pairs:
     only_new: list[Entry]
 
 
-def pair_up(base: Json, new: Json) -> Pairs:
+def pair_up(base: Json, new: Json, only: tuple[str, ...] = ()) -> Pairs:
     """Rows pair by id, parameters and cache setting. Where each result has one setting only, and
     not the same one, that is the very factor to compare: rows pair whatever it is."""
-    one, two = entries(base), entries(new)
+    one, two = entries(base, only), entries(new, only)
     settings = {key[2] for key in one}, {key[2] for key in two}
     if len(settings[0]) == len(settings[1]) == 1 and settings[0] != settings[1]:
         one = {(*key[:2], None): entry for key, entry in one.items()}
         two = {(*key[:2], None): entry for key, entry in two.items()}
     return Pairs(
-        [(entry, two[key]) for key, entry in one.items() if key in two],
+        [(e.per_operation(), two[key].per_operation()) for key, e in one.items() if key in two],
         [entry for key, entry in one.items() if key not in two],
         [entry for key, entry in two.items() if key not in one],
     )

@@ -58,7 +58,7 @@ def _told(result: Json) -> list[tuple[str, str]]:
 def _legend(comparisons: list[Comparison]) -> list[str]:
     tests = [comparison.tests for comparison in comparisons if comparison.tests]
     text = [
-        "Net cycles of a sample: median, less time.read of the same boot (time.read: as measured).",
+        "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
         f"Lower is better. Margin: {_percent(comparisons[0].margin)}, unless a row has its own.",
         "",
         *(MEANING[verdict] for verdict in Verdict),
@@ -77,14 +77,14 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
 
 def _detailed(comparison: Comparison) -> list[str]:
     """One contender: all columns."""
-    widths = {"A": 8, "B": 8, "change": 8, "interval": 15, "p": 6, "instr": 8}
+    widths = {"A": 7, "B": 7, "change": 8, "interval": 13, "p": 6, "instr": 7}
     if not comparison.tests:
         del widths["p"]
     if not _noisy(comparison):
         del widths["interval"]
     lines = []
     for section, pairs in comparison.sections:
-        lines += _heading(section, f"{_cells(widths, widths)}  {'verdict':<15}")
+        lines += _heading(section, f"{_cells(widths, widths)}  {'verdict':<16}")
         for pair in pairs:
             cycles = pair.cycles
             texts = {
@@ -96,7 +96,7 @@ def _detailed(comparison: Comparison) -> list[str]:
                 "instr": _change(pair.instret),
             }
             cells = _cells([texts[name] for name in widths], widths)
-            lines.append(_row(pair.entry.label, f"{cells}  {_verdict(cycles):<15}"))
+            lines.append(_row(pair.entry.label, f"{cells}  {_verdict(cycles):<16}"))
         lines.append("")
     return lines
 
@@ -136,11 +136,13 @@ def _summary(comparison: Comparison, letter: str) -> list[str]:
     counts = comparison.counts()
     relevant = [p for p in comparison.pairs() if p.cycles.verdict is Verdict.RELEVANT]
     lower = sum(pair.cycles.lower for pair in relevant)
-    lines = [
-        f"{letter} against A: {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
+    lines = textwrap.wrap(
+        f"{letter} against A, {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
         f" {counts[Verdict.TRIVIAL]} trivial, {len(relevant)} relevant ({lower} lower,"
-        f" {len(relevant) - lower} higher), {counts[Verdict.INDETERMINATE]} indeterminate"
-    ]
+        f" {len(relevant) - lower} higher), {counts[Verdict.INDETERMINATE]} indeterminate",
+        LINE,
+        subsequent_indent="    ",
+    )
     if comparison.mean:
         mean = comparison.mean
         span = "exact" if mean.exact else f"{mean.low:.4f} to {mean.high:.4f}"
@@ -198,7 +200,8 @@ def _heading(section: str, columns: str) -> list[str]:
 
 
 def _row(label: str, cells: str) -> str:
-    return f"{label:{LINE - len(cells)}}{cells}".rstrip()
+    room = LINE - len(label) - 1  # a long label takes what its first figure leaves free
+    return f"{label} {cells.lstrip():>{min(room, LINE - 1)}}".rstrip()
 
 
 def _cells(values: Iterable[str], widths: dict[str, int] | list[int]) -> str:
@@ -238,7 +241,8 @@ def _interval(judged: Judged) -> str:
         return "exact" if judged.exact else "no ratio"
     if judged.exact:
         return "exact"
-    return f"{(judged.low - 1) * 100:+.2f} … {(judged.high - 1) * 100:+.2f}"
+    ends = [(end - 1) * 100 for end in (judged.low, judged.high)]
+    return " … ".join(f"{end:+.{2 if abs(end) < 10 else 1}f}" for end in ends)
 
 
 def _p(p: float | None) -> str:
@@ -253,4 +257,4 @@ def _percent(value: float, sign: str = "") -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+    return f"{value:.3f}".rstrip("0").rstrip(".")

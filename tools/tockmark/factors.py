@@ -50,9 +50,15 @@ CACHES = {True: "on", False: "off", None: "unknown"}
 
 
 def differing(base: Json, new: Json) -> list[Factor]:
-    """The factors that differ: what a difference of the figures can come from."""
+    """The factors that differ: what a difference of the figures can come from. The cache setting is
+    one only if they have none in common: rows of the same setting are compared with each other."""
     one, two = of(base), of(new)
-    return [Factor(name, one[name], two[name]) for name in one if one[name] != two[name]]
+    found = [Factor(name, one[name], two[name]) for name in one if one[name] != two[name]]
+    return [f for f in found if f.name != "i-cache" or not _shared(f.base, f.new)]
+
+
+def _shared(base: str, new: str) -> bool:
+    return bool(set(base.split(" and ")) & set(new.split(" and ")))
 
 
 def check(found: list[Factor], name: str, force: bool) -> None:

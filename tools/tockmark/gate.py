@@ -183,10 +183,13 @@ def gate(
     findings, warnings, unasked = [], _incomplete(new[1]), []
     for key, found in known.items():
         good = [entry for entry in found if not entry.errors]
+        good = [entry for entry in good if entry.inner == good[-1].inner]
         if not good:
             warnings.append(f"{found[0].full_label}: no base is good: {found[0].errors[0]}")
         elif key in after and after[key].errors:
             findings.append(_gone(Level.HARD, found[0], after[key].errors[0]))
+        elif key in after and (why := other_sample(good[-1], after[key])):
+            warnings.append(f"{found[0].full_label} is not compared: {why}")
         elif key in after:
             findings += _row(good, after[key], rules)
         elif key in lost:
@@ -202,6 +205,13 @@ def gate(
     findings.sort(key=lambda finding: -finding.level)
     differ = factors.differing(bases[0][1], new[1])
     return Gated(findings, warnings, differ, len(known.keys() & after.keys()))
+
+
+def other_sample(base: Entry, new: Entry) -> str | None:
+    """Whether a sample has come to hold more or fewer operations: its counts are others then."""
+    if base.inner == new.inner:
+        return None
+    return f"a sample holds {new.inner} operations, not {base.inner}"
 
 
 def _incomplete(result: Json) -> list[str]:

@@ -53,7 +53,7 @@ class Point:
 class Series:
     """One row over the runs that can be compared, the oldest first."""
 
-    label: str  # with the cache setting
+    label: str  # with the cache setting, and how many operations are in a sample, if not one
     setting: str  # what all its runs have in common
     points: list[Point]
 
@@ -70,6 +70,7 @@ def line_of(result: Json) -> Json:
             "id": entry.id,
             "params": entry.params,
             "icache": entry.icache,
+            "inner": entry.inner,
             **_ends(entry.cycles),
             "instret": entry.instret.net if entry.instret else None,
         }
@@ -142,7 +143,7 @@ def load(path: Path) -> tuple[list[Json], list[str]]:
         run = _read(raw)
         if run is None:
             problems.append(f"{shown(path)}: line {number} is torn; skipped")
-        elif run.get("format") != FORMAT or run.get("version") != VERSION:
+        elif not _follows(run):
             raise TockmarkError(
                 f"{shown(path)}: line {number} is no {FORMAT} of version {VERSION}",
                 "give a file that `tockmark history --add` wrote",
@@ -164,6 +165,29 @@ def _read(raw: bytes) -> dict[str, Any] | None:
     return run if isinstance(run, dict) else None
 
 
+def _follows(run: Json) -> bool:
+    """Whether a line has the form that `line_of` gives it."""
+    numbers = ("cycles", "low", "high")
+    return (
+        (run.get("format"), run.get("version")) == (FORMAT, VERSION)
+        and all(isinstance(run.get(key), str) for key in ("date", "result_sha256"))
+        and isinstance(told := run.get("factors"), dict)
+        and all(isinstance(told.get(name), str) for name in GROUPED)
+        and isinstance(rows := run.get("rows"), list)
+        and all(
+            isinstance(row, dict)
+            and isinstance(row.get("id"), str)
+            and isinstance(row.get("params"), dict)
+            and row.get("icache", 0) in (True, False, None)
+            and all(isinstance(row.get(name), int | float) for name in numbers)
+            and isinstance(row.get("inner"), int)
+            and isinstance(row.get("exact"), bool)
+            and isinstance(row.get("instret", 0), int | float | None)
+            for row in rows
+        )
+    )
+
+
 def series(runs: Iterable[Json], pattern: str) -> list[Series]:
     """The rows that the pattern names, run by run."""
     found: dict[tuple[str, str], list[Point]] = {}
@@ -173,10 +197,11 @@ def series(runs: Iterable[Json], pattern: str) -> list[Series]:
         for row in run["rows"]:
             name = label(row["id"], row["params"])
             full = f"{name}{CACHE[row['icache']]}"
+            several = f", {row['inner']} a sample" if row["inner"] > 1 else ""
             if any(fnmatchcase(text, pattern) for text in (row["id"], name, full)):
                 values = {key: row[key] for key in ("cycles", "low", "high", "instret", "exact")}
                 point = Point(run["date"], **values, factors=told)
-                found.setdefault((full, setting), []).append(point)
+                found.setdefault((full + several, setting), []).append(point)
     return [Series(name, setting, _marked(points)) for (name, setting), points in found.items()]
 
 

@@ -47,9 +47,9 @@ def _figure(found: list[Series]) -> Figure:
             if point.changed:
                 axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
     step = -(-len(dates) // DATES)
-    axes.set_xticks(range(0, len(dates), step), [date[:10] for date in dates[::step]])
-    axes.tick_params(axis="x", rotation=30)
+    shown = [date[:16].replace("T", "\n") for date in dates[::step]]
+    axes.set_xticks(range(0, len(dates), step), shown)
     axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
     axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

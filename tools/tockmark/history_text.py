@@ -8,7 +8,8 @@ from tockmark.result import Json
 
 LINE = 100
 TRACK = 24  # characters of the plot beside the runs of one row
-TRAIL = 24  # runs in the small plot of one among several rows
+NAME = 42
+TRAIL = 16  # runs in the small plot of one among several rows
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -20,7 +21,7 @@ def render(found: list[Series]) -> str:
     for setting in dict.fromkeys(series.setting for series in found):
         lines += [setting, "net cycles of one sample; lower is better", ""]
         head = f"{'runs':>5} {'first':>9} {'last':>9} {'change':>9} {'changes':>8}  "
-        lines += [f"{'':34}{head}".rstrip(), "-" * LINE]
+        lines += [f"{'':{NAME}}{head}".rstrip(), "-" * LINE]
         for series in (series for series in found if series.setting == setting):
             lines.append(_short(series))
         lines.append("")
@@ -66,7 +67,7 @@ def _short(series: Series) -> str:
     trail = "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:])
     changes = sum(point.changed for point in points)
     return (
-        f"{series.label:34}{len(points):>5} {points[0].cycles:>9g} {points[-1].cycles:>9g}"
+        f"{series.label:{NAME}}{len(points):>5} {points[0].cycles:>9g} {points[-1].cycles:>9g}"
         f" {_change(points[0], points[-1]):>9} {changes or '-':>8}  {trail}"
     )
 

@@ -36,14 +36,14 @@ class Sweep:
     slopes: tuple[float, float] | None  # before and behind it
 
 
-def sweeps(result: Json, catalogue: Catalogue) -> list[Sweep]:
-    """All sweeps of a result, in the catalogue's order."""
+def sweeps(result: Json, catalogue: Catalogue, only: tuple[str, ...] = ()) -> list[Sweep]:
+    """All sweeps of a result, or of the rows that a pattern names, in the catalogue's order."""
     found = []
-    for section, rows in in_sections(entries(result).values(), catalogue):
+    for section, rows in in_sections(entries(result, only).values(), catalogue):
         ids: dict[str, list[Entry]] = {}
         for row in rows:
             if row.cycles and not row.errors:
-                ids.setdefault(row.id, []).append(row)
+                ids.setdefault(row.id, []).append(row.per_operation())
         for same in ids.values():
             parameter = _swept(same)
             if parameter:
@@ -111,9 +111,9 @@ def _residual(terms: Floats, y: Floats) -> tuple[Floats, float]:
 def render(found: list[Sweep]) -> str:
     """The lines as a table."""
     lines = [
-        "net cycles = intercept + slope x size. One size is held out of the fit: off is what was",
-        "measured there less what the line says. sd: of the residuals. bend: the size from which",
-        "on another slope fits much better, and the slopes before and behind it.",
+        "net cycles of one operation = intercept + slope x size. One size is held out of the fit:",
+        "off is what was measured there less what the line says. sd: of the residuals. bend: the",
+        "size from which on another slope fits much better, and the slopes before and behind it.",
     ]
     widths = (9, 10, 8, 6, 9)
     heads = ("slope", "intercept", "sd", "held", "off")

@@ -3,7 +3,7 @@
 what it stands for. Rows of several results are the same row if id, parameters and cache agree."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -28,6 +28,7 @@ class Value:
     steady: str  # run-length, as in the file, with the cold sample before
     overhead: str | None  # the same of time.read, if that was taken off
     reads: float  # how often
+    parts: int = 1  # the net is that of one of so many operations in a sample
 
     @cached_property
     def draws(self) -> Floats:
@@ -36,16 +37,20 @@ class Value:
             return np.array([self.net])
         steady = expand(self.steady)[1:]
         if self.overhead:
-            return net_medians(steady, expand(self.overhead)[1:], self.reads)
-        drawn: Floats = net_medians(steady) + (self.net - np.median(steady))
+            return net_medians(steady, expand(self.overhead)[1:], self.reads) / self.parts
+        drawn: Floats = (net_medians(steady) - np.median(steady)) / self.parts + self.net
         return drawn
 
     @cached_property
     def samples(self) -> Floats:
         """The steady samples, each less the overhead's median."""
         steady = np.array(expand(self.steady)[1:], dtype=np.float64)
-        net: Floats = steady - (np.median(steady) - self.net)
+        net: Floats = (steady - np.median(steady)) / self.parts + self.net
         return net
+
+    def of_one(self, inner: int) -> "Value":
+        """The same of one operation, where a sample holds several."""
+        return replace(self, net=self.net / inner, parts=inner)
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Entry:
     id: str
     params: Params
     icache: bool | None
+    inner: int  # operations in a sample
     cycles: Value | None
     instret: Value | None
     errors: tuple[str, ...]
@@ -72,6 +78,11 @@ class Entry:
         """The label with the cache setting, where that is known."""
         return f"{self.label}{CACHE[self.icache]}"
 
+    def per_operation(self) -> "Entry":
+        """The same of one operation: what samples of another make can be compared by."""
+        cycles, instret = (v.of_one(self.inner) if v else None for v in (self.cycles, self.instret))
+        return replace(self, inner=1, cycles=cycles, instret=instret)
+
     def fits(self, pattern: str) -> bool:
         """Whether a pattern such as `mem.*`, `call.args n=?` or `* icache=off` means this row."""
         return any(fnmatchcase(text, pattern) for text in (self.id, self.label, self.full_label))
@@ -80,13 +91,19 @@ class Entry:
 CACHE = {True: " icache=on", False: " icache=off", None: ""}
 
 
+def patterns(option: str | None) -> tuple[str, ...]:
+    """What was given to --only: patterns, separated by commas; none means all rows."""
+    return tuple(filter(None, (part.strip() for part in (option or "").split(","))))
+
+
 def simulated(result: Json) -> bool:
     """Whether a simulator measured this: its figures come out the same each time."""
     return result["provenance"]["board"]["simulator_sha256"] is not None
 
 
-def entries(result: Json) -> dict[Key, Entry]:
-    """The rows of a result. Of the many time.read, that of the app `time` counts."""
+def entries(result: Json, only: tuple[str, ...] = ()) -> dict[Key, Entry]:
+    """The rows of a result, or those that a pattern names. Of the many time.read, that of the app
+    `time` counts."""
     reads = {(row["boot"], row["icache"]): row for row in result["rows"] if row["id"] == OVERHEAD}
     own = OVERHEAD.partition(".")[0]
     found: dict[Key, Entry] = {}
@@ -96,8 +113,10 @@ def entries(result: Json) -> dict[Key, Entry]:
             _value(row, read, series, simulated(result)) for series in ("cycles", "instret")
         )
         errors = tuple(row["errors"])
-        entry = Entry(row["id"], row["params"], row["icache"], cycles, instret, errors)
-        found.setdefault(entry.key, entry)
+        what = row["id"], row["params"], row["icache"], row["inner"]
+        entry = Entry(*what, cycles, instret, errors)
+        if not only or any(map(entry.fits, only)):
+            found.setdefault(entry.key, entry)
     return found
 
 

@@ -49,9 +49,12 @@ def parse_verb(
     path = output if output is not None else log.with_suffix(".json")
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
-    result = parse.parse(log, catalogue.load())
+    known = catalogue.load()
+    result = parse.parse(log, known)
     results.write_whole({path: results.text(result)})
     print(f"{len(result['rows'])} rows kept: {paths.shown(path)}")
+    for id_ in sorted({row["id"] for row in result["rows"]} - known.benchmarks.keys()):
+        print(f"not in the catalogue: {id_}")
     raise typer.Exit(judge(result))
 
 

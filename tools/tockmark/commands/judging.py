@@ -22,10 +22,16 @@ from tockmark import (
 from tockmark import result as results
 from tockmark.commands.common import AsJson, Debug
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.values import patterns
 
 Force = Annotated[
     bool,
     typer.Option("--force", help="Even if machine, clock or timing validity are not the same."),
+]
+
+Only = Annotated[
+    str | None,
+    typer.Option(help="Ids or patterns of rows, separated by commas: 'syscall.*,call.*'."),
 ]
 
 
@@ -34,8 +40,9 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="compare",
         epilog="Examples: `tockmark compare old.json new.json`; `tockmark compare a.json b.json"
-        " c.json --baseline b.json --margin 2%`. Exit codes: 0 compared, whatever the verdicts;"
-        " 1 a result is incomplete; 2 unusable input, or results that cannot be compared.",
+        " c.json --baseline b --margin 2% --only 'syscall.*'`. Exit codes: 0 compared,"
+        " whatever the verdicts; 1 a result is incomplete; 2 unusable input, or results that"
+        " cannot be compared.",
     )(compare_verb)
     app.command(
         name="gate",
@@ -66,9 +73,10 @@ def compare_verb(
             " Default: 1% on the simulator, 5% on boards."
         ),
     ] = None,
+    only: Only = None,
     baseline: Annotated[
-        Path | None,
-        typer.Option(help="Which of the files the others are compared with; the first."),
+        str | None,
+        typer.Option(help="Which file the others are compared with, by its name; the first."),
     ] = None,
     as_json: AsJson = False,
     force: Force = False,
@@ -76,16 +84,20 @@ def compare_verb(
 ) -> None:
     """Say of each row whether results differ, and whether that matters."""
     if baseline is not None:
-        if baseline not in files:
-            raise TockmarkError(f"{baseline} is not among the files", "name one of them")
-        files = [baseline, *(file for file in files if file != baseline)]
+        meant = [file for file in files if baseline in (str(file), file.name, file.stem)]
+        if len(meant) != 1:
+            raise TockmarkError(f"'{baseline}' names {len(meant)} of the files", "name one of them")
+        files = [*meant, *(file for file in files if file not in meant)]
     if len(files) < 2:
         raise TockmarkError("one result alone cannot be compared", "give two files or more")
     chosen = compare.margins(margin)
     named = [(paths.shown(file), results.load(file)) for file in files]
     known = catalogue.load()
     base = named[0][1]
-    found = [compare.compare(base, new, name, known, chosen, force) for name, new in named[1:]]
+    rows = patterns(only)
+    found = [
+        compare.compare(base, new, name, known, chosen, force, rows) for name, new in named[1:]
+    ]
     if as_json:
         print(json.dumps(compare_text.as_json(named[0][0], found), indent=1, ensure_ascii=False))
     else:
@@ -174,12 +186,13 @@ def history_verb(
 
 def fit_verb(
     file: Annotated[Path, typer.Argument(help="Result file.")],
+    only: Only = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
     result = results.load(file)
-    found = sweeps.sweeps(result, catalogue.load())
+    found = sweeps.sweeps(result, catalogue.load(), patterns(only))
     if not found:
         raise TockmarkError(
             f"{paths.shown(file)} holds no sweep", f"one needs {sweeps.LEAST} sizes of a row"

@@ -154,6 +154,18 @@ def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
     assert list(verdicts(found)) == ["time.read icache=on"]
 
 
+def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:
+    one = made(catalogue, {"a.x": steady(1169), "a.y": noisy(9169, 30)})
+    two = made(catalogue, {"a.x": steady(2169), "a.y": noisy(18169, 30)})
+    for row in two["rows"][1:]:
+        row["inner"] = 2
+    found = compare(one, two, "b", catalogue, Margins())
+    by_id = {p.entry.id: p.cycles for p in found.pairs()}
+    assert (by_id["a.x"].base, by_id["a.x"].new) == (1000, 1000)
+    assert by_id["a.y"].new == pytest.approx(9000, rel=0.01)
+    assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
+
+
 def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
@@ -200,6 +212,16 @@ def test_rows_pair_by_cache_setting(catalogue: Catalogue) -> None:
     found = compare(both, off, "b", catalogue, Margins())
     assert list(verdicts(found)) == ["time.read icache=off", "a.x icache=off"]
     assert found.only_base == ["time.read icache=on", "a.x icache=on"]
+
+
+def test_only_some_rows(catalogue: Catalogue) -> None:
+    rows = {"a.x n=1": steady(1169), "a.x n=2": steady(1169), "b.y": steady(1169)}
+    one = made(catalogue, rows, icache=(True, False))
+    found = compare(one, one, "b", catalogue, Margins(), only=("a.x n=2", "b.* icache=off"))
+    labels = ["a.x n=2 icache=on", "a.x n=2 icache=off", "b.y icache=off"]
+    assert list(verdicts(found)) == labels[:2] + labels[2:]
+    assert found.mean is not None
+    assert found.mean.rows == 3
 
 
 def test_nothing_in_common_is_an_error(catalogue: Catalogue) -> None:
@@ -267,7 +289,7 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert done.exit_code == 0, done.output
     (row,) = (r for r in json.loads(done.output)["comparisons"][0]["rows"] if r["id"] == "a.x")
     assert (row["cycles"]["verdict"], row["cycles"]["ratio"]) == ("relevant difference", 1.1)
-    done = run(app, ["compare", a, b, "--baseline", b])
-    assert "relevant, lower" in done.output
+    for name in (b, "b.json", "b"):
+        assert "relevant, lower" in run(app, ["compare", a, b, "--baseline", name]).output
     for arguments in ([a], [a, b, "--baseline", "c.json"], [a, b, "--margin", "much"]):
         assert isinstance(run(app, ["compare", *arguments]).exception, TockmarkError)

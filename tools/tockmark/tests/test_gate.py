@@ -160,6 +160,15 @@ def test_a_new_row_and_a_bad_base_only_show(catalogue: Catalogue) -> None:
     assert gate([("base", good)], ("new", more), load_limits(None)).exit_code == 0
 
 
+def test_a_row_with_other_samples_warns(catalogue: Catalogue) -> None:
+    base, new = made(catalogue, {"a.x": steady(50)}), made(catalogue, {"a.x": steady(800)})
+    new["rows"][1]["inner"] = 16
+    found = gate([("base", base)], ("new", new), load_limits(None))
+    assert (found.exit_code, found.findings) == (1, [])
+    why = "a.x icache=on is not compared: a sample holds 16 operations, not 1"
+    assert found.warnings == [why]
+
+
 def test_noise_warns_but_does_not_fail(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=BOARD_ONLY)
     rules = load_limits(None)

@@ -100,6 +100,7 @@ def test_a_full_disk_leaves_the_old_file(
         ("[]\n3\n", "holds no run"),
         ('{"format": "other"}\n', "line 1 is no tockmark-history of version 1"),
         ('{"format": "tockmark-history", "version": 2}\n', "line 1 is no tockmark-history"),
+        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no tockmark-history"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -111,6 +112,25 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         history.load(tmp_path / "none.jsonl")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"date": 3},
+        {"factors": {}},
+        {"rows": 5},
+        {"rows": [{}]},
+        {"rows": [{"id": "a.x", "params": {}, "icache": None, "cycles": "9"}]},
+    ],
+)
+def test_a_line_of_another_form_is_refused(
+    change: dict[str, object], tmp_path: Path, catalogue: Catalogue
+) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
+    with pytest.raises(TockmarkError, match="line 1 is no tockmark-history of version 1"):
+        history.load(path)
+
+
 def test_runs_that_cannot_be_compared_are_no_one_series(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
@@ -119,6 +139,15 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
     found = history.series(history.load(path)[0], "a.x")
     assert [len(series.points) for series in found] == [1, 1]
     assert not any(point.changed for series in found for point in series.points)
+
+
+def test_other_samples_are_no_one_series(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    later = run(catalogue, 2, 1600)
+    later["rows"][1]["inner"] = 16
+    history.add(path, later)
+    found = history.series(history.load(path)[0], "a.x")
+    assert [s.label for s in found] == ["a.x n=1 icache=on", "a.x n=1 icache=on, 16 a sample"]
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a page shows is what the tool prints: blocks are filled, and nothing else is run."""
+
+import json
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def refreshed() -> Callable[[str], str]:
+    made: Callable[[str], str] = runpy.run_path(str(ROOT / "tools" / "refresh_tables.py"))[
+        "refreshed"
+    ]
+    return made
+
+
+def test_a_block_shows_the_command_and_its_output(refreshed: Callable[[str], str]) -> None:
+    page = "a\n<!-- output: tockmark --version -->\nold\n<!-- end of output -->\nb\n"
+    new = refreshed(page)
+    assert new.startswith("a\n<!-- output: tockmark --version -->\n```text\n$ tockmark --version\n")
+    assert new.endswith("\n```\n<!-- end of output -->\nb\n")
+    assert "old" not in new
+    assert refreshed(new) == new
+
+
+def test_an_exit_code_is_shown(refreshed: Callable[[str], str], tmp_path: Path) -> None:
+    """A made regression: every net is twice what it was."""
+    base = ROOT / "results" / "baseline-cw310.json"
+    worse = json.loads(base.read_text(encoding="utf-8"))
+    for row in worse["rows"]:
+        if row["cycles"] and row["cycles"]["net"]:
+            row["cycles"]["net"] *= 2
+    (tmp_path / "worse.json").write_text(json.dumps(worse), encoding="utf-8")
+    command = f"tockmark gate {base} {tmp_path / 'worse.json'}"
+    page = f"<!-- output: {command} -->\n<!-- end of output -->\n"
+    assert "\nexit code 3\n```\n" in refreshed(page)
+
+
+@pytest.mark.parametrize("command", ["ls", "tockmark table results/none.json"])
+def test_other_commands_and_errors_are_refused(
+    command: str, refreshed: Callable[[str], str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"is not a command of tockmark|shows nothing"):
+        refreshed(f"<!-- output: {command} -->\n<!-- end of output -->\n")

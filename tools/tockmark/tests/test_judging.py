@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What is written about the judging verbs is so: exit codes in the help, files in the page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import gate
+from tockmark.catalogue import Catalogue
+from tockmark.cli import app
+from tockmark.compare import margins
+from tockmark.paths import ROOT
+from tockmark.tests.of_samples import made, steady
+from tockmark.values import entries
+
+PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
+FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("verb", ["compare", "gate", "history", "fit"])
+def test_exit_codes_are_in_the_help_and_in_the_page(verb: str) -> None:
+    text = " ".join(CliRunner().invoke(app, [verb, "--help"]).output.split())
+    told = re.search(r"Exit codes: (.*)", text)
+    assert told
+    (row,) = re.findall(rf"^\| `{verb}.*\|(.*)\|$", PAGE, re.MULTILINE)
+    assert re.findall(r"\b\d\b", told[1]) == re.findall(r"\b\d\b", row)
+    assert f"`{verb}" in PAGE
+
+
+def test_the_margins_in_the_page_work(tmp_path: Path, catalogue: Catalogue) -> None:
+    (tmp_path / "m.toml").write_text(FILES[0])
+    chosen = margins(str(tmp_path / "m.toml"))
+    rows = {"mem.x size=1": steady(9), "call.args n=1": steady(9), "a.x": steady(9)}
+    found = {e.id: e for e in entries(made(catalogue, rows)).values()}
+    assert [chosen.of(found[i], True) for i in ("mem.x", "call.args", "a.x")] == [0.02, 0.25, 0.01]
+
+
+def test_the_limits_in_the_page_are_the_default_and_more(tmp_path: Path) -> None:
+    (tmp_path / "l.toml").write_text(FILES[1])
+    rules = gate.load_limits(tmp_path / "l.toml")
+    assert rules[:1] == gate.load_limits(None)
+    assert rules[1].rows == ("ipc.*", "syscall.sbrk icache=off")
