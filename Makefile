@@ -4,7 +4,7 @@ export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test conformance validate tables clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test conformance validate tables findings clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print the table'
@@ -16,6 +16,7 @@ help:
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put the tables of committed results into the pages that show them'
+	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'Then: .venv/bin/tockmark --help'
 
@@ -70,6 +71,9 @@ validate: build
 
 tables: setup
 	@.venv/bin/python tools/refresh_tables.py
+
+findings: setup
+	@.venv/bin/python tools/findings.py
 
 clean:
 	rm -rf build .venv .tools .hypothesis tools/*.egg-info

@@ -2,8 +2,8 @@
 """Makes docs/findings.md from its template and the committed results: `make findings`.
 
 The template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
-file or a profile under results/. With --check nothing is written, and the exit code is 1 if the page
-is not what the results say.
+file or a profile under results/. With --check nothing is written, and the exit code is 1 if the
+page is not what the results say.
 """
 
 import json
@@ -15,13 +15,12 @@ import jinja2
 
 from tockmark import catalogue as catalogues
 from tockmark import result as results
-from tockmark.catalogue import OVERHEAD, Params, label
+from tockmark.catalogue import OVERHEAD, label
 from tockmark.table import net_of, per_op_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE, PAGE = ROOT / "docs" / "findings.md.j2", ROOT / "docs" / "findings.md"
 PROFILES = ROOT / "results" / "profiles"
-CALLS = ("syscall", "upcall", "console", "ctx", "ipc")  # groups whose rows are the kernel's work
 Json = dict[str, Any]
 
 
@@ -74,12 +73,11 @@ class Findings:
             self.runs[name] = Run(name)
         return self.runs[name]
 
-    def table(
-        self, names: list[str], groups: list[str], icache: bool = True, titles: list[str] = ()
-    ) -> str:
-        """Net cycles of one operation for each run, and from the second on its ratio to the first."""
-        runs = [self.run(name) for name in names]
-        heads = list(titles or names)
+    def table(self, columns: dict[str, str], groups: list[str], icache: bool = True) -> str:
+        """Net cycles of one operation; `columns` has a heading for each run. From the second run
+        on each has its ratio to the first. A row that only the first run has is left out."""
+        runs = [self.run(name) for name in columns.values()]
+        heads = list(columns)
         lines = ["| row | " + " | ".join([heads[0], *(f"{h} | ×" for h in heads[1:])]) + " |"]
         lines.append("|---|" + "--:|" * (2 * len(runs) - 1))
         for name in self._labels(groups):
@@ -100,29 +98,9 @@ class Findings:
             if id_ in groups or id_.partition(".")[0] in groups
         ]
 
-    def dearest(self, name: str, count: int = 10) -> list[str]:
-        """The benchmarks of the kernel's work that cost most an operation, one row of each."""
-        run = self.run(name)
-        best: dict[str, tuple[float, str]] = {}
-        for row_name in self._labels(list(CALLS)):
-            value = run.per_op(row_name)
-            id_ = row_name.partition(" ")[0]
-            if value is not None and (id_ not in best or value > best[id_][0]):
-                best[id_] = (value, row_name)
-        return [row for _, row in sorted(best.values(), reverse=True)[:count]]
-
-    def profile(self, kernel: str, id_: str, params: Params | None = None) -> Json | None:
-        """A stored profile, if there is one."""
-        path = PROFILES / f"{kernel}-{label(id_, params or {}).replace(' ', '-')}.json"
-        if not path.exists():
-            return None
-        found: Json = json.loads(path.read_text(encoding="utf-8"))
-        return found
-
     def profiles(self, kernel: str) -> list[Json]:
         """All stored profiles of a kernel, by name."""
-        found = [json.loads(p.read_text()) for p in sorted(PROFILES.glob(f"{kernel}-*.json"))]
-        return found
+        return [json.loads(p.read_text()) for p in sorted(PROFILES.glob(f"{kernel}-*.json"))]
 
 
 def number(value: float | None) -> str:
