@@ -47,10 +47,11 @@ class Stats:
 
 
 def summarise(samples: Sequence[int]) -> Stats | None:
-    """The statistics of a series; None if it has no steady sample."""
-    if len(samples) < 2:
+    """The statistics of a series; None if it is empty. A single sample, as of what a boot does only
+    once, stands for the steady ones."""
+    if not len(samples):
         return None
-    steady = np.asarray(samples[1:], dtype=np.int64)
+    steady = np.asarray(samples[1:] if len(samples) > 1 else samples, dtype=np.int64)
     ordered = np.sort(steady)
     settled, period = tail(steady)
     median = _middle(ordered)

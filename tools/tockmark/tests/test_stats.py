@@ -32,9 +32,11 @@ def test_the_cold_sample_stays_out() -> None:
     assert not stats.deterministic
 
 
-def test_one_sample_is_no_series() -> None:
-    assert summarise([5]) is None
+def test_one_sample_stands_for_itself() -> None:
     assert summarise([]) is None
+    alone = summarise([5])
+    assert alone is not None
+    assert (alone.n, alone.first, alone.median, alone.deterministic) == (1, 5, 5, True)
 
 
 def test_equal_samples_are_deterministic() -> None:
