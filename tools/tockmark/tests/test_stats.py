@@ -36,7 +36,7 @@ def test_one_sample_stands_for_itself() -> None:
     assert summarise([]) is None
     alone = summarise([5])
     assert alone is not None
-    assert (alone.n, alone.first, alone.median, alone.deterministic) == (1, 5, 5, True)
+    assert (alone.n, alone.first, alone.median, alone.period) == (1, 5, 5, None)
 
 
 def test_equal_samples_are_deterministic() -> None:
