@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The rows that no kernel has a part in, on the simulated chip of the study and on its interface,
+beside the figures of the study's FPGA. Builds the Nexys Video simulator if it is not there."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tockmark import catalogue, paths, table
+from tockmark import result as results
+
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+ROWS = (
+    "loop.empty",
+    "loop.not_taken",
+    "mem.latency stride=16",
+    "mem.latency stride=32",
+    "mem.latency stride=64",
+    "mem.copy_asm size=32",
+    "flash.read_seq",
+)
+Json = dict[str, Any]
+
+
+def by_name(result: Json) -> dict[str, Json]:
+    return {catalogue.label(row["id"], row["params"]): row for row in result["rows"]}
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]:
+    make = ["make", "--silent", "sim-nexysvideo", "kernel-v1-nexysvideo"]
+    subprocess.run(make, cwd=paths.ROOT, check=True, capture_output=True)
+    path = tmp_path_factory.mktemp("study") / "result.json"
+    wanted = ",".join(dict.fromkeys(name.partition(" ")[0] for name in ROWS))
+    where = ["--machine", "nexysvideo", "--icache", "off", "--abi", "1"]
+    command = [TOCKMARK, "run", *where, "--only", wanted, "-o", str(path)]
+    subprocess.run(command, cwd=paths.ROOT, check=True, capture_output=True)
+    return by_name(json.loads(path.read_text()))
+
+
+@pytest.fixture(scope="module")
+def study() -> dict[str, Json]:
+    return by_name(results.load(paths.RESULTS / "paper-2021.json"))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_without_a_kernel_is_as_on_the_fpga(
+    name: str, ours: dict[str, Json], study: dict[str, Json]
+) -> None:
+    """Within 2 %, or 3 cycles of a sample if that is more."""
+    theirs, here = table.net_of(study[name]), table.net_of(ours[name])
+    assert theirs is not None
+    assert here is not None
+    assert study[name]["inner"] == ours[name]["inner"]
+    assert abs(here - theirs) <= max(0.02 * theirs, 3), (here, theirs)
