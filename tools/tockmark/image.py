@@ -24,7 +24,7 @@ from tockmark.catalogue import Boot
 from tockmark.errors import INCOMPLETE, TockmarkError
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
-GRANTS = 0x1000  # bytes at the end of an app's RAM that are left to the kernel's grants
+GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
 RECORD = 0x800  # and behind them to its own record of the process, which Tock puts there unasked
 RAM_ALIGN = 0x400
 FLASH_ALIGN = (
