@@ -15,7 +15,7 @@ help:
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
-	@echo 'make tables  put the tables of committed results into the pages that show them'
+	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'Then: .venv/bin/tockmark --help'
@@ -71,6 +71,7 @@ validate: build
 
 tables: setup
 	@.venv/bin/python tools/refresh_tables.py
+	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
 
 findings: setup
 	@.venv/bin/python tools/findings.py

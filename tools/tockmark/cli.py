@@ -28,7 +28,7 @@ app = typer.Typer(
     help="""Measure what the Tock operating system costs on OpenTitan Earl Grey.
 
     Exit codes: 0 all is well; 1 rows failed or are missing (what was good is kept);
-    2 unusable input or wrong usage.""",
+    2 unusable input or wrong usage; 3 a regression (`gate`).""",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -79,6 +79,10 @@ def run_verb(
     abi: Annotated[
         int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
     ] = 2,
+    apps: Annotated[
+        Path | None,
+        typer.Option(help="Folder with other builds of the apps; default: build/apps/c-abi<N>."),
+    ] = None,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
     ] = None,
@@ -111,7 +115,7 @@ def run_verb(
             read_kernel(kernel if kernel is not None else profile.kernels[abi]), kernel_name
         ),
         board=profile,
-        apps=Apps(paths.APPS / f"c-abi{abi}", abi),
+        apps=Apps(apps if apps is not None else paths.APPS / f"c-abi{abi}", abi),
         boots=boots,
         wanted=wanted,
         icaches=[True, False] if icache is None else [icache is Switch.ON],

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app fuzz: pseudo-random system calls, as many as the link symbol cf_calls says, from the seed
+ * tm_scene. It survives itself: what it may break, such as its own break, it repairs after each
+ * call, and if it faults or restarts, it goes on behind the call that did it. Only calls that would
+ * end it are left out: exit-terminate, and a wait for what never comes.
+ */
+#include "guests.h"
+#include "report.h"
+
+const struct identity identity = {"fuzz", 3, 0};
+
+/* In kept.words, so that they outlive a fault. */
+enum { MADE, STATE, REFUSED };
+
+enum { KERNEL_STATE = 0x10001260 };
+
+/* What random flags, and other processes, may write to. */
+static volatile uint8_t scratch[256] __attribute__((aligned(8)));
+static volatile uint32_t upcalls;
+
+static void on_upcall(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata) {
+    (void)first, (void)second, (void)third, (void)userdata;
+    upcalls++;
+}
+
+/* xorshift, by Marsaglia. */
+static uint32_t random(void) {
+    uint32_t x = kept.words[STATE];
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return kept.words[STATE] = x;
+}
+
+/* Arguments are drawn from these words, and one of them is new every few calls. */
+enum { WORDS = 64 };
+static uint32_t words[WORDS];
+
+/* A length, a number, or an address: the app's own, or nearly; the kernel's, a neighbour's, a
+ * device's, anything. */
+static uint32_t new_word(uint32_t bits) {
+    extern const char tm_ram_start[], tm_flash_start[];
+    uint32_t offset = bits >> 8;
+    switch (bits & 15) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        return (uintptr_t)scratch + offset % sizeof scratch;
+    case 4:
+        return (uintptr_t)&kept + offset % 512;
+    case 5:
+        return (uintptr_t)tm_flash_start + offset % 0x4000;
+    case 6:
+        return (uintptr_t)tm_ram_start - offset % 64;
+    case 7:
+        return 0x10000000 + offset % 0x20000;
+    case 8:
+        return 0x40000000 + offset;
+    case 9:
+        return bits;
+    case 10:
+        return 0;
+    case 11:
+        return offset % 0x20000;
+    default:
+        return offset % sizeof scratch;
+    }
+}
+
+static uint32_t word(uint32_t bits) { return words[bits % WORDS]; }
+
+static void renew_words(uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        words[random() % WORDS] = new_word(random());
+}
+
+static uint32_t driver(uint32_t bits) {
+    static const uint32_t known[16] = {ALARM,   ALARM,   ALARM, ALARM, CONSOLE, CONSOLE,
+                                       CONSOLE, CONSOLE, PERF,  PERF,  PERF,    IPC,
+                                       IPC,     IPC,     IPC,   ABSENT};
+    return known[bits % 16];
+}
+
+/* Mostly one that a driver has. */
+static uint32_t number(uint32_t bits) { return bits % 16 < 15 ? bits % 8 : words[bits % WORDS]; }
+
+static void count(struct answer answer) { kept.words[REFUSED] += refused(answer); }
+
+/* Something to wait for, whatever was there before. */
+static void ready(void) {
+    subscribe(ALARM, 0, on_upcall, random());
+    command(ALARM, 5, 50, 0); /* in case the queue is full, of upcalls that nobody wants */
+    subscribe(PERF, 0, on_upcall, random());
+    command(PERF, 8, random(), 0);
+    kept.words[MADE] += 4;
+}
+
+static void fuzz_wait(uint32_t bits) {
+#if TM_ABI == 1
+    (void)bits;
+    ready();
+    yield();
+#else
+    while (poll()) /* there has to be room for what is waited for */
+        kept.words[MADE]++;
+    ready();
+    call(YIELD, bits & 1 ? WAIT : WAIT_FOR, PERF, 0, word(bits));
+#endif
+}
+
+#if TM_ABI == 1
+#define fuzz_flag fuzz_wait
+#else
+/* A flag is written to, so of the app's own memory only scratch will do. */
+static void fuzz_flag(uint32_t bits) {
+    extern const char tm_ram_start[];
+    uint32_t flag = word(bits);
+    if (flag - (uintptr_t)tm_ram_start < 0x4000)
+        flag = (uintptr_t)scratch + flag % sizeof scratch;
+    call(YIELD, bits >> 28 ? NO_WAIT : bits | 4, flag, word(bits >> 6), word(bits >> 12));
+}
+#endif
+
+static void fuzz_subscribe(uint32_t bits) {
+    static upcall *const functions[] = {on_upcall, on_upcall, note_upcall, 0};
+    extern const char tm_flash_start[];
+    uint32_t function = bits & 3 ? (uintptr_t)functions[bits >> 2 & 3] : word(bits >> 2);
+    if (function - (uintptr_t)tm_flash_start < 0x4000) /* any other would have to be one */
+        function = (uintptr_t)on_upcall;
+    count(subscribe(driver(bits >> 8), number(bits >> 12), (upcall *)function, bits));
+}
+
+static void fuzz_command(uint32_t bits) {
+    uint32_t which = driver(bits), first = word(bits >> 12);
+    if (which == CONSOLE)
+        first &= 15;
+    if (bits >> 22 == 0)
+        which = DEBUG; /* seldom: it prints */
+    count(
+        command(which, number(bits >> 4), bits & 0x80000000 ? first : first & 7, word(bits >> 18)));
+}
+
+static void fuzz_allow(uint32_t bits) {
+#if TM_ABI == 1
+    uint32_t class = ALLOW;
+#else
+    uint32_t class = bits >> 28 ? ALLOW_RW + (bits >> 27 & 1) : ALLOW_READABLE;
+#endif
+    count(call(class, driver(bits), number(bits >> 4), word(bits >> 12), word(bits >> 18)));
+}
+
+/* The break may go anywhere above what the app needs, and comes back. */
+static void fuzz_memop(uint32_t bits) {
+    uint32_t least = (uintptr_t)(&kept + 1), operation = number(bits), argument = word(bits >> 8);
+    if (operation == 0 && argument < least)
+        argument = least + argument % 0x2000;
+    if (operation == 1 && least + 256 + argument < least)
+        argument = 0;
+    count(memop(operation, argument));
+    if (operation > 1)
+        return;
+    memop(0, least + 256);
+    kept.words[MADE]++;
+}
+
+static void fuzz_garbage(uint32_t bits) {
+    if (bits >> 22 == 0)
+        *(volatile uint32_t *)KERNEL_STATE = 0; /* a fault, once in a while */
+#if TM_ABI != 1
+    if (bits >> 22 == 1)
+        call(EXIT, RESTART, bits, bits, bits);
+    if (bits & 8) {
+        count(call(EXIT, bits | 2, word(bits), bits, bits));
+        return;
+    }
+#endif
+    uint32_t class = bits & 4 ? 8 + (bits >> 4) % 256 : bits | 16;
+    count(call(class, word(bits), word(bits >> 6), word(bits >> 12), bits));
+}
+
+static void fuzz(void) {
+    static void (*const kinds[32])(uint32_t bits) = {
+        fuzz_flag,      fuzz_flag,      fuzz_flag,    fuzz_flag,      fuzz_flag,    fuzz_wait,
+        fuzz_subscribe, fuzz_subscribe, fuzz_command, fuzz_subscribe, fuzz_command, fuzz_subscribe,
+        fuzz_command,   fuzz_subscribe, fuzz_command, fuzz_subscribe, fuzz_command, fuzz_command,
+        fuzz_command,   fuzz_command,   fuzz_command, fuzz_command,   fuzz_allow,   fuzz_allow,
+        fuzz_allow,     fuzz_allow,     fuzz_allow,   fuzz_allow,     fuzz_allow,   fuzz_memop,
+        fuzz_memop,     fuzz_garbage,
+    };
+    uint32_t which = ++kept.words[MADE];
+    if (which % 4 == 0)
+        renew_words(1);
+    uint32_t kind = random();
+    kinds[kind >> 27](random());
+}
+
+/* Ends the line of whatever was written last. */
+static void settle(void) {
+    while (allow_ro(CONSOLE, 1, scratch, 1), scratch[0] = '\n', refused(command(CONSOLE, 1, 1, 0)))
+        ready(), yield();
+    ready();
+    yield();
+}
+
+void run(void) {
+    if (kept.starts == 1) {
+        kept.words[STATE] = app_scene * 2654435761u | 1;
+        say("seed", "is", NUMBER("seed", app_scene), NUMBER("calls", app_calls));
+    }
+    renew_words(4 * WORDS);
+    while (kept.words[MADE] < app_calls)
+        fuzz();
+    settle();
+    say("fuzz", "done", NUMBER("calls", kept.words[MADE]), NUMBER("refused", kept.words[REFUSED]));
+    say("fuzz", "again", NUMBER("starts", kept.starts), NONE);
+    stop_neighbours();
+    finish();
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What a conformance app says, as protocol records (docs/conformance.md), and what it remembers
+ * over its own end.
+ */
+#ifndef CONFORMANCE_REPORT_H
+#define CONFORMANCE_REPORT_H
+
+#include "calls.h"
+
+/* Each app defines its own. */
+extern const struct identity {
+    const char *name;
+    uint32_t reporters; /* apps in the image that print records: the last one's end is the run's */
+    const char
+        *second; /* its name where it is not the first app in flash, if it may be there twice */
+} identity;
+void run(void);
+
+/* What the link says: which app in flash this is, from 0; the scene: a seed, or 1 where the kernel
+ * is not the baseline; how many calls to make. */
+extern const uint32_t app_slot, app_scene, app_calls;
+
+/* Behind the app's other memory, and never cleared: what outlives a fault or a restart. */
+extern struct kept {
+    uint32_t entry[4]; /* a0 to a3 at the first instruction, this time */
+    uint32_t magic;
+    uint32_t starts; /* how often the app began */
+    uint32_t seq;    /* the number of the next line */
+    uint32_t words[16];
+} kept __asm__("_app_end");
+
+/* Here begins the check of a rule; all expectations up to the next are its. */
+void rule(const char *number);
+
+/* The kernel has nothing that this rule could be checked on. */
+void skip_rule(const char *number, const char *why);
+
+void expect_at(uint32_t line, uint32_t got, uint32_t want);
+#define expect(got, want) expect_at(__LINE__, got, want)
+#define expect_true(condition) expect_at(__LINE__, (condition) ? 1 : 0, 1)
+#define expect_error(answer, error) expect_error_at(__LINE__, answer, error)
+void expect_error_at(uint32_t line, struct answer answer, uint32_t error);
+#if TM_ABI != 1
+#define expect_pair(answer, first, second) expect_pair_at(__LINE__, answer, first, second)
+void expect_pair_at(uint32_t line, struct answer answer, uint32_t first, uint32_t second);
+#define expect_refused(answer, error, first, second)                                               \
+    expect_refused_at(__LINE__, answer, error, first, second)
+void expect_refused_at(uint32_t line, struct answer answer, uint32_t error, uint32_t first,
+                       uint32_t second);
+#endif
+
+/* A record of one's own: `kind words key=value key=value`; without a key, no value. */
+struct number {
+    const char *key;
+    uint32_t value;
+};
+void say(const char *kind, const char *words, struct number first, struct number second);
+#define NONE ((struct number){0, 0})
+#define NUMBER(...) ((struct number){__VA_ARGS__})
+
+/* The last record, and the end of the app. */
+_Noreturn void finish(void);
+
+/* What the upcalls so far were called with. */
+enum { UPCALLS_KEPT = 16 };
+extern volatile struct seen {
+    uint32_t count;
+    struct answer calls[UPCALLS_KEPT];
+} seen;
+
+void note_upcall(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata);
+void forget_upcalls(void);
+
+/* start.S */
+bool registers_lost(const uint32_t words[5], uint32_t turns);
+
+#endif

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb conformance."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark import board as boards
+from tockmark import conformance, paths
+from tockmark.commands.common import AsJson, Debug
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE
+from tockmark.image import read_kernel
+
+SHOWN = 20  # of what was lost
+
+
+def register(app: typer.Typer) -> None:
+    """Add this verb to the command line."""
+    app.command(
+        name="conformance",
+        epilog="Examples: `tockmark conformance`; `tockmark conformance --abi 1 --seeds 20`; "
+        "`tockmark conformance --kernel ~/tock/earlgrey-cw310.elf`. "
+        f"Exit codes: {OK} nothing is lost, {INCOMPLETE} something is, {UNUSABLE} wrong usage.",
+    )(conformance_verb)
+
+
+def conformance_verb(
+    abi: Annotated[
+        int | None, typer.Option(min=1, max=2, help="Version of the interface; default: both.")
+    ] = None,
+    kernel: Annotated[
+        Path | None, typer.Option(help="ELF of another kernel, of version 2 unless --abi says so.")
+    ] = None,
+    machine: Annotated[
+        str, typer.Option(help="Simulated machine: cw310, or nexysvideo as for Tock 1.x.")
+    ] = "cw310",
+    seeds: Annotated[int, typer.Option(min=1, help="Run the fuzz app with so many seeds.")] = 3,
+    calls: Annotated[int, typer.Option(min=1, help="Calls that it makes with each.")] = 100_000,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
+    ] = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Check the rules of the system-call interface, attack the kernel, and fuzz it.
+
+    Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
+    board = boards.load(boards.simulated(machine))
+    versions = [abi] if abi else [2] if kernel else [2, 1]
+    done = []
+    for version in versions:
+        elf = read_kernel(kernel or board.kernels[version])
+        cores = jobs or os.cpu_count() or 1
+        plan = conformance.Plan(elf, board, version, seeds, calls, cores)
+        count = conformance.run(plan)
+        done.append(count)
+        if as_json:
+            continue
+        print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
+        print(_render(plan, count), flush=True)
+        for what in count.lost[:SHOWN]:
+            print(f"tockmark: lost: {what}", file=sys.stderr)
+        if len(count.lost) > SHOWN:
+            print(f"tockmark: and {len(count.lost) - SHOWN} more", file=sys.stderr)
+    if as_json:
+        named = zip(versions, done, strict=True)
+        print(json.dumps([{"abi": version, **vars(count)} for version, count in named], indent=1))
+    raise typer.Exit(INCOMPLETE if any(count.lost for count in done) else OK)
+
+
+def _render(plan: conformance.Plan, count: conformance.Count) -> str:
+    lines = [f"  rules checked     {count.rules}"]
+    if count.skipped:
+        lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
+    if plan.own:
+        lines.append(f"  attempts stopped  {count.attempts}")
+        seeds = "seed 1" if plan.seeds == 1 else f"seeds 1 to {plan.seeds}"
+        lines.append(f"  calls fuzzed      {count.calls}, {seeds}")
+    lines.append(f"  lost              {len(count.lost) or 'none'}")
+    lines.append(f"  logs              {paths.shown(conformance.logs_of(plan))}/")
+    return "\n".join(lines)
