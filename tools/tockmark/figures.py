@@ -3,7 +3,8 @@
 there. Three of them are figures of the 2021 study, made from our data."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -80,10 +81,11 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
     sheet = Sheet("RAM bandwidth by size", named, len(drawn), len(kinds), 2.4)
     top = max(max(c.y) for row in drawn.values() for curves in row.values() for c in curves)
     clock = common_clock(named)
+    labels = _labels(row.get(kind, []) for kind in kinds for row in drawn.values())
     for down, (label, row) in enumerate(drawn.items()):
         grid = sheet.grid[down]
         for axes, kind in zip(grid, kinds, strict=True):
-            lines(axes, row.get(kind, []))
+            lines(axes, row.get(kind, []), labels)
             axes.set_ylim(0, top * 1.08)
             _sizes(axes)
             if down == 0:
@@ -92,11 +94,10 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
                 axes.set_xlabel("size")
             if axes is not grid[0]:
                 axes.tick_params(labelleft=False)
-            if kind in row:
-                axes.legend(loc="lower right", fontsize=7)
         grid[0].set_ylabel(f"{label}\nbytes a cycle, net")
         if clock:
             second_scale(grid[-1], f"MB/s at {clock / 1e6:g} MHz", clock / 1e6)
+    _one_legend(sheet)
     return sheet
 
 
@@ -114,8 +115,9 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
         return None
     sheet = Sheet("One pass over a straight run of NOPs", named, 1, 2)
     top = max(max(curve.y) for curves in panels.values() for curve in curves) * 1.05
+    labels = _labels(panels.values())
     for axes, (width, curves) in zip(sheet.panels, panels.items(), strict=True):
-        lines(axes, curves)
+        lines(axes, curves, labels)
         axes.set(title=f"{width}-byte NOPs", xlabel="length of the run, KiB", ylim=(0, top))
         axes.axvline(CACHE, color="#777777", linewidth=0.8, linestyle=":")
         axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7, va="top")
@@ -140,8 +142,9 @@ def context_switch(named: list[Named]) -> Sheet | None:
     across = min(2, len(panels))
     sheet = Sheet("A token passed round by IPC", named, -(-len(panels) // across), across, 2.6)
     top = max(max(curve.y) for curves in panels.values() for curve in curves) * 1.08
+    labels = _labels(panels.values())
     for axes, (label, curves) in zip(sheet.panels, panels.items(), strict=False):
-        lines(axes, curves)
+        lines(axes, curves, labels)
         axes.set(title=label, xlabel="processes in the ring", ylabel="net cycles of one hop")
         _from_zero(axes, named)
         axes.set_ylim(0, top)
@@ -163,8 +166,9 @@ def sweeps(named: list[Named]) -> Sheet | None:
         return None
     across = min(3, len(found))
     sheet = Sheet("Cost by parameter", named, -(-len(found) // across), across, 2.5)
+    labels = _labels(found.values())
     for axes, ((id_, x), curves) in zip(sheet.panels, found.items(), strict=False):
-        lines(axes, curves)
+        lines(axes, curves, labels)
         axes.set_title(id_)
         axes.set_ylim(0, max(max(curve.y) for curve in curves) * 1.08)
         most = max(max(curve.x) for curve in curves)
@@ -318,11 +322,19 @@ def _swept(result: Json) -> list[tuple[str, str]]:
     return sorted(found, key=lambda pair: order.index(pair[0]))
 
 
+def _labels(panels: Iterable[list[Curve]]) -> list[str]:
+    """Every label once, in order."""
+    return list(dict.fromkeys(curve.label for curves in panels for curve in curves))
+
+
 def _one_legend(sheet: Sheet) -> None:
-    """The same for all panels: that of the panel with the most lines."""
-    legends = [axes.get_legend_handles_labels() for axes in sheet.panels]
-    handles, labels = max(legends, key=lambda legend: len(legend[1]))
-    sheet.body.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    """One for all panels."""
+    entries: dict[str, Any] = {}
+    for axes in sheet.panels:
+        entries |= {str(line.get_label()): line for line in axes.get_lines()}
+    across = min(5, len(entries))
+    names, drawn = list(entries), list(entries.values())
+    sheet.body.legend(drawn, names, loc="outside lower center", ncols=across)
 
 
 def _from_zero(axes: Axes, named: list[Named]) -> None:

@@ -5,6 +5,7 @@ figures.py says what is drawn; here is how: readable in black and white (every l
 marker and dashes), a unit on every axis, and below each picture where its numbers come from.
 """
 
+import contextlib
 import io
 import re
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from tockmark import view
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
 from tockmark.result import Json
 
 FORMATS = ("svg", "png")
@@ -101,9 +104,11 @@ class Sheet:
             axes.set_axis_off()
 
 
-def lines(axes: Axes, curves: list[Curve]) -> None:
-    """Draw curves, each in a style of its own; where several coincide, each marker shows."""
-    for index, curve in enumerate(curves):
+def lines(axes: Axes, curves: list[Curve], labels: list[str] | None = None) -> None:
+    """Draw curves, each in a style of its own; where several coincide, each marker shows. `labels`
+    are those of all panels of a picture: a label has the same style in each."""
+    for place, curve in enumerate(curves):
+        index = labels.index(curve.label) if labels else place
         hollow: Any = {"markerfacecolor": "none", "markersize": 5 + index} if index else {}
         axes.plot(curve.x, curve.y, label=curve.label, **STYLES[index % len(STYLES)], **hollow)
 
@@ -169,7 +174,15 @@ def _numbered(svg: bytes) -> bytes:
 def write(pictures: dict[Path, bytes]) -> None:
     """Write pictures, each whole or not at all."""
     for path, content in pictures.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.part")
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(content)
+            temporary.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise TockmarkError(
+                f"cannot write {shown(path)}: {error.strerror}",
+                "make room or choose another folder with -o",
+            ) from error

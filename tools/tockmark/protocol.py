@@ -15,7 +15,7 @@ from tockmark import marks
 from tockmark.crc import crc16
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
-STARTS = ("#tm ", "#boot ", "#sim ")  # a line that has one of these and is none of ours is damaged
+STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
 
 _LINE = re.compile(
@@ -24,7 +24,7 @@ _LINE = re.compile(
 )
 _RUN = re.compile(r"(?:(\d+)|\((\d+(?:,\d+){1,3})\))(?:\*([1-9]\d*))?")
 _BOOT = re.compile(
-    r"#boot (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
+    r"#(?P<what>boot|end) (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
     r"app=(?P<app>[a-z][a-z0-9_]{0,11}) \*(?P<crc>[0-9a-f]{4})"
 )
 _PAIR = re.compile(r'([a-z_][a-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
@@ -46,17 +46,20 @@ class Line:
 
 @dataclass(frozen=True)
 class BootMark:
-    """Written by whoever captures a log, before what a boot prints: what was booted, and how.
+    """Written by whoever captures a log, before what a boot prints: what was booted, and how; and
+    again behind it, as an end.
 
-    Its checksum keeps a damaged mark from lending the wrong cache setting to what follows.
+    Checksum and end keep a boot from lending its cache setting to what another one printed.
     """
 
     name: str
     icache: bool
     app: str  # the only one that reports in this boot
+    ends: bool = False
 
     def encode(self) -> str:
-        head = f"#boot {self.name} icache={'on' if self.icache else 'off'} app={self.app} "
+        what = "end" if self.ends else "boot"
+        head = f"#{what} {self.name} icache={'on' if self.icache else 'off'} app={self.app} "
         return f"{head}*{crc16(head.encode('ascii')):04x}"
 
 
@@ -148,7 +151,8 @@ def decode_mark(raw: str) -> BootMark | None:
     match = _BOOT.fullmatch(raw.rstrip("\r\n"))
     if not match:
         return None
-    mark = BootMark(match["name"], match["icache"] == "on", match["app"])
+    ends = match["what"] == "end"
+    mark = BootMark(match["name"], match["icache"] == "on", match["app"], ends)
     return mark if mark.encode() == match[0] else None
 
 
@@ -157,6 +161,10 @@ def parse_record(app: str, text: str, line: int) -> Record:
     kind, _, rest = text.partition(" ")
     words: list[str] = []
     pairs: list[tuple[str, str]] = []
+    if "=" not in rest and '"' not in rest:  # as in most records; the long ones are among them
+        words, rest = rest.split(" ") if rest else [], ""
+        if "" in words:
+            raise ValueError("two spaces in a row")
     while rest:
         match = _PAIR.match(rest)
         if match:
@@ -178,6 +186,9 @@ def expand(runs: str) -> list[int]:
     """The samples that `a`, `a*n` and `(a,b)*n` stand for."""
     samples: list[int] = []
     for word in runs.split(" "):
+        if len(word) < 10 and word.isascii() and word.isdecimal() and len(samples) < MAX_SAMPLES:
+            samples.append(int(word))  # as most are
+            continue
         match = _RUN.fullmatch(word)
         if not match:
             raise ValueError(f"{word!r} is not a run of samples")
@@ -198,6 +209,8 @@ def compress(samples: list[int]) -> str:
     while at < len(samples):
         best, size = 1, 1
         for period in range(1, 5):
+            if samples[at] != samples[min(at + period, len(samples) - 1)]:
+                continue
             group = samples[at : at + period]
             count = 1
             while samples[at + count * period : at + (count + 1) * period] == group:

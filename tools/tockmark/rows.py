@@ -72,6 +72,7 @@ class Booted:
     reporter: str | None = None  # the app that may report, if a mark says so
     apps: dict[str, App] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)  # of the simulator's clock
+    closed: bool = False  # by an end that fits its mark: all between is this boot's
 
     def of(self, app: App) -> str:
         """The boot's name; a boot without one is called by the app."""
@@ -84,6 +85,7 @@ class Measured:
 
     boots: list[Booted] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
 
     def each(self) -> Iterator[tuple[Booted, App]]:
         """Every app of every boot."""
@@ -97,11 +99,21 @@ def assemble(records: Iterable[Item]) -> Measured:
         take(measured, record)
     for boot in measured.boots:
         announced(measured, boot)
+        if measured.ends and boot.name is not None and not boot.closed:
+            what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
+            measured.problems.append(Problem(boot.reporter, what))
+            boot.name = boot.icache = None
     return measured
 
 
 def take(measured: Measured, record: Item) -> None:
     """Add one record, begin a boot, keep a mark of the simulator, or note one problem."""
+    if isinstance(record, BootMark) and record.ends:
+        measured.ends = True
+        boot = measured.boots[-1] if measured.boots else Booted()
+        mark = record.name, record.icache, record.app
+        boot.closed = not boot.closed and (boot.name, boot.icache, boot.reporter) == mark
+        return
     if isinstance(record, BootMark):
         measured.boots.append(Booted(record.name, record.icache, record.app))
         return
@@ -155,7 +167,7 @@ def _boot_of(measured: Measured, app: str, restarted: bool = False) -> Booted:
     if not measured.boots:
         measured.boots.append(Booted())
     boot = measured.boots[-1]
-    if boot.reporter is not None and (restarted or app != boot.reporter):
+    if boot.reporter is not None and (restarted or app != boot.reporter or boot.closed):
         what = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
         measured.problems.append(Problem(app, what))
         boot = Booted()

@@ -195,6 +195,7 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
             status.cycles = job.simulation.cycles
             if stop.is_set():
                 job.simulation.stop()
+        job.log.append(BootMark(job.boot.name, job.icache, job.boot.group, ends=True).encode())
         ending = job.simulation.ending()
         job.note = None if stop.is_set() else ending
         status.cycles = job.simulation.cycles

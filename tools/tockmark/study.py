@@ -66,6 +66,7 @@ class Table:
     series: dict[str, list[int]] = field(default_factory=dict)
     impossible: list[str] = field(default_factory=list)  # samples that cannot be, in words
     rows: int = 0
+    between: list[str] | None = None  # its cells, the same in every row
     broken: bool = False  # something in it does not fit: it is named, and the table left out
 
 
@@ -139,7 +140,7 @@ class Reader:
         elif match := _ABOUT.fullmatch(text):
             self.finish()
             self._about, self._mode = [match[1]], "about"
-        elif _ROW.fullmatch(text):
+        elif _ROW.fullmatch(text) and raw.endswith(text):  # a blank behind may have been a digit
             self._row(text)
         elif match := _TEST.fullmatch(text):
             self.finish()
@@ -195,11 +196,14 @@ class Reader:
             table.columns = ["run", ""]
         if len(cells) != len(table.columns):
             self._break(f"{len(cells)} columns, but {len(table.columns)} in the rows or heading")
+        elif (between := _NUMBER.split(text)) != (table.between or between):
+            self._break(f"{text[:40]!r} has other separators than the samples above")
         elif cells[0] != str(table.rows):
             self._break(f"sample {table.rows} expected, but sample {cells[0][:20]} found")
         elif table.rows >= MAX_SAMPLES:
             self._break(f"more than {MAX_SAMPLES} samples in one table")
         else:
+            table.between = between
             self._sample(table, cells)
 
     def _sample(self, table: Table, cells: list[str]) -> None:
@@ -241,14 +245,14 @@ class Reader:
         if table is None or table.broken:
             return
         if table.rows == 0:
-            self._problem(f"no samples under '{table.title[:60]}'", table.line)
+            self._problem(f"no samples under {table.title[:60]!r}", table.line)
             return
         self.tables.append(table)
 
     def _break(self, what: str) -> None:
         assert self._table is not None
         title = self._table.title[:60]
-        self._problem(f"{what}; the table '{title}' of line {self._table.line} is left out")
+        self._problem(f"{what}; the table {title!r} of line {self._table.line} is left out")
         self._table.broken = True
 
     def _problem(self, what: str, line: int | None = None) -> None:
@@ -258,6 +262,8 @@ class Reader:
 def measured(text: str, log: str, known: dict[str, Any]) -> tuple[Measured, dict[Key, list[str]]]:
     """The rows of a log, as one boot of one app named after it, and what is wrong with them."""
     reader = Reader(known["remarks"])
+    if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them
+        text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     for line in lines:
         reader.feed(line)
@@ -287,13 +293,13 @@ def _place(table: Table, app: App, named: Name) -> Row:
         counted = column or named.counts or _said(table)
         if counted is None:
             raise ValueError(
-                f"'{table.title[:60]}' does not say what it counts;"
+                f"{table.title[:60]!r} does not say what it counts;"
                 " put 'run, cycles' or 'run, instructions' above its samples"
             )
         series[COLUMNS[counted]] = samples
     if named.samples is not None and table.rows != named.samples:
         raise ValueError(
-            f"'{table.title[:60]}' has {table.rows} samples, the study took {named.samples};"
+            f"{table.title[:60]!r} has {table.rows} samples, the study took {named.samples};"
             " it is left out: capture the log again"
         )
     row = Row(app.name, named.id, named.params, named.inner, table.rows, series=series)
@@ -302,7 +308,7 @@ def _place(table: Table, app: App, named: Name) -> Row:
         app.rows.append(row)
         return row
     if series.keys() & same.series.keys():
-        raise ValueError(f"'{table.title[:60]}' was measured before; the first is kept")
+        raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
     same.series |= series
     return same
 

@@ -62,6 +62,25 @@ def test_lines_are_told_apart_without_colour(name: str, named: list[Named]) -> N
         assert len(set(styles)) == len(styles)
 
 
+@pytest.mark.parametrize("name", sorted({*figures.FIGURES} - {"before-after", "distributions"}))
+def test_a_line_looks_the_same_in_every_panel(name: str, named: list[Named]) -> None:
+    mixed = copy.deepcopy(named[0].result)
+    gone = {"loop.align", "mem.copy_asm", "icache.nops"}  # so that its other lines come first
+    mixed["rows"] = [r for r in mixed["rows"] if r["id"] not in gone or r["icache"] is False]
+    looks: dict[str, set[tuple[object, object]]] = {}
+    for one in ([named[1], Named("mixed", mixed)], [Named("mixed", mixed), named[1]]):
+        sheet = figures.draw(one, [name])[name]
+        for axes in sheet.panels:
+            for line in axes.get_lines():
+                if not str(line.get_label()).startswith("_"):
+                    looks.setdefault(str(line.get_label()), set()).add(
+                        (line.get_marker(), line.get_color())
+                    )
+        assert looks
+        assert all(len(look) == 1 for look in looks.values()), looks
+        looks.clear()
+
+
 def test_the_same_result_makes_the_same_bytes(named: list[Named]) -> None:
     once, again = (
         {name: plot.rendered(sheet, "svg") for name, sheet in figures.draw(named).items()}
@@ -132,3 +151,6 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Json) -> None:
     assert "choose from: procedure-calls" in str(wrong.exception)
     twice = runner.invoke(app, ["plot", str(stored), str(stored)])
     assert "given twice" in str(twice.exception)
+    nowhere = runner.invoke(app, ["plot", str(stored), "-o", str(stored / "under a file")])
+    assert isinstance(nowhere.exception, TockmarkError)
+    assert "cannot write" in str(nowhere.exception)

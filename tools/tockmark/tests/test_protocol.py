@@ -165,5 +165,6 @@ def test_the_example_of_the_page_is_right() -> None:
     assert [str(item).partition(": ")[2] for item in items if isinstance(item, Problem)] == [
         "torn or altered: '#tm <seq> <app> <text> *<crc>'",
         "torn or altered: '#boot <name> icache=on app=<app> *<crc>'",
+        "torn or altered: '#end <name> icache=on app=<app> *<crc>'",
         "torn or altered: '#sim <cycle> <mark> *<crc>'",
     ]

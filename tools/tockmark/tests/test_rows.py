@@ -153,6 +153,25 @@ def test_a_lost_boot_mark_lends_its_setting_to_nobody(damage: str) -> None:
         assert [len(app.rows) for _, app in found.each()] == [1, 1]
 
 
+def test_a_piece_lost_across_two_boots_leaves_neither_setting() -> None:
+    """The end that comes is not that of the boot that began: the rows between may be of either."""
+    records = ["begin proto=1 apps=1", "bench x.y inner=1 n=5", "data cycles 1*5", "end ok"]
+
+    def boot(icache: bool) -> list[str]:
+        ends = (BootMark("a-1", icache, "a", ends).encode() for ends in (False, True))
+        return [next(ends), *encoded("a", records), next(ends)]
+
+    whole = measured([*boot(True), *boot(False)])
+    assert not whole.problems
+    assert [found.icache for found in whole.boots] == [True, False]
+    on, off = boot(True), boot(False)
+    torn = measured([*on[:2], *off[2:], *boot(True)])
+    assert [found.icache for found in torn.boots] == [None, True]
+    assert any("the end of the boot a-1 is missing" in str(p) for p in torn.problems)
+    unmarked = measured([*on, *off[1:]])
+    assert [found.icache for found in unmarked.boots] == [True, None]
+
+
 def test_how_a_row_was_taken() -> None:
     records = ["bench a.b inner=1 n=5 reads=2", "data cycles 1*5", "data instret 1*5"]
     records += ["data events (7,8) 1*2 0 0 0 0 0 0 0 5*2"]

@@ -74,7 +74,11 @@ def test_a_whole_run(options: run.Options, catalogue: Catalogue) -> None:
     assert log.splitlines() == [
         line
         for app, records in RECORDS.items()
-        for line in (BootMark(app, True, app).encode(), *encoded(app, records))
+        for line in (
+            BootMark(app, True, app).encode(),
+            *encoded(app, records),
+            BootMark(app, True, app, ends=True).encode(),
+        )
     ]
     assert {row["icache"] for row in result["rows"]} == {True}
     assert result["provenance"]["kernel"]["name"] == "tockmark-baseline 0.1.0 abi2"

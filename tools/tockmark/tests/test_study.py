@@ -66,6 +66,12 @@ def test_titles_over_several_lines_tabs_and_tests() -> None:
     assert not problems
 
 
+def test_line_ends_of_a_terminal() -> None:
+    text = log(f"{MADE_UP}\n", table(CYCLES, [5, 6]))
+    assert read(text.replace("\n", "\r\n")) == read(text)
+    assert not read(text.replace("6\n", "6\r\n"))[0]
+
+
 def test_columns_that_measure_nothing_and_remarks_are_passed_over() -> None:
     text = log(
         f"{MADE_UP}\nRun length: 77\n",
@@ -100,6 +106,8 @@ def test_an_impossible_value_is_an_error_and_no_number(value: int) -> None:
         (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5, 5\n", "line 5: 3 columns, but 2"),
         (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5x\n", "line 5: '1, 5x' is no sample"),
         (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 5\n", "line 5: '1, 5 5' is no sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1, 5 \n", "line 5: '1, 5' is no sample"),
+        (f"{MADE_UP}\n{CYCLES}0, 5\n1,  5\n", "line 5: '1,  5' has other separators"),
         (f"{MADE_UP}\n{CYCLES}0, 5.5\n", "line 4: 5.5 is not a whole number"),
         (f"{MADE_UP}\nrun, bytes\n0, 5\n", "must name cycles or instructions"),
         (f"{MADE_UP}\nrun, cycles, cycles\n0, 5, 5\n", "must name cycles or instructions"),
@@ -204,7 +212,9 @@ def test_corrections_hold_their_arithmetic(paper: Json) -> None:
     assert corrected == {
         "syscall.command",
         "ipc.client_to_server",
+        "mem.copy_asm size=32",
         "ipc.round_trip",
+        "mem.copy_asm size=32",
         "mem.copy_memcpy size=32",
         "flash.read_seq",
         "flash.read_sporadic",

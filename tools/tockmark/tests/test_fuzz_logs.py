@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Damaged logs, ours and the study's: the parser never fails but in one line, and whatever row
+survives has the numbers of the undamaged log.
+
+TOCKMARK_FUZZ=100000 damages so many logs of each kind. Ours hold a checksum in every line, so any
+damage may come. The study's hold none: there a digit that turns into another, or goes missing
+inside a number, cannot be found by anyone, and is not tried.
+"""
+
+import os
+import random
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tockmark import study
+from tockmark.catalogue import Catalogue
+from tockmark.errors import TockmarkError
+from tockmark.parse import parse
+from tockmark.protocol import LINE_LIMIT, BootMark, Line, decode
+from tockmark.result import build, text
+from tockmark.rows import assemble
+from tockmark.tests.conftest import RECORDS, encoded
+
+COUNT = int(os.environ.get("TOCKMARK_FUZZ", "300"))
+BYTES = [chr(byte) for byte in range(256) if chr(byte) not in "\n0123456789"]
+KNOWN = study.facts()
+
+Rows = dict[tuple[object, ...], dict[str, list[int]]]
+Lines = list[str]
+Damage = Callable[[random.Random, Lines], None]
+
+
+def ours(marked: bool) -> Lines:
+    """A log of three apps, with a message of the kernel here and there."""
+    lines = ["kernel: started"]
+    for app, records in RECORDS.items():
+        for icache in (True, False) if marked else (None,):
+            lines += [BootMark(app, icache, app).encode()] if icache is not None else []
+            own = records if icache is not False else [slower(record) for record in records]
+            lines += [*encoded(app, own), f"kernel: {app} exited"]
+            lines += [BootMark(app, icache, app, True).encode()] if icache is not None else []
+    return lines
+
+
+def slower(record: str) -> str:
+    """The same record with other cycles, so that a row that comes under another boot shows."""
+    if not record.startswith("data cycles"):
+        return record
+    return re.sub(r"(?<![*\d])\d+", lambda match: str(int(match[0]) + 7), record)
+
+
+def of_the_study() -> Lines:
+    """Benchmarks that the tool knows, and whose length it knows, and one that it does not."""
+    lines = ["OpenTitan initialisation complete"]
+    for n in (1, 2):
+        for what, base in (("cycles", 2300), ("instructions", 860)):
+            lines += ["### RESULTS ###", f"benchmark: memcpy_bandwidth_{what}, size {32 * n}"]
+            lines += [f"run, {what}", *(f"{i}, {base + n + i % 3}" for i in range(100))]
+    lines += ["### RESULTS ###", "benchmark: flash_bandwidth", "description: reads", "  all"]
+    lines += ["Run length: 7936", "run, cycles, cycles / byte"]
+    return [*lines, *(f"{i},\t384{i % 10}3,\t4" for i in range(100)), "Got sum 0", ""]
+
+
+def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
+    measured = assemble(decode(lines))
+    if len(lines) % 20 == 0:  # it takes long
+        text(build(measured, catalogue))  # whatever is left follows the schema
+    return {
+        (boot.name, boot.icache, app.name, row.id, frozenset(row.params.items())): row.series
+        for boot, app in measured.each()
+        for row in app.rows
+    }
+
+
+def rows_of_the_study(lines: Lines, _: Catalogue) -> Rows:
+    """Those that are not marked as wrong."""
+    measured, errors = study.measured("\n".join(lines), "log", KNOWN)
+    return {
+        (row.id, frozenset(row.params.items())): row.series
+        for _, app in measured.each()
+        for row in app.rows
+        if not errors[row.key()]
+    }
+
+
+def drop(rng: random.Random, lines: Lines) -> None:
+    del lines[rng.randrange(len(lines))]
+
+
+def twice(rng: random.Random, lines: Lines) -> None:
+    at = rng.randrange(len(lines))
+    lines.insert(at, lines[at])
+
+
+def swap(rng: random.Random, lines: Lines) -> None:
+    at = rng.randrange(len(lines) - 1)
+    lines[at : at + 2] = lines[at + 1], lines[at]
+
+
+def tear(rng: random.Random, lines: Lines) -> None:
+    """The end of a line is lost, and the next one follows at once, or the kernel says something."""
+    at = rng.randrange(len(lines) - 1)
+    kept = lines[at][: rng.randrange(len(lines[at]) + 1)]
+    lines[at : at + 2] = [kept + rng.choice(["kernel: panic", f"x{lines[at + 1]}"])]
+
+
+def garble(rng: random.Random, lines: Lines) -> None:
+    """A byte becomes another, or one comes in."""
+    at = rng.randrange(len(lines))
+    place = rng.randrange(len(lines[at]) + 1)
+    new = rng.choice(BYTES)
+    lines[at] = lines[at][:place] + new + lines[at][place + rng.randrange(2) :]
+
+
+def stop(rng: random.Random, lines: Lines) -> None:
+    del lines[rng.randrange(1, len(lines)) :]
+
+
+def lose(rng: random.Random, lines: Lines) -> None:
+    """A piece goes missing, which may begin and end within lines."""
+    at = rng.randrange(len(lines) - 1)
+    end = min(at + rng.randrange(1, 30), len(lines) - 1)
+    tail = lines[end][rng.randrange(len(lines[end]) + 1) :]
+    lines[at : end + 1] = [lines[at][: rng.randrange(len(lines[at]) + 1)] + tail]
+
+
+def digits(rng: random.Random, lines: Lines) -> None:
+    """Digits change, come in and go."""
+    at = rng.randrange(len(lines))
+    places = [place for place, letter in enumerate(lines[at]) if letter.isdigit()]
+    if places:
+        place = rng.choice(places)
+        new = rng.choice(["", str(rng.randrange(10)), str(rng.randrange(100))])
+        lines[at] = lines[at][:place] + new + lines[at][place + 1 :]
+
+
+BLUNT: list[Damage] = [drop, twice, swap, garble, stop]
+
+
+@pytest.mark.parametrize(
+    ("whole", "read", "damages"),
+    [
+        (ours(marked=False), rows_of_ours, [*BLUNT, tear, lose, digits]),
+        (ours(marked=True), rows_of_ours, [*BLUNT, tear, lose, digits]),
+        (of_the_study(), rows_of_the_study, BLUNT),
+    ],
+    ids=["ours", "ours with boots", "the study's"],
+)
+def test_what_survives_of_a_damaged_log_is_right(
+    whole: Lines,
+    read: Callable[[Lines, Catalogue], Rows],
+    damages: list[Damage],
+    catalogue: Catalogue,
+) -> None:
+    right = read(whole, catalogue)
+    assert right
+    every = [
+        (key[-2:], name, samples)
+        for key, series in right.items()
+        for name, samples in series.items()
+    ]
+    touched = 0
+    for seed in range(COUNT):
+        rng = random.Random(seed)
+        lines = list(whole)
+        for _ in range(rng.choice([1, 1, 1, 2, 4])):
+            if len(lines) > 2:
+                rng.choice(damages)(rng, lines)
+        found = read(lines, catalogue)
+        touched += found != right
+        told = read is not rows_of_ours or None in {key[0] for key in right}
+        told = told or any("#end" in line for line in lines)  # else the log may be one without
+        for key, series in found.items():
+            for name, samples in series.items():
+                if told and key in right:
+                    assert samples == right[key].get(name), f"seed {seed}: {key} {name}"
+                elif len(key) > 2 and (key[0] is None or not told):  # its boot is not known
+                    assert (key[-2:], name, samples) in every, f"seed {seed}: {key} {name}"
+                else:  # the study has no checksums: a title that was altered is another title
+                    assert str(key[0]).startswith("study."), f"seed {seed}: {key}"
+    assert touched > COUNT / 4
+
+
+def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = tmp_path / "any.log"
+    seeds = ["\n".join(ours(True)), "\n".join(of_the_study())]
+    for seed in range(COUNT // 10):
+        rng = random.Random(seed)
+        content = bytearray(rng.choice(seeds).encode())
+        for _ in range(rng.randrange(1, 60)):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+        path.write_bytes(bytes(content) if seed % 3 else rng.randbytes(rng.randrange(2000)))
+        try:
+            text(parse(path, catalogue))
+        except TockmarkError as error:
+            shown = str(error)
+        else:
+            shown = ""
+        assert len(shown.splitlines()) <= 1, f"seed {seed}"
+
+
+def test_a_million_samples_are_parsed_in_seconds(tmp_path: Path, catalogue: Catalogue) -> None:
+    """Samples that never repeat: 100 rows of 10000, 5 samples a line."""
+    rng = random.Random(1)
+    texts = ["begin proto=1 lang=c abi=2 apps=1 perf=0x90010"]
+    for k in range(100):
+        texts += [f"bench made.up k={k} inner=1 n=10000", "data cycles"]
+        samples = [str(rng.randrange(1000, 60000)) for _ in range(10000)]
+        texts += [" ".join(["+", *samples[at : at + 5]]) for at in range(0, 10000, 5)]
+    lines = [Line(seq, "made", text).encode() for seq, text in enumerate([*texts, "end ok"])]
+    assert max(map(len, lines)) < LINE_LIMIT
+    path = tmp_path / "long.log"
+    path.write_text("\n".join([*lines, ""]))
+    start = time.process_time()
+    result = parse(path, catalogue)
+    assert time.process_time() - start < 5
+    assert sum(row["cycles"]["stats"]["n"] for row in result["rows"]) == 1_000_000
+    assert result["problems"] == []
