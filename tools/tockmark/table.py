@@ -22,7 +22,8 @@ net cyc, ins   median of the steady samples, less time.read of the same boot; th
 per op         net cycles for one inner operation, named below each section
 µs             net, of one sample, at the clock above; MB/s = 10^6 bytes/s
 steady         "=" all steady samples equal; "p2" to "p4" they repeat with that period;
-               "~5" they vary until sample 5 and repeat from there; "~" they vary; "1" there is one"""
+               "~5" they vary until sample 5 and repeat from there; "~" they vary;
+               "1" there is only one"""
 OFF = """\
 off: net       net cycles with the i-cache off; all columns before are with the cache on"""
 LAST = 'Lower is better in every column but MB/s. "-": not measured.'

@@ -214,7 +214,6 @@ def test_corrections_hold_their_arithmetic(paper: Json) -> None:
         "ipc.client_to_server",
         "mem.copy_asm size=32",
         "ipc.round_trip",
-        "mem.copy_asm size=32",
         "mem.copy_memcpy size=32",
         "flash.read_seq",
         "flash.read_sporadic",
