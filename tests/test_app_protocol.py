@@ -216,6 +216,16 @@ def test_series_are_printed_as_the_shortest_runs(
     )
 
 
+@given(values=st.lists(st.one_of(st.integers(0, 1), U32), min_size=2, max_size=2))
+def test_a_short_series_is_one_word(printer: Printer, values: list[int]) -> None:
+    words = (ctypes.c_uint32 * 2)(*values)
+    fill = lambda code, out: code.tm_record_group(ctypes.byref(out), words, 2)  # noqa: E731
+    record = read_back(printer.record("app", fill, "data events"), "app")
+    run = record.removeprefix("data events ")
+    assert " " not in run
+    assert runs(run) == values
+
+
 def test_a_group_too_long_for_a_line_is_printed_another_way(printer: Printer) -> None:
     values = [2**32 - 1, 2**32 - 2, 2**32 - 3] * 3
     record = read_back(printer.record("app", series(values), "data cycles"), "app")

@@ -4,6 +4,7 @@
 Needs what `make build` makes. One run serves most tests.
 """
 
+import itertools
 import json
 import os
 import signal
@@ -37,7 +38,11 @@ class Bench:
         self.result: Json = json.loads(path.read_text())
 
     def row(
-        self, id_: str, params: dict[str, int] | None = None, icache: bool = True, boot: str = ""
+        self,
+        id_: str,
+        params: dict[str, int | str] | None = None,
+        icache: bool = True,
+        boot: str = "",
     ) -> Json:
         """The row of this benchmark; that of a certain boot, if it is the read overhead."""
         found = [
@@ -50,7 +55,7 @@ class Bench:
         assert isinstance(found[0], dict)
         return found[0]
 
-    def net(self, id_: str, series: str, icache: bool = True, **params: int) -> float:
+    def net(self, id_: str, series: str, icache: bool = True, **params: int | str) -> float:
         value = self.row(id_, params, icache)[series]["net"]
         assert isinstance(value, int | float)
         return value
@@ -116,16 +121,31 @@ def test_provenance_is_complete(bench: Bench) -> None:
         # Counted in apps/asm: what a body retires, less the `ret` that time.read has too.
         ("loop.empty", {}, 2 * 1000),
         ("loop.not_taken", {}, 4 * 1000 + 5),
-        ("loop.alternating", {}, 15 * 500 + 6),
-        ("loop.taken", {}, 4 * 1000 + 5),
+        ("loop.alternating", {}, 17 * 500 + 6),
+        ("loop.taken", {}, 4 * 1000 + 3),
         ("loop.align", {"offset": 2}, 2 * 1000 + 1),
         ("loop.align", {"offset": 6}, 2 * 1000 + 3),
+        ("call.return", {}, 16 * 3),
+        ("call.args", {"n": 8}, 16 * 17),
+        ("call.args", {"n": 10}, 16 * (17 + 2 + 2 * 4)),
+        ("mem.latency", {"stride": 64}, 2 * 500),
+        ("mem.copy_asm", {"size": 32}, 16),
+        ("mem.copy_asm", {"size": 16384}, 19 * 512 + 4),
+        ("mem.read_asm", {"size": 1024}, 10 * 32 + 5),
+        ("mem.write_asm", {"size": 1024}, 10 * 32 + 4),
+        ("mem.read_byte", {}, 10 * 128 + 3),
+        ("mem.misaligned", {"offset": 1}, 10 * 32 + 3),
+        ("flash.read_seq", {}, 18 * 496 + 6),
+        ("flash.read_sporadic", {}, 8 * 239 + 9),
+        ("flash.latency", {"to": "far"}, 64),
+        ("icache.nops", {"width": 4, "size": 8192}, 2048),
     ],
 )
 def test_instructions_are_counted_exactly(
-    bench: Bench, id_: str, params: dict[str, int], instructions: int
+    bench: Bench, id_: str, params: dict[str, int | str], instructions: int
 ) -> None:
-    assert bench.row(id_, params)["instret"]["net"] == instructions
+    """With the cache off: with it on, Ibex's minstret may be one off."""
+    assert bench.row(id_, params, icache=False)["instret"]["net"] == instructions
 
 
 def test_an_argument_more_is_an_instruction_more(bench: Bench) -> None:
@@ -157,9 +177,21 @@ def test_loops_take_what_the_rtl_takes(bench: Bench) -> None:
 
 def test_copying_more_takes_longer(bench: Bench) -> None:
     sizes = catalogue.load().benchmarks["mem.copy_asm"].params["size"]
-    cycles = [bench.net("mem.copy_asm", "cycles", size=int(size)) for size in sizes]
-    assert cycles == sorted(cycles)
-    assert cycles[-1] / cycles[-2] == pytest.approx(2, rel=0.05)
+    cycles = {size: bench.net("mem.copy_asm", "cycles", size=size) for size in sizes}
+    assert list(cycles.values()) == sorted(cycles.values())
+    assert cycles[16384] / cycles[8192] == pytest.approx(2, rel=0.01)
+
+
+def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_path: Path) -> None:
+    """Its sampler reads one counter a sample, by another kernel: the net must not know."""
+    only = ("--only", "loop,call,flash", "--icache", "off")
+    first = run_bench(tmp_path, "--abi", "1", *only)
+    measured = [row for row in first.result["rows"] if row["id"] != catalogue.OVERHEAD]
+    assert len(measured) > 20
+    for row in measured:
+        other = bench.row(row["id"], row["params"], icache=False)
+        for series in ("cycles", "instret"):
+            assert row[series]["net"] == other[series]["net"], row["id"]
 
 
 def test_a_second_run_gives_the_same_numbers(bench: Bench, tmp_path: Path) -> None:
@@ -245,3 +277,29 @@ def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
 
 def test_doctor_finds_all_in_place() -> None:
     assert tockmark("doctor").stdout.endswith("all is in place\n")
+
+
+def test_the_legs_of_ipc_sum_to_the_round_trip(bench: Bench) -> None:
+    """Beside the few instructions by which the server notes its reading."""
+    there = bench.net("ipc.client_to_server", "cycles", icache=False)
+    back = bench.net("ipc.server_to_client_late", "cycles", icache=False)
+    assert abs(bench.net("ipc.round_trip", "cycles", icache=False) - there - back) < 50
+
+
+def test_the_simulator_times_what_the_core_cannot(bench: Bench) -> None:
+    def median(id_: str, **params: int | str) -> float:
+        value = bench.row(id_, params, icache=False)["cycles"]["stats"]["median"]
+        assert isinstance(value, int | float)
+        return value
+
+    # The way into the kernel and a switch of processes are what a core that is busy adds.
+    asleep, busy = (median("irq.upcall", core=core) for core in ("asleep", "busy"))
+    assert median("irq.entry", core="busy") < asleep < busy
+    assert median("sched.alarm_lateness", beside="alone") == asleep
+    assert median("sched.alarm_lateness", beside="spinner") == busy
+    # A slice of 1 ms, and two switches that cost less than a tenth of it.
+    assert 24_000 < median("sched.preempted") < 26_400 + median("time.read")
+    # Every app more costs the same.
+    boots = [median("boot.per_process", apps=apps) for apps in (1, 2, 3, 4)]
+    steps = [after - before for before, after in itertools.pairwise(boots)]
+    assert max(steps) - min(steps) < 100 < min(steps)

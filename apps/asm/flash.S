@@ -7,9 +7,9 @@
 #include "counts.h"
 
 /*
- * The table's TM_FLASH_WORDS words in a row, TM_FLASH_PASS a pass: 16 lw, addi, bne, all of 4 bytes.
- * Once a sample before and behind the loop: 6 that load addresses, mv. The loop starts 4 bytes behind
- * the start of an 8-byte flash word, which is where the study's figure fits. Returns the last word.
+ * The table's TM_FLASH_WORDS words in a row, TM_FLASH_PASS a pass: 16 lw, addi, bne, all of 4 bytes;
+ * and 6 once a sample around the loop. It starts 4 bytes behind the start of an 8-byte flash word,
+ * which is where the study's figure fits. Returns the last word.
  */
 body tm_flash_read_seq
     .option push
@@ -32,7 +32,8 @@ end_body tm_flash_read_seq
 
 /*
  * A walk through the table: each word says how many further words to pass over. A load retires 8
- * instructions: slli, add, lw, addi, add, add, addi, bltu. Returns the sum of the words that it read.
+ * instructions: slli, add, lw, addi, add, add, addi, bltu; and there are 9 once a sample around the
+ * loop. Returns the sum of the words that it read.
  */
 body tm_flash_read_sporadic
     la      a0, tm_flash_table

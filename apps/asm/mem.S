@@ -100,8 +100,8 @@ body tm_write_words
 end_body tm_write_words
 
 /*
- * TM_BYTES bytes from a0 on, 8 a pass, retire 10 instructions a pass: 8 lbu, addi, bne; and addi, lui
- * or the like, mv once a sample. Returns the last byte.
+ * TM_BYTES bytes from a0 on, 8 a pass, retire 10 instructions a pass: 8 lbu, addi, bne; and 3 once a
+ * sample: addi, nop, mv. Returns the last byte.
  */
 body tm_read_bytes
     addi    a1, a0, TM_BYTES

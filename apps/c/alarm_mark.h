@@ -10,6 +10,8 @@
 #include "alarm.h"
 #include "bench.h"
 
+enum { SETTLE_MS = 5 }; /* what runs beside has begun by then */
+
 static volatile bool rang;
 
 /* A sample begins here. */
@@ -21,28 +23,51 @@ void tm_mark_upcall(uint32_t now, uint32_t due, uint32_t zero, void *userdata) {
     rang = true;
 }
 
-static bool alarm_setup(struct tm_run *run) {
-    return tm_require(run, "alarm_subscribe", tm_alarm_subscribe(tm_mark_upcall, 0));
-}
-
-/* The times differ by a few ticks, so that the samples meet what runs beside at different points.
- */
-static bool alarm_sample(struct tm_run *run) {
-    static uint32_t frequency, taken;
-    if (!frequency) {
-        struct tock_return found = tm_alarm_frequency();
-        if (!tm_require(run, "alarm_frequency", found))
-            return false;
-        frequency = found.word[0];
-    }
-    uint32_t ticks = frequency / 8192 + 2; /* 122 us, and two ticks */
+/* Set the alarm and sleep until its upcall has run. */
+static bool ring_after(struct tm_run *run, uint32_t ticks) {
     rang = false;
-    tm_mark_arm();
-    if (!tm_require(run, "alarm_set", tm_alarm_after(ticks + ticks * (taken++ % 32) / 64)))
+    if (!tm_require(run, "alarm_set", tm_alarm_after(ticks)))
         return false;
     while (!rang)
         tock_yield_wait();
     return true;
+}
+
+static uint32_t per_millisecond; /* ticks */
+static uint32_t least;           /* ticks of an alarm that comes when all is quiet again */
+
+/*
+ * An alarm has to come when whoever runs meanwhile has begun to, not while the kernel is still on
+ * the way there: Tock 1.x masks the timer for good if it comes then, and the other app never makes
+ * a call. How long the way is, is seen from how much later than asked for an alarm is over that
+ * comes late enough anywhere.
+ */
+static bool alarm_setup(struct tm_run *run) {
+    struct tock_return frequency = tm_alarm_frequency();
+    uint32_t far = frequency.word[0] / 512 + 1;
+    uint32_t way = 0;
+    per_millisecond = frequency.word[0] / 1000;
+    if (!tm_require(run, "alarm_frequency", frequency) ||
+        !tm_require(run, "nap", tm_nap(SETTLE_MS)) ||
+        !tm_require(run, "alarm_subscribe", tm_alarm_subscribe(tm_mark_upcall, 0)))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        uint32_t begin = tm_alarm_now();
+        if (!ring_after(run, far))
+            return false;
+        uint32_t later = tm_alarm_now() - begin - far;
+        way = later > way ? later : way;
+    }
+    least = 3 * way + 2;
+    return true;
+}
+
+/* The times differ by up to 256 us, so that the samples meet what runs beside at any point. */
+static bool alarm_sample(struct tm_run *run) {
+    static uint32_t taken;
+    uint32_t more = taken++ * 37 % 256 * per_millisecond / 1000;
+    tm_mark_arm();
+    return ring_after(run, least + more);
 }
 
 static bool alarm_finish(struct tm_run *run) {

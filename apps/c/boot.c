@@ -59,7 +59,7 @@ static const struct tm_bench benches[] = {
     },
     {
         .id = "boot.restart",
-        .samples = 50,
+        .samples = 25,
         .inner = 1,
         .skip = TM_BY_ABI("version 1 has no exit", 0),
         .from = "exit",

@@ -79,7 +79,7 @@ static bool setup(struct tm_run *run) {
 static const struct tm_bench benches[] = {
     {
         .id = "ctx.ring",
-        .samples = 16,
+        .samples = 12,
         .inner = HOPS,
         .body = rounds,
         .scene = 2,

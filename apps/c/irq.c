@@ -8,7 +8,7 @@
 /* A core that sleeps goes on behind its WFI: the baseline kernel takes no trap there. */
 #define ENTRY(state, its_scene, mark)                                                              \
     {                                                                                              \
-        .id = "irq.entry", .samples = 50, .inner = 1, .from = "irq", .to = mark,                   \
+        .id = "irq.entry", .samples = 25, .inner = 1, .from = "irq", .to = mark,                   \
         .scene = its_scene, .params = {TM_NAMED_PARAM("core", state)}, .setup = alarm_setup,       \
         .sample = alarm_sample, .finish = alarm_finish                                             \
     }
@@ -18,7 +18,7 @@ static const struct tm_bench benches[] = {
     ENTRY("busy", 2, "trap"),
     {
         .id = "irq.upcall",
-        .samples = 50,
+        .samples = 25,
         .inner = 1,
         .from = "irq",
         .to = "upcall",

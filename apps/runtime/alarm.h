@@ -14,12 +14,20 @@ static inline struct tock_return tm_alarm_frequency(void) {
     return tock_command(TOCK_ALARM, 1, 0, 0);
 }
 
+/* The time in ticks, low half. */
+static inline uint32_t tm_alarm_now(void) {
+#if TM_ABI == 1
+    return tock_call(TOCK_COMMAND, TOCK_ALARM, 2, 0, 0);
+#else
+    return tock_command(TOCK_ALARM, 2, 0, 0).word[0];
+#endif
+}
+
 /* So many ticks from now. Version 1 wants the time itself, and its answer says nothing: it may be
  * that time, which looks like an error from half of its range on. */
 static inline struct tock_return tm_alarm_after(uint32_t ticks) {
 #if TM_ABI == 1
-    uint32_t now = tock_call(TOCK_COMMAND, TOCK_ALARM, 2, 0, 0);
-    tock_call(TOCK_COMMAND, TOCK_ALARM, 4, now + ticks, 0);
+    tock_call(TOCK_COMMAND, TOCK_ALARM, 4, tm_alarm_now() + ticks, 0);
     return (struct tock_return){TOCK_SUCCESS, {0, 0, 0}};
 #else
     return tock_command(TOCK_ALARM, 5, ticks, 0);

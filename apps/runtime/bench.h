@@ -61,9 +61,10 @@ struct tm_bench {
     bool one_scene; /* or all values run in this one */
     uint32_t reads; /* pairs of readings in a sample of its own hook, if not 1 */
     bool raw;       /* nothing is to be subtracted */
-    const char *from; /* the sample is the simulator's time from this mark (docs/protocol.md) */
-    const char *to;   /* to that one; the app prints none */
-    bool all_samples; /* a distribution: never ended early */
+    const char *from;   /* the sample is the simulator's time from this mark (docs/protocol.md) */
+    const char *to;     /* to that one; the app prints none */
+    uint32_t events_to; /* a sweep's last value that events are counted for; 0: all */
+    bool all_samples;   /* a distribution: never ended early */
     struct tm_param params[TM_PARAMS_MAX];
     tm_hook *setup;
     tm_hook *before;

@@ -89,7 +89,10 @@ uint32_t tm_take_samples(struct tm_run *run) { return take_all(run); }
 /* The first one brings this way of sampling into the cache, and is dropped. */
 bool tm_count_events(struct tm_run *run) {
     uint32_t counts[TM_EVENTS];
-    if (run->bench->sample || tock_failed(tock_command(TM_PERF, TM_PERF_EVENT, TM_EVENT_FIRST, 0)))
+    uint32_t last = run->bench->events_to;
+    if (run->bench->sample || (last && run->value[0] > last))
+        return false;
+    if (tock_failed(tock_command(TM_PERF, TM_PERF_EVENT, TM_EVENT_FIRST, 0)))
         return false;
     for (uint32_t i = 0; i < 1 + TM_EVENT_SAMPLES; i++) {
         if (run->bench->before && !run->bench->before(run))

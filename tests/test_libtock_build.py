@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Builds the apps against a libtock-c: `make apps LIBTOCK_C=DIR`.
+
+The library here is a stand-in of ours with the same functions, so that the build is tested where
+there is none. Needs what `make build` makes.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+
+HEADER = """
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+typedef void(subscribe_upcall)(int, int, int, void *);
+typedef enum { TOCK_SYSCALL_FAILURE = 0, TOCK_SYSCALL_SUCCESS = 128 } syscall_rtype_t;
+typedef enum { TOCK_STATUSCODE_SUCCESS = 0, TOCK_STATUSCODE_FAIL = 1 } statuscode_t;
+typedef struct { syscall_rtype_t type; uint32_t data[3]; } syscall_return_t;
+typedef struct {
+    bool success; subscribe_upcall *callback; void *userdata; statuscode_t status;
+} subscribe_return_t;
+typedef struct { bool success; void *ptr; size_t size; statuscode_t status; } allow_rw_return_t;
+typedef struct {
+    bool success; const void *ptr; size_t size; statuscode_t status;
+} allow_ro_return_t;
+typedef struct { statuscode_t status; uintptr_t data; } memop_return_t;
+typedef struct { uint32_t data0, data1, data2; } yield_waitfor_return_t;
+void yield(void);
+int yield_no_wait(void);
+yield_waitfor_return_t yield_wait_for(uint32_t, uint32_t);
+void tock_exit(uint32_t);
+syscall_return_t command(uint32_t, uint32_t, int, int);
+subscribe_return_t subscribe(uint32_t, uint32_t, subscribe_upcall *, void *);
+allow_rw_return_t allow_readwrite(uint32_t, uint32_t, void *, size_t);
+allow_ro_return_t allow_readonly(uint32_t, uint32_t, const void *, size_t);
+memop_return_t memop(uint32_t, uintptr_t);
+"""
+
+# On top of the suite's own calls; `stray` stands for what of a library is not to be linked.
+SOURCE = """
+#include "tock.h"
+#define tock_exit theirs
+#include "libtock/tock.h"
+void nowhere(void);
+void stray(void) { nowhere(); }
+static struct tock_return last;
+void yield(void) { tock_yield_wait(); }
+int yield_no_wait(void) { return tock_yield_no_wait(); }
+yield_waitfor_return_t yield_wait_for(uint32_t driver, uint32_t number) {
+    last = tock_yield_wait_for(driver, number);
+    return (yield_waitfor_return_t){last.variant, last.word[0], last.word[1]};
+}
+syscall_return_t command(uint32_t driver, uint32_t number, int first, int second) {
+    last = tock_command(driver, number, first, second);
+    return (syscall_return_t){last.variant, {last.word[0], last.word[1], last.word[2]}};
+}
+subscribe_return_t subscribe(uint32_t driver, uint32_t number, subscribe_upcall *call, void *data) {
+    last = tock_subscribe(driver, number, (tock_upcall *)call, data);
+    return (subscribe_return_t){!tock_failed(last), (subscribe_upcall *)last.word[0], 0, 0};
+}
+allow_rw_return_t allow_readwrite(uint32_t driver, uint32_t number, void *at, size_t size) {
+    last = tock_allow_rw(driver, number, at, size);
+    return (allow_rw_return_t){!tock_failed(last), (void *)last.word[0], last.word[1], 0};
+}
+allow_ro_return_t allow_readonly(uint32_t driver, uint32_t number, const void *at, size_t size) {
+    last = tock_allow_ro(driver, number, at, size);
+    return (allow_ro_return_t){!tock_failed(last), (void *)last.word[0], last.word[1], 0};
+}
+memop_return_t memop(uint32_t operation, uintptr_t argument) {
+    last = tock_memop(operation, argument);
+    return (memop_return_t){tock_failed(last), last.word[0]};
+}
+"""
+
+
+def make(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-s", "-f", "apps/build.mk", f"OUT={root / 'apps'}", *arguments]
+    return subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def apps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The apps, built against the stand-in."""
+    root = tmp_path_factory.mktemp("libtock")
+    library = root / "libtock-c" / "libtock"
+    archive = library / "build" / "rv32imc" / "libtock.a"
+    archive.parent.mkdir(parents=True)
+    (library / "tock.h").write_text(HEADER)
+    (root / "tock.c").write_text(SOURCE)
+    prefix, object_ = "riscv64-unknown-elf-", str(root / "tock.o")
+    flags = ["-march=rv32imc", "-mabi=ilp32", "-Os", "-ffunction-sections", "-w", "-DTM_ABI=2"]
+    includes = ["-Iapps/runtime", "-Iapps/asm", f"-I{library.parent}", "--specs=picolibc.specs"]
+    compiler = [f"{prefix}gcc", *flags, *includes, "-c", str(root / "tock.c"), "-o", object_]
+    subprocess.run(compiler, cwd=paths.ROOT, check=True)
+    subprocess.run([f"{prefix}ar", "rcs", str(archive), object_], check=True)
+    done = make(root, "ABI=2", f"LIBTOCK_C={library.parent}")
+    assert done.returncode == 0, done.stderr
+    return root / "apps-libtock"
+
+
+def test_the_librarys_part_of_a_call_is_counted(apps: Path, tmp_path: Path) -> None:
+    counted = {}
+    for name, more in (("raw", []), ("library", ["--apps", str(apps)])):
+        out = tmp_path / f"{name}.json"
+        command = [sys.executable, "-m", "tockmark", "run", "--only", "upcall", "--icache", "off"]
+        subprocess.run([*command, "-o", str(out), *more], cwd=paths.ROOT, check=True)
+        result = json.loads(out.read_text())
+        assert not result["failed"] + result["missing"]
+        assert ("libtock-c" in result["provenance"]["apps"][0]["cc"]) == (name == "library")
+        counted[name] = {
+            row["id"]: row["instret"]["net"]
+            for row in result["rows"]
+            if row["id"].startswith("upcall.")
+        }
+    assert counted["raw"].keys() == counted["library"].keys()
+    for id_, raw in counted["raw"].items():
+        assert 5 < counted["library"][id_] - raw < 100, id_
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("ABI=3",), "there is no version 3 of the system-call interface"),
+        (("ABI=2", "LIBTOCK_C=/nowhere"), "/nowhere/libtock/build/rv32imc/libtock.a is not there"),
+    ],
+)
+def test_a_build_that_cannot_be_says_so(
+    tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = make(tmp_path, *arguments)
+    assert done.returncode != 0
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
