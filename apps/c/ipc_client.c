@@ -232,7 +232,7 @@ static bool finish_miss(struct tm_run *run) {
 static const struct tm_bench benches[] = {
     {
         .id = "ipc.client_to_server",
-        .samples = 200,
+        .samples = 1000,
         .inner = 1,
         .scene = SERVER_FIRST,
         .setup = setup_to_server,
@@ -241,7 +241,7 @@ static const struct tm_bench benches[] = {
     },
     {
         .id = "ipc.server_to_client",
-        .samples = 200,
+        .samples = 1000,
         .inner = 1,
         .scene = CLIENT_FIRST,
         .setup = setup_to_client,
@@ -250,7 +250,7 @@ static const struct tm_bench benches[] = {
     },
     {
         .id = "ipc.server_to_client_late",
-        .samples = 200,
+        .samples = 1000,
         .inner = 1,
         .scene = SERVER_FIRST,
         .setup = setup_to_server,

@@ -65,6 +65,7 @@ class Boot:
     measures: tuple[str, ...]  # ids, some or all of whose rows come from this boot
     scene: int = 0  # which of its scenes an app that has several shall play
     slice_us: int | None = None  # the baseline kernel's time slice, if not as built
+    panics: str | None = None  # why its rows are skipped on a kernel that it panics
 
     def processes(self) -> list[str]:
         """The processes' names: the object's, with 2, 3, … for its repetitions."""

@@ -87,10 +87,10 @@ def run_verb(
         Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
     ] = None,
     all_samples: Annotated[
-        bool, typer.Option("--all-samples", help="Take all samples, even once they repeat.")
+        bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(min=9, help="Take at most so many samples of a row.")
+        int | None, typer.Option(min=9, help="Take at most so many samples of a row; default: 200.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Result file; the log goes beside it.")
@@ -120,7 +120,7 @@ def run_verb(
         wanted=wanted,
         icaches=[True, False] if icache is None else [icache is Switch.ON],
         all_samples=all_samples,
-        samples=samples,
+        samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
         jobs=jobs or os.cpu_count() or 1,
         max_cycles=max_cycles or profile.target.max_cycles,
     )

@@ -27,6 +27,7 @@ from tockmark.protocol import BootMark, decode, decode_line
 from tockmark.rows import assemble
 from tockmark.target import Simulation, simulate
 
+SIMULATED_SAMPLES = 200  # of a row, on a simulator: where they never repeat, enough for a median
 BASELINE = "tockmark-baseline"  # how our kernel's name begins
 
 
@@ -57,6 +58,7 @@ class Job:
     simulation: Simulation | None = None
     log: list[str] = field(default_factory=list)
     note: str | None = None
+    skipped: str | None = None  # why this kernel cannot run this boot
 
     @property
     def name(self) -> str:
@@ -98,8 +100,18 @@ def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json
     measured = assemble(decode(log.splitlines()))
     provenance = _provenance(options, jobs)
     notes += [f"{job.name}: {job.note}" for job in jobs if job.note]
-    booted = [(job.boot, job.icache) for job in jobs]
+    booted = [(job.boot, job.icache) for job in jobs if job.skipped is None]
     result = results.build(measured, catalogue, provenance, booted, options.wanted, notes)
+    for job in jobs:
+        if job.skipped is not None:
+            ids = [
+                id_ for id_ in job.boot.measures if options.wanted is None or id_ in options.wanted
+            ]
+            where = {"app": job.boot.group, "boot": job.boot.name, "icache": job.icache}
+            result["skipped"] += [
+                {**where, "id": id_, "params": params, "why": job.skipped}
+                for id_, params in catalogue.rows(ids)
+            ]
     return result, log
 
 
@@ -198,6 +210,8 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         job.log.append(BootMark(job.boot.name, job.icache, job.boot.group, ends=True).encode())
         ending = job.simulation.ending()
         job.note = None if stop.is_set() else ending
+        if job.simulation.panicked and job.boot.panics:
+            job.skipped, job.note, job.log = job.boot.panics, None, []
         status.cycles = job.simulation.cycles
     except TockmarkError as error:
         job.note = str(error)

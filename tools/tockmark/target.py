@@ -12,6 +12,7 @@ from tockmark.board import Board
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 
+PANIC = 7
 _ENDINGS = {  # the simulator's exit codes, and what a user can do about each
     1: "the simulator could not go on",
     2: "the simulator could not use what it was given",
@@ -31,6 +32,11 @@ class Simulation:
     cycles: int = 0
     said: list[str] = field(default_factory=list)
     _listener: threading.Thread | None = None
+
+    @property
+    def panicked(self) -> bool:
+        """Whether it ended because the kernel panicked."""
+        return self.process.poll() == PANIC
 
     def lines(self) -> Iterator[str]:
         """The UART's lines as they come, without their newlines, until the simulator ends."""
