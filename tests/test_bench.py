@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tockmark import catalogue, paths
+from tockmark import budget, catalogue, paths
 from tockmark.run import SIMULATED_SAMPLES
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -307,3 +307,11 @@ def test_the_simulator_times_what_the_core_cannot(bench: Bench) -> None:
     boots = [median("boot.per_process", apps=apps) for apps in (1, 2, 3, 4)]
     steps = [after - before for before, after in itertools.pairwise(boots)]
     assert max(steps) - min(steps) < 100 < min(steps)
+
+
+def test_the_budget_of_simulated_cycles_holds(bench: Bench) -> None:
+    kept, spent = budget.load(), budget.spent(bench.result)
+    over = {id_: taken for id_, taken in spent.items() if taken > kept.samples.get(id_, 0)}
+    assert not over, f"more than apps/budget.toml allows, in millions of cycles: {over}"
+    assert set(kept.samples) == set(catalogue.load().benchmarks)
+    assert budget.total(bench.result) <= kept.total

@@ -8,13 +8,13 @@ from tockmark.catalogue import OVERHEAD, Catalogue, Params, label
 from tockmark.result import Json, incomplete
 
 LINE = 100
-NAME = 32
+NAME = 34
 ON_OR_OFF = {True: "on", False: "off", None: "unknown"}
 REASONS = 10  # of an incomplete result; the file has them all
 
-COLUMNS = {"net cyc": 9, "net ins": 8, "per op": 8, "µs": 8, "MB/s": 6, "steady": 6}
-RAW = {"cycles": 8, "instr": 7}  # behind them, if there is one cache setting only
-OTHER = {"off: net": 9, "off/on": 6}  # or these, if there are both
+COLUMNS = {"net cyc": 8, "net ins": 8, "per op": 8, "µs": 8, "MB/s": 6, "steady": 6}
+RAW = {"cycles": 8, "instr": 6}  # behind them, if there is one cache setting only
+OTHER = {"off: net": 8, "off/on": 6}  # or these, if there are both
 
 LEGEND = """\
 net cyc, ins   median of the steady samples, less time.read of the same boot; the cold first sample
