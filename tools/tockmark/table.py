@@ -8,11 +8,11 @@ from tockmark.catalogue import OVERHEAD, Catalogue, Params, label
 from tockmark.result import Json, incomplete
 
 LINE = 100
-NAME = 34
+NAME = 35
 ON_OR_OFF = {True: "on", False: "off", None: "unknown"}
 REASONS = 10  # of an incomplete result; the file has them all
 
-COLUMNS = {"net cyc": 8, "net ins": 8, "per op": 8, "µs": 8, "MB/s": 6, "steady": 6}
+COLUMNS = {"net cyc": 8, "net ins": 8, "per op": 8, "µs": 8, "MB/s": 5, "steady": 6}
 RAW = {"cycles": 8, "instr": 6}  # behind them, if there is one cache setting only
 OTHER = {"off: net": 8, "off/on": 6}  # or these, if there are both
 
