@@ -19,6 +19,12 @@ Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
 STRANGERS = "Not in this catalogue"
 
 
+def steady_of(samples: str) -> list[int]:
+    """The samples behind the cold one; a single one stands for itself, as in stats.py."""
+    found = expand(samples)
+    return found[1:] or found
+
+
 @dataclass(frozen=True)
 class Value:
     """A net median: exact, or as sure as its samples and those of the overhead make it."""
@@ -35,16 +41,16 @@ class Value:
         """What the net could have been as well: a single value if it is exact."""
         if self.exact:
             return np.array([self.net])
-        steady = expand(self.steady)[1:]
+        steady = steady_of(self.steady)
         if self.overhead:
-            return net_medians(steady, expand(self.overhead)[1:], self.reads) / self.parts
+            return net_medians(steady, steady_of(self.overhead), self.reads) / self.parts
         drawn: Floats = (net_medians(steady) - np.median(steady)) / self.parts + self.net
         return drawn
 
     @cached_property
     def samples(self) -> Floats:
         """The steady samples, each less the overhead's median."""
-        steady = np.array(expand(self.steady)[1:], dtype=np.float64)
+        steady = np.array(steady_of(self.steady), dtype=np.float64)
         net: Floats = (steady - np.median(steady)) / self.parts + self.net
         return net
 

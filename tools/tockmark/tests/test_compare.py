@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark import compare_text
+from tockmark import compare_text, values
 from tockmark import result as results
 from tockmark.catalogue import Catalogue
 from tockmark.cli import app
@@ -293,3 +293,9 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
         assert "relevant, lower" in run(app, ["compare", a, b, "--baseline", name]).output
     for arguments in ([a], [a, b, "--baseline", "c.json"], [a, b, "--margin", "much"]):
         assert isinstance(run(app, ["compare", *arguments]).exception, TockmarkError)
+
+
+def test_a_single_sample_stands_for_itself() -> None:
+    """As of a boot, which no app can repeat."""
+    assert values.steady_of("7") == [7]
+    assert values.steady_of("9 7*3") == [7, 7, 7]
