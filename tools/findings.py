@@ -91,11 +91,11 @@ class Findings:
         return "\n".join(lines)
 
     def _labels(self, groups: list[str]) -> list[str]:
-        """The rows of groups, or of single benchmarks, in the catalogue's order."""
+        """The rows of groups, of benchmarks, or single ones, in the catalogue's order."""
         return [
             label(id_, params)
             for id_, params in self.catalogue.rows(self.catalogue.benchmarks)
-            if id_ in groups or id_.partition(".")[0] in groups
+            if {id_, id_.partition(".")[0], label(id_, params)}.intersection(groups)
         ]
 
     def profiles(self, kernel: str) -> list[Json]:

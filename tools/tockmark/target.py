@@ -21,7 +21,7 @@ _ENDINGS = {  # the simulator's exit codes, and what a user can do about each
     5: "the core locked up: the kernel faulted in its own trap handler",
     7: "the kernel panicked; its last lines in the log tell more",
 }
-_STATUS = re.compile(r"earlgrey-sim: (?:status|end .*?)\bcycles=(\d+)")
+_STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 
 
 @dataclass
