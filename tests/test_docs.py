@@ -39,3 +39,9 @@ def test_the_pictures_are_those_of_the_committed_result() -> None:
     assert pictures
     for picture in pictures:
         assert source in picture.read_text(encoding="utf-8"), f"{picture}: run `make tables`"
+
+
+def test_the_findings_are_those_of_the_committed_results() -> None:
+    check = [sys.executable, str(paths.ROOT / "tools" / "findings.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
