@@ -42,6 +42,6 @@ def test_the_pictures_are_those_of_the_committed_result() -> None:
 
 
 def test_the_findings_are_those_of_the_committed_results() -> None:
-    check = [sys.executable, str(paths.ROOT / "tools" / "findings.py"), "--check"]
+    check = [sys.executable, str(ROOT / "tools" / "findings.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
