@@ -90,7 +90,7 @@ def run_verb(
         bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(min=9, help="Take at most so many samples of a row; default: 200.")
+        int | None, typer.Option(min=9, help="Take at most so many samples of a row; default: 64.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Result file; the log goes beside it.")

@@ -27,7 +27,7 @@ from tockmark.protocol import BootMark, decode, decode_line
 from tockmark.rows import assemble
 from tockmark.target import Simulation, simulate
 
-SIMULATED_SAMPLES = 200  # of a row, on a simulator: where they never repeat, enough for a median
+SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
 BASELINE = "tockmark-baseline"  # how our kernel's name begins
 
 
