@@ -6,6 +6,7 @@ there is none. Needs what `make build` makes.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -82,7 +83,11 @@ memop_return_t memop(uint32_t operation, uintptr_t argument) {
 
 def make(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["make", "-s", "-f", "apps/build.mk", f"OUT={root / 'apps'}", *arguments]
-    return subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    # Without what an outer make would tell this one, which then talks of its job server.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        command, cwd=paths.ROOT, env=own, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ public:
     void byte(uint8_t c) {
         if (c != '\n') {
             if (line_.size() < kLongest)
-                line_ += static_cast<char>(c);
+                line_ += is_text(c) ? static_cast<char>(c) : '?';
             return;
         }
         line();
@@ -32,6 +32,9 @@ public:
 
 private:
     static constexpr size_t kLongest = 256;
+
+    // A wild kernel may send any byte, and its panic is shown to a person.
+    static bool is_text(uint8_t c) { return c == '\t' || c == '\r' || (c >= ' ' && c < 0x7f); }
 
     void line() {
         while (line_.ends_with('\r'))
