@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tockmark import catalogue, paths, table
+from tockmark import catalogue, paths, view
 from tockmark import result as results
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -52,7 +52,7 @@ def test_a_row_without_a_kernel_is_as_on_the_fpga(
     name: str, ours: dict[str, Json], study: dict[str, Json]
 ) -> None:
     """Within 2 %, or 3 cycles of a sample if that is more."""
-    theirs, here = table.net_of(study[name]), table.net_of(ours[name])
+    theirs, here = view.signed(study[name]), view.signed(ours[name])
     assert theirs is not None
     assert here is not None
     assert study[name]["inner"] == ours[name]["inner"]

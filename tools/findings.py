@@ -15,8 +15,8 @@ import jinja2
 
 from tockmark import catalogue as catalogues
 from tockmark import result as results
-from tockmark.catalogue import OVERHEAD, label
-from tockmark.table import net_of, per_op_of
+from tockmark import view
+from tockmark.catalogue import label
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE, PAGE = ROOT / "docs" / "findings.md.j2", ROOT / "docs" / "findings.md"
@@ -33,9 +33,7 @@ class Run:
         self.kernel: Json = self.result["provenance"]["kernel"]
         self.board: Json = self.result["provenance"]["board"]
         self.rows = {
-            (row["icache"], label(row["id"], row["params"])): row
-            for row in self.result["rows"]
-            if row["id"] != OVERHEAD or row["app"] == "time"
+            (row["icache"], label(row["id"], row["params"])): row for row in view.rows(self.result)
         }
 
     def row(self, name: str, icache: bool = True) -> Json | None:
@@ -43,18 +41,14 @@ class Run:
 
     def net(self, name: str, icache: bool = True) -> float | None:
         """Net cycles of one sample; time.read as measured."""
-        return net_of(self.row(name, icache))
+        return view.signed(self.row(name, icache))
 
     def per_op(self, name: str, icache: bool = True) -> float | None:
-        return per_op_of(self.row(name, icache))
+        return view.signed_per_op(self.row(name, icache))
 
     def instructions(self, name: str, icache: bool = True) -> float | None:
         """Net instructions of one sample; of time.read as measured."""
-        instret = (self.row(name, icache) or {}).get("instret") or {}
-        value: float | None = instret.get("net")
-        if name == OVERHEAD and instret:
-            value = instret["stats"]["median"]
-        return value
+        return view.signed(self.row(name, icache), "instret")
 
     def skipped(self) -> list[tuple[str, str]]:
         """What was not measured, and why, each once."""

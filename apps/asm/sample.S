@@ -8,19 +8,11 @@
  * exactly what its body adds, to the instruction.
  */
 #include "abi.h"
+#include "shot.h"
 #if TM_ABI == 2
 
     .option norelax
     .section .sampler, "ax" /* where it is the same in all apps: app.ld */
-
-/* Offsets in struct tm_shot (bodies.h). */
-#define SHOT_BODY 0
-#define SHOT_ARG 4
-#define SHOT_CYCLES 8
-#define SHOT_INSTRET 12
-#define SHOT_READ_BEFORE 16
-#define SHOT_READ_AFTER 20
-#define SHOT_RESULT 24
 
 /* Perf command 3: the counters come back in a1 and a2. */
 .macro read_counters

@@ -6,17 +6,11 @@
  * only: on version 1 Perf has no such commands.
  */
 #include "abi.h"
+#include "shot.h"
 #if TM_ABI == 2
 
     .option norelax
     .text
-
-/* Offsets in struct tm_shot (bodies.h). */
-#define SHOT_BODY 0
-#define SHOT_ARG 4
-#define SHOT_READ_BEFORE 16
-#define SHOT_READ_AFTER 20
-#define SHOT_RESULT 24
 
 .macro perf command
     li      a0, TM_PERF

@@ -7,17 +7,11 @@
  * each. Otherwise it is as sample.S.
  */
 #include "abi.h"
+#include "shot.h"
 #if TM_ABI == 1
 
     .option norelax
     .section .sampler, "ax" /* where it is the same in all apps: app.ld */
-
-/* Offsets in struct tm_shot (bodies.h). */
-#define SHOT_BODY 0
-#define SHOT_ARG 4
-#define SHOT_COUNTER 8
-#define SHOT_CYCLES 12 /* of the counter, whichever it is */
-#define SHOT_RESULT 16
 
 /* Perf command s3: the counter comes back in a0, whatever its sign. */
 .macro read_counter

@@ -16,7 +16,7 @@ AR := riscv64-unknown-elf-ar
 MACHINE := -march=rv32imc -mabi=ilp32
 CFLAGS := -std=c11 -O2 $(MACHINE) -ffunction-sections -fdata-sections -ffreestanding --specs=picolibc.specs \
 	-Wall -Wextra -Werror -MMD -MP -Iapps/runtime -I$(SOURCE) -DTM_ABI=$(ABI)
-ASFLAGS := -march=rv32imc_zicsr_zifencei -mabi=ilp32 -MMD -MP -DTM_ABI=$(ABI)
+ASFLAGS := -march=rv32imc_zicsr_zifencei -mabi=ilp32 -MMD -MP -Iapps/runtime -DTM_ABI=$(ABI)
 
 APPS := rules own endings partner ipc service hostile neighbour fuzz
 parts = $(wildcard $(SOURCE)/$(1).c $(SOURCE)/$(1)_*.c $(SOURCE)/v$(ABI)/$(1).c $(SOURCE)/v$(ABI)/$(1)_*.c $(SOURCE)/$(1).S)

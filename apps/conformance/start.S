@@ -5,6 +5,8 @@
  * An app that faults or restarts begins here again, and its variables as they stand in flash. What
  * has to outlive that is `kept` (report.h), right behind them: no one clears it.
  */
+#include "memory.inc"
+
 #define KEPT 128 /* bytes */
 
     .option norelax
@@ -42,22 +44,7 @@ _start:
     sw      s2, 8(t0)
     sw      s3, 12(t0)
 
-    la      t0, _data_load
-    la      t1, _data_start
-    la      t2, _data_end
-    j       3f
-2:  lw      t3, 0(t0)
-    sw      t3, 0(t1)
-    addi    t0, t0, 4
-    addi    t1, t1, 4
-3:  bltu    t1, t2, 2b
-
-    la      t1, _bss_start
-    la      t2, _bss_end
-    j       5f
-4:  sw      zero, 0(t1)
-    addi    t1, t1, 4
-5:  bltu    t1, t2, 4b
+    prepare_memory
 
     call    main
     j       finish

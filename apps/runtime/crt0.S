@@ -7,6 +7,7 @@
  * touched before the break is where it has to be.
  */
 #include "abi.h"
+#include "memory.inc"
 
     .option norelax
     .section .start, "ax"
@@ -32,22 +33,7 @@ _start:
     bne     a0, t0, no_memory
 
 1:  la      sp, _stack_top
-    la      t0, _data_load
-    la      t1, _data_start
-    la      t2, _data_end
-    j       3f
-2:  lw      t3, 0(t0)
-    sw      t3, 0(t1)
-    addi    t0, t0, 4
-    addi    t1, t1, 4
-3:  bltu    t1, t2, 2b
-
-    la      t1, _bss_start
-    la      t2, _bss_end
-    j       5f
-4:  sw      zero, 0(t1)
-    addi    t1, t1, 4
-5:  bltu    t1, t2, 4b
+    prepare_memory
 
     call    main
     mv      a1, a0              /* main's value is the completion code */

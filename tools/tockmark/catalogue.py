@@ -20,6 +20,7 @@ SECTIONS = (  # the order of the tables
     "Memory bandwidths",
     "Flash and instruction cache",
 )
+STRANGERS = "Not in this catalogue"  # behind them: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
 Params = dict[str, int | str]
@@ -106,6 +107,11 @@ class Catalogue:
         """The sections that have rows: the usual ones first."""
         found = dict.fromkeys(benchmark.section for benchmark in self.benchmarks.values())
         return [s for s in SECTIONS if s in found] + [s for s in found if s not in SECTIONS]
+
+    def section_of(self, id_: str) -> str:
+        """Where a row stands in a table, whether the catalogue knows it or not."""
+        known = self.benchmarks.get(id_)
+        return known.section if known else STRANGERS
 
     def rows(self, ids: Iterable[str]) -> list[tuple[str, Params]]:
         """The rows that these benchmarks must give, in the catalogue's order."""

@@ -115,7 +115,7 @@ def run_verb(
             read_kernel(kernel if kernel is not None else profile.kernels[abi]), kernel_name
         ),
         board=profile,
-        apps=Apps(apps if apps is not None else paths.APPS / f"c-abi{abi}", abi),
+        apps=Apps(apps, abi) if apps is not None else Apps.built(abi),
         boots=boots,
         wanted=wanted,
         icaches=[True, False] if icache is None else [icache is Switch.ON],

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark import board, paths
-from tockmark.image import GCC
+from tockmark.image import GCC, Apps
 
 SETUP = "run `make setup`"
 BUILD = "run `make build`"
@@ -83,7 +83,7 @@ def _products() -> Iterator[Finding]:
     for name, path in {
         "simulator": profile.target.binary,
         "baseline kernel": profile.kernels[2],
-        "apps": paths.APPS / "c-abi2" / "libtockmark.a",
+        "apps": Apps.built(2).folder / "libtockmark.a",
     }.items():
         yield Finding(name, paths.shown(path) if path.exists() else None, None, BUILD)
 

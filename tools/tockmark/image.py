@@ -54,6 +54,11 @@ class Apps:
     folder: Path
     abi: int
 
+    @staticmethod
+    def built(abi: int) -> "Apps":
+        """Those that `make apps` makes."""
+        return Apps(paths.APPS / f"c-abi{abi}", abi)
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -65,6 +70,7 @@ class Slot:
     ram_start: int
     ram_length: int
     elf_sha256: str
+    symbols: Mapping[str, int]
 
     def layout(self) -> dict[str, int | str]:
         return {
@@ -157,10 +163,12 @@ def build_image(
             **(symbols or {}),
         }
         _link(object_, elf, apps, places)
-        needs = _needs(elf, ram, room.ram_end - ram - GRANTS - RECORD)
+        with elf.open("rb") as file:
+            linked = _symbols(ELFFile(file))
+        needs = _needs(linked, ram, room.ram_end - ram - GRANTS - RECORD)
         flash += _pack(name, elf, tab, apps, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
-        slots.append(Slot(name, elf, start, ram, needs.ram, sha256))
+        slots.append(Slot(name, elf, start, ram, needs.ram, sha256, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
     path = out / f"{boot.name}.flash"
@@ -181,10 +189,8 @@ class _Needs:
     heap: int
 
 
-def _needs(elf: Path, ram_start: int, room: int) -> _Needs:
+def _needs(symbols: Mapping[str, int], ram_start: int, room: int) -> _Needs:
     """What a linked app wants: its sections, and its heap as far as there is room."""
-    with elf.open("rb") as file:
-        symbols = _symbols(ELFFile(file))
     fixed = symbols["_app_end"] - ram_start
     heap = min(symbols.get("tm_heap", 0), room - fixed)
     return _Needs(fixed + heap, heap)

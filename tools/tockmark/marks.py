@@ -8,14 +8,10 @@ row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
-from tockmark.crc import crc16
+from tockmark.crc import sealed
 
 SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
 ENTRY = "_start"  # and this one that of the mark start
@@ -37,8 +33,7 @@ class Mark:
 
     def encode(self) -> str:
         """As the simulator prints it, without its newline."""
-        head = f"#sim {self.cycle} {self.name} "
-        return f"{head}*{crc16(head.encode('ascii')):04x}"
+        return sealed(f"#sim {self.cycle} {self.name} ")
 
 
 def decode(raw: str, line: int) -> Mark | None:
@@ -90,19 +85,16 @@ def _missing(start: str, end: str, started: int | None) -> str:
     return f"mark {start if started is None else end}"
 
 
-def options(elves: Iterable[Path]) -> list[str]:
-    """The simulator's options for the apps of a boot; none if they have nothing to mark."""
+def options(apps: Iterable[Mapping[str, int]]) -> list[str]:
+    """The simulator's options for the apps of a boot, each given by its symbols; none if they have
+    nothing to mark."""
     marked: list[str] = []
     entries: list[str] = []
-    for path in elves:
-        with path.open("rb") as file:
-            table = ELFFile(file).get_section_by_name(".symtab")
-            symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
-            for symbol in symbols:
-                address = f"{symbol['st_value']:#x}"
-                if symbol.name.startswith(SYMBOL):
-                    marked.append(f"{symbol.name.removeprefix(SYMBOL)}={address}")
-                elif symbol.name == ENTRY:
-                    entries.append(f"start={address}")
+    for symbols in apps:
+        for symbol, address in symbols.items():
+            if symbol.startswith(SYMBOL):
+                marked.append(f"{symbol.removeprefix(SYMBOL)}={address:#x}")
+            elif symbol == ENTRY:
+                entries.append(f"start={address:#x}")
     names = [*marked, *entries, *OWN] if marked else []
     return [word for name in names for word in ("--mark", name)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tockmark import marks
-from tockmark.crc import crc16
+from tockmark.crc import sealed
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
@@ -40,8 +40,7 @@ class Line:
 
     def encode(self) -> str:
         """The line as it goes over the wire, without its newline."""
-        head = f"#tm {self.seq} {self.app} {self.text} "
-        return f"{head}*{crc16(head.encode('ascii')):04x}"
+        return sealed(f"#tm {self.seq} {self.app} {self.text} ")
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ class BootMark:
 
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
-        head = f"#{what} {self.name} icache={'on' if self.icache else 'off'} app={self.app} "
-        return f"{head}*{crc16(head.encode('ascii')):04x}"
+        icache = "on" if self.icache else "off"
+        return sealed(f"#{what} {self.name} icache={icache} app={self.app} ")
 
 
 @dataclass(frozen=True)

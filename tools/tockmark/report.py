@@ -15,13 +15,12 @@ import jinja2
 
 from tockmark import figures, paths, plot, view
 from tockmark import result as results
-from tockmark.catalogue import OVERHEAD, Benchmark, Catalogue, Params, label
+from tockmark.catalogue import OVERHEAD, STRANGERS, Benchmark, Catalogue, Params, label
 from tockmark.plot import Named
 from tockmark.result import Json, incomplete
 
 STUDY = paths.RESULTS / "paper-2021.json"
 FLOOR_KERNEL = "tockmark-baseline"
-STRANGERS = "Not in this catalogue"
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING = {
@@ -175,9 +174,9 @@ def _sections(
                 base = lowest.get((*key, columns[0][1]))
                 name = label("", params).strip() or id_
                 lines.append(Line(name, cells, view.per_op(base) if base else None, told.get(key)))
-        known = catalogue.benchmarks.get(id_)
         if lines:
-            sections[known.section if known else STRANGERS].append(Group(id_, known, lines))
+            group = Group(id_, catalogue.benchmarks.get(id_), lines)
+            sections[catalogue.section_of(id_)].append(group)
     return [(name, groups) for name, groups in sections.items() if groups]
 
 

@@ -175,10 +175,8 @@ class Images:
         asked = self.options
         with self.locks[boot.name]:
             if boot.name not in self.built:
-                steady_stop, symbols = (
-                    not asked.all_samples,
-                    {"tm_most_samples": asked.samples or 0},
-                )
+                symbols = {"tm_most_samples": asked.samples or 0}
+                steady_stop = not asked.all_samples
                 self.built[boot.name] = build_image(
                     boot, asked.apps, asked.kernel, asked.board, self.out, steady_stop, symbols
                 )
@@ -194,7 +192,7 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         if stop.is_set():
             return
         status.state = "running"
-        watched = marks.options(slot.elf for slot in job.image.slots)
+        watched = marks.options(slot.symbols for slot in job.image.slots)
         job.simulation = simulate(
             options.board, job.image.flash, job.icache, options.max_cycles, *watched
         )

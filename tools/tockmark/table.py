@@ -4,12 +4,12 @@
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from tockmark.catalogue import OVERHEAD, Catalogue, Params, label
+from tockmark import view
+from tockmark.catalogue import OVERHEAD, STRANGERS, Catalogue, Params, label
 from tockmark.result import Json, incomplete
 
 LINE = 100
 NAME = 35
-ON_OR_OFF = {True: "on", False: "off", None: "unknown"}
 REASONS = 10  # of an incomplete result; the file has them all
 
 COLUMNS = {"net cyc": 8, "net ins": 8, "per op": 8, "µs": 8, "MB/s": 5, "steady": 6}
@@ -57,7 +57,6 @@ def render(result: Json, catalogue: Catalogue) -> str:
     both = len(caches) > 1
     columns = {**COLUMNS, **(OTHER if both else RAW)}
     lines = [*_header(result), "", *LEGEND.splitlines(), *OFF.splitlines() * both, LAST, ""]
-    notes: list[str] = []
     tables = [_table(result, icache) for icache in caches[:2]]
     for section, rows in _sections(tables, catalogue):
         lines += _heading(section, _cells(columns, columns.values()))
@@ -66,12 +65,11 @@ def render(result: Json, catalogue: Catalogue) -> str:
             lines.append(f"{label(id_, params):{NAME}}{_cells(values, columns.values())}")
         lines += [*_units([id_ for id_, _, _ in rows], catalogue), ""]
     lines += _overheads(result)
-    notes += [
-        f"ERROR {label(row['id'], row['params'])}, i-cache {ON_OR_OFF[row['icache']]}: {error}"
+    lines += [
+        f"ERROR {label(row['id'], row['params'])}, i-cache {view.ICACHE[row['icache']]}: {error}"
         for row in result["rows"]
         for error in row["errors"]
     ]
-    lines += notes
     why = [reason for reason in incomplete(result) if not reason.startswith("wrong: ")]
     lines += [f"INCOMPLETE {reason}" for reason in why[:REASONS]]
     lines += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
@@ -92,7 +90,7 @@ def render_side_by_side(named: list[tuple[str, Json]], catalogue: Catalogue) -> 
     lines += ["zero, an error.", ""]
     columns = {"A": 10} | {name: w for x in letters[1:] for name, w in ((x, 10), (f"{x}/A", 7))}
     for icache in icaches([result for _, result in named]):
-        lines += [f"I-cache {ON_OR_OFF[icache]}", ""]
+        lines += [f"I-cache {view.ICACHE[icache]}", ""]
         tables = [_table(result, icache) for _, result in named]
         for section, rows in _sections(tables, catalogue):
             lines += _heading(section, _cells(columns, columns.values()))
@@ -109,19 +107,20 @@ def render_events(result: Json, catalogue: Catalogue) -> str:
     """What the core's hardware event counters say of each row, net of the readings'."""
     lines = [*_header(result), "", *EVENTS_LEGEND.splitlines(), ""]
     columns = dict.fromkeys(EVENTS.values(), EVENT_WIDTH)
-    for icache in icaches([result]):
-        rows = {key: row for key, row in _table(result, icache).items() if row["events"]}
-        if not rows:
-            continue
-        lines += [f"I-cache {ON_OR_OFF[icache]}", ""]
+    counted = {
+        icache: {key: row for key, row in _table(result, icache).items() if row["events"]}
+        for icache in icaches([result])
+    }
+    if not any(counted.values()):
+        lines.append("No row has events: this kernel's Perf driver does not count them.")
+    for icache, rows in counted.items():
+        lines += [f"I-cache {view.ICACHE[icache]}", ""] * bool(rows)
         for section, entries in _sections([rows], catalogue):
             lines += _heading(section, _cells(columns, columns.values()))
             for id_, params, (row,) in entries:
                 cells = _cells([_event(row, number) for number in EVENTS], columns.values())
                 lines.append(f"{label(id_, params):{NAME}}{cells}")
             lines.append("")
-    if len(lines) == len(_header(result)) + 2 + len(EVENTS_LEGEND.splitlines()):
-        lines.append("No row has events: this kernel's Perf driver does not count them.")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -149,14 +148,8 @@ def icaches(results: list[Json]) -> list[bool | None]:
 
 
 def _table(result: Json, icache: bool | None) -> dict[Key, Json]:
-    """The rows of one cache setting. Every boot measures the read overhead; its own row is that of
-    the app `time`."""
-    own = OVERHEAD.partition(".")[0]
-    return {
-        _key(row): row
-        for row in result["rows"]
-        if row["icache"] is icache and (row["id"] != OVERHEAD or row["app"] == own)
-    }
+    """The rows of one cache setting."""
+    return {_key(row): row for row in view.rows(result) if row["icache"] is icache}
 
 
 def _sections(tables: list[dict[Key, Json]], catalogue: Catalogue) -> Iterator[tuple[str, Rows]]:
@@ -172,10 +165,8 @@ def _sections(tables: list[dict[Key, Json]], catalogue: Catalogue) -> Iterator[t
     for key, (id_, params) in order.items():
         found = [table.get(key) for table in tables]
         if any(found):
-            known = catalogue.benchmarks.get(id_)
-            section = known.section if known else "Not in this catalogue"
-            by_section.setdefault(section, []).append((id_, params, found))
-    for section in [*catalogue.sections(), "Not in this catalogue"]:
+            by_section.setdefault(catalogue.section_of(id_), []).append((id_, params, found))
+    for section in [*catalogue.sections(), STRANGERS]:
         if section in by_section:
             yield section, by_section[section]
 
@@ -190,12 +181,11 @@ def _header(result: Json) -> list[str]:
     sha = f" sha256 {kernel['sha256'][:12]}" if kernel["sha256"] else ""
     name = kernel["name"] or kernel["file"] or "unknown"
     floor = name.startswith("tockmark-baseline")
-    clock = f"{board['clock_hz'] / 1e6:g} MHz" if board["clock_hz"] else "clock unknown"
-    icache = " and ".join(ON_OR_OFF[setting] for setting in icaches([result]))
+    icache = " and ".join(view.ICACHE[setting] for setting in icaches([result]))
     return [
         f"kernel  {name}{sha}",
         *(["        the baseline kernel, not Tock: the floor that the interface allows"] * floor),
-        f"board   {board['name'] or 'unknown'} ({board['machine'] or '?'}), {clock},"
+        f"board   {board['name'] or 'unknown'} ({board['machine'] or '?'}), {view.clock(result)},"
         f" i-cache {icache}",
         f"timing  {board['timing']}",
         f"date    {provenance['date']}, tockmark {provenance['tool']['version']}",
@@ -220,11 +210,10 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
 def _values(row: Json | None) -> list[str]:
     if row is None:
         return ["-"] * len(COLUMNS)
-    cycles, instret = row["cycles"] or {}, row["instret"] or {}
-    own = row["id"] == OVERHEAD
+    cycles = row["cycles"] or {}
     return [
         _net(row),
-        _number((instret.get("stats") or {}).get("median") if own else instret.get("net")),
+        _number(view.signed(row, "instret")),
         _number(cycles.get("net_per_op"), 3),
         _number(row["us"], 2),
         _number(row["mb_per_s"], 2),
@@ -243,33 +232,18 @@ def _ratio_to(on: Json | None, off: Json | None) -> list[str]:
     return [_net(off), _ratio(on, off)]
 
 
-def net_of(row: Json | None) -> float | None:
-    """What a row costs: its net cycles; the read overhead's as measured."""
-    cycles = (row or {}).get("cycles") or {}
-    value = cycles.get("net")
-    if row and row["id"] == OVERHEAD:
-        value = (cycles.get("stats") or {}).get("median")
-    return value
-
-
-def per_op_of(row: Json | None) -> float | None:
-    """The same of one operation: what results with other bodies can be compared by."""
-    value = net_of(row)
-    return value / row["inner"] if row and value is not None else None
-
-
 def _per_op(row: Json | None) -> str:
-    value = per_op_of(row)
+    value = view.signed_per_op(row)
     return _number(value, 3) + ("!" if value is not None and value < 0 else "")
 
 
 def _net(row: Json | None) -> str:
-    value = net_of(row)
+    value = view.signed(row)
     return _number(value) + ("!" if value is not None and value < 0 else "")
 
 
 def _ratio(base: Json | None, row: Json | None) -> str:
-    below, above = per_op_of(base), per_op_of(row)
+    below, above = view.signed_per_op(base), view.signed_per_op(row)
     return f"{above / below:.2f}" if below and above and below > 0 and above > 0 else "-"
 
 
@@ -288,7 +262,7 @@ def _overheads(result: Json) -> list[str]:
     boots: dict[str, list[str]] = {}
     for row in result["rows"]:
         if row["id"] == OVERHEAD:
-            cost = f"{'/'.join(_raw(row))} (i-cache {ON_OR_OFF[row['icache']]})"
+            cost = f"{'/'.join(_raw(row))} (i-cache {view.ICACHE[row['icache']]})"
             boots.setdefault(cost, []).append(row["boot"])
     said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
     text = f"Overhead (time.read) by boot, cycles/instr: {'; '.join(said)}"

@@ -9,14 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from tockmark.catalogue import OVERHEAD, Catalogue, Params, label
+from tockmark.catalogue import OVERHEAD, STRANGERS, Catalogue, Params, label
 from tockmark.estimate import Floats, net_medians
 from tockmark.protocol import expand
 from tockmark.result import Json
 
 Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
-
-STRANGERS = "Not in this catalogue"
 
 
 def steady_of(samples: str) -> list[int]:
@@ -155,8 +153,7 @@ def in_sections(found: Iterable[Entry], catalogue: Catalogue) -> list[tuple[str,
     sections = [*catalogue.sections(), STRANGERS]
     groups: dict[tuple[int, int], list[Entry]] = {}
     for entry in found:
-        benchmark = catalogue.benchmarks.get(entry.id)
-        section = sections.index(benchmark.section if benchmark else STRANGERS)
+        section = sections.index(catalogue.section_of(entry.id))
         groups.setdefault((section, (True, False, None).index(entry.icache)), []).append(entry)
     place = {id_: i for i, id_ in enumerate(known)}
     cache = (", i-cache on", ", i-cache off", "")

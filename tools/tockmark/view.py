@@ -21,23 +21,33 @@ def name(row: Json) -> str:
     return label(row["id"], row["params"]) + cache
 
 
-def net(row: Json, series: str = "cycles") -> float | None:
-    """What one sample costs without the readings; for the reading itself, as measured. Nothing if
-    the row has an error: its number is not to be trusted."""
-    found = row[series]
-    if found is None or row["errors"]:
+def signed(row: Json | None, series: str = "cycles") -> float | None:
+    """What one sample costs without the readings; for the reading itself, as measured. It may be
+    below zero, which is an error that is to be shown."""
+    found = row[series] if row else None
+    if row is None or found is None:
         return None
     value: float | None = found["net"]
-    if row["id"] == OVERHEAD and found["stats"]:
-        value = found["stats"]["median"]
+    if row["id"] == OVERHEAD:
+        value = found["stats"]["median"] if found["stats"] else None
     return value
 
 
-def per_op(row: Json, series: str = "cycles") -> float | None:
+def signed_per_op(row: Json | None, series: str = "cycles") -> float | None:
     """The same for one inner operation: what results with other numbers of them in a sample can be
     compared by."""
-    value = net(row, series)
-    return None if value is None else value / row["inner"]
+    value = signed(row, series)
+    return value / row["inner"] if row and value is not None else None
+
+
+def net(row: Json, series: str = "cycles") -> float | None:
+    """`signed`, but nothing if the row has an error: its number is not to be trusted."""
+    return None if row["errors"] else signed(row, series)
+
+
+def per_op(row: Json, series: str = "cycles") -> float | None:
+    """`signed_per_op`, likewise."""
+    return None if row["errors"] else signed_per_op(row, series)
 
 
 def kernel(result: Json) -> str:

@@ -153,7 +153,7 @@ def simple_system(core: str, options: str, flags: Flags, vmem: Path) -> Contende
 def ours() -> Contender:
     """Our simulator, and the image that it runs."""
     board = boards.load("earlgrey-sim")
-    apps = Apps(paths.APPS / "c-abi2", 2)
+    apps = Apps.built(2)
     alone = Boot("syscall", "syscall", ("syscall",), ())
     image = build_image(alone, apps, read_kernel(board.kernels[2]), board, OUT / "kernel", False)
     options = ["--flash", str(image.flash), "--max-cycles", str(OUR_CYCLES)]

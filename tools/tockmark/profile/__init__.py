@@ -93,7 +93,7 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     binary = retirement_binary(options.board)
     group = catalogue.benchmarks[options.id].group
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
-    apps = Apps(paths.APPS / "c-abi2", 2)
+    apps = Apps.built(2)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
     image = build_image(boot, apps, options.kernel, options.board, options.out, True, symbols)
     app = _reporter(image)
@@ -156,8 +156,7 @@ def profile(options: Options, catalogue: Catalogue) -> str:
 
 def _reporter(image: Image) -> Program:
     """The app whose samples these are: only an app of benchmarks has the sampler."""
-    programs = (Program(slot.elf) for slot in image.slots)
-    return next(program for program in programs if program.has("tm_sample"))
+    return next(Program(slot.elf) for slot in image.slots if "tm_sample" in slot.symbols)
 
 
 def _kernel(kernel: Kernel) -> Program:

@@ -72,9 +72,6 @@ class Program:
             and not symbol.name.startswith((".L", "$"))
         )
 
-    def has(self, name: str) -> bool:
-        return any(known == name for _, _, known in self._symbols)
-
     def symbol(self, name: str) -> tuple[int, int]:
         """A symbol's address and size."""
         for start, size, known in self._symbols:
