@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark import protocol
+from tockmark.log import protocol
 
 RUNTIME = Path(__file__).parents[1] / "apps" / "runtime"
 LINE = re.compile(rb"#tm (\d+) ([a-z][a-z0-9_]*) (.+) \*([0-9a-f]{4})\n")

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from tockmark import budget, catalogue, paths
-from tockmark.run import SIMULATED_SAMPLES
+from tockmark import budget, paths
+from tockmark.suite import catalogue
+from tockmark.target.run import SIMULATED_SAMPLES
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 Json = dict[str, Any]

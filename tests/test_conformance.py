@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from tockmark import board as boards
-from tockmark import conformance, paths
-from tockmark.image import Kernel, read_kernel
-from tockmark.protocol import Encoder
+from tockmark import paths
+from tockmark.conformance import check as conformance
+from tockmark.log.protocol import Encoder
+from tockmark.target import board as boards
+from tockmark.target.image import Kernel, read_kernel
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 SOURCES = paths.ROOT / "apps" / "conformance"

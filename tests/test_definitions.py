@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tockmark import catalogue, paths
+from tockmark import paths
+from tockmark.suite import catalogue
 
 GCC = "riscv64-unknown-elf-gcc"
 INCLUDES = ["-Iapps/runtime", "-Iapps/asm", "--specs=picolibc.specs"]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import result, view
+from tockmark.result import result
+from tockmark.show import view
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "kernel" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tockmark import board, image, paths
+from tockmark import paths
+from tockmark.target import board, image
 
 SIMULATOR = os.environ.get(
     "TOCKMARK_SIMULATOR", str(paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim")

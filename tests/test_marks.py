@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark import marks
-from tockmark.marks import Mark
+from tockmark.log import marks
+from tockmark.log.marks import Mark
 
 
 def listed(*names_and_cycles: tuple[str, int]) -> list[Mark]:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from tockmark import catalogue, paths, view
-from tockmark import result as results
+from tockmark import paths
+from tockmark.result import result as results
+from tockmark.show import view
+from tockmark.suite import catalogue
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 ROWS = (

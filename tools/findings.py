@@ -13,10 +13,10 @@ from typing import Any
 
 import jinja2
 
-from tockmark import catalogue as catalogues
-from tockmark import result as results
-from tockmark import view
-from tockmark.catalogue import label
+from tockmark.result import result as results
+from tockmark.show import view
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import label
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE, PAGE = ROOT / "docs" / "findings.md.j2", ROOT / "docs" / "findings.md"

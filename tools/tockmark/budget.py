@@ -9,9 +9,9 @@ import tomllib
 from dataclasses import dataclass
 
 from tockmark import paths
-from tockmark.catalogue import Boot
-from tockmark.protocol import expand
-from tockmark.result import Json
+from tockmark.log.protocol import expand
+from tockmark.result.result import Json
+from tockmark.suite.catalogue import Boot
 
 MILLION = 1_000_000
 

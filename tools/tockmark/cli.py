@@ -11,13 +11,16 @@ from typing import Annotated
 
 import typer
 
-from tockmark import __version__, catalogue, doctor, listing, paths, profile, run, table
-from tockmark import board as boards
-from tockmark import result as results
-from tockmark.commands import conformance, files, judging, patching, showing
+from tockmark import __version__, paths, profile
+from tockmark.commands import conformance, doctor, files, judging, patching, showing
 from tockmark.commands.common import AsJson, Debug, debugging, judge
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.image import Apps, named, read_kernel
+from tockmark.result import result as results
+from tockmark.show import listing, table
+from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target import run
+from tockmark.target.image import Apps, named, read_kernel
 from tockmark.validate import report
 from tockmark.validate import row as validated
 from tockmark.validate import runner as validation

@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark import board as boards
 from tockmark import paths
-from tockmark.catalogue import Boot
-from tockmark.image import Apps, build_image, read_kernel
+from tockmark.suite.catalogue import Boot
+from tockmark.target import board as boards
+from tockmark.target.image import Apps, build_image, read_kernel
 
 HERE = Path(__file__).parent
 OUT = paths.ROOT / "build" / "simspeed"

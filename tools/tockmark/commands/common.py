@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tockmark import result as results
 from tockmark.errors import INCOMPLETE, OK
+from tockmark.result import result as results
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from tockmark import board as boards
-from tockmark import conformance, paths
+from tockmark import paths
 from tockmark.commands.common import AsJson, Debug
+from tockmark.conformance import check as conformance
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE
-from tockmark.image import read_kernel
+from tockmark.target import board as boards
+from tockmark.target.image import read_kernel
 
 SHOWN = 20  # of what was lost
 

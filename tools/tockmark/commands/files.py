@@ -9,10 +9,13 @@ from typing import Annotated
 
 import typer
 
-from tockmark import catalogue, export, parse, paths, table
-from tockmark import result as results
+from tockmark import paths
 from tockmark.commands.common import AsJson, Debug, judge
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.log import parse
+from tockmark.result import result as results
+from tockmark.show import export, table
+from tockmark.suite import catalogue
 
 
 def register(app: typer.Typer) -> None:

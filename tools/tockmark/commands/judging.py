@@ -8,21 +8,14 @@ from typing import Annotated
 
 import typer
 
-from tockmark import (
-    catalogue,
-    compare,
-    compare_text,
-    gate,
-    gate_text,
-    history,
-    history_text,
-    paths,
-    sweeps,
-)
-from tockmark import result as results
+from tockmark import paths
 from tockmark.commands.common import AsJson, Debug
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.values import patterns
+from tockmark.judge import compare, gate, history, sweeps
+from tockmark.judge.values import patterns
+from tockmark.result import result as results
+from tockmark.show import compare_text, gate_text, history_text
+from tockmark.suite import catalogue
 
 Force = Annotated[
     bool,
@@ -176,7 +169,7 @@ def history_verb(
     else:
         print(f"{len(runs)} runs, and no row that changed; name one to see it")
     if output is not None and found:
-        from tockmark import history_plot  # matplotlib is slow to load
+        from tockmark.show import history_plot
 
         history_plot.draw(found, output)
     for problem in problems:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tockmark import patch
+from tockmark.commands import patch
 from tockmark.commands.common import Debug
 from tockmark.errors import TockmarkError
 

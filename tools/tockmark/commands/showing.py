@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tockmark import catalogue, paths
-from tockmark import result as results
+from tockmark import paths
 from tockmark.commands.common import Debug
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.result import result as results
+from tockmark.suite import catalogue
 
 if TYPE_CHECKING:
-    from tockmark import plot
+    from tockmark.show import plot
 
 PLOTS = paths.ROOT / "build" / "plots"
 
@@ -59,7 +60,7 @@ def plot_verb(
     One file a picture, the same bytes for the same results. Several results are drawn together.
     Exit codes: 0 all that was asked for is drawn; 1 a picture of --only has no rows; 2 unusable
     input, or nothing to draw."""
-    from tockmark import figures, plot
+    from tockmark.show import figures, plot
 
     wanted = only.split(",") if only else None
     for name in wanted or ():
@@ -88,7 +89,7 @@ def plot_verb(
 
 def _named(files: list[Path]) -> list["plot.Named"]:
     """Results under the names of their files, which must tell them apart."""
-    from tockmark import plot
+    from tockmark.show import plot
 
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
@@ -109,7 +110,7 @@ def report_verb(
 
     Provenance, tables with what each row means, pictures, and the comparison to the floor and to
     the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
-    from tockmark import report
+    from tockmark.show import report
 
     named = _named(files)
     report.write(output, report.report(named, catalogue.load()))

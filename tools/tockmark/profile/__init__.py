@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.board import Board
-from tockmark.catalogue import Catalogue, Params, label
-from tockmark.crc import crc16
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.image import Apps, Image, Kernel, build_image
+from tockmark.log.crc import crc16
+from tockmark.log.protocol import decode
+from tockmark.log.rows import Row, assemble
 from tockmark.profile import attribute, flame, report
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
-from tockmark.protocol import decode
-from tockmark.rows import Row, assemble
-from tockmark.stats import summarise
-from tockmark.target import simulate
+from tockmark.result.stats import summarise
+from tockmark.suite.catalogue import Catalogue, Params, label
+from tockmark.target.board import Board
+from tockmark.target.image import Apps, Image, Kernel, build_image
+from tockmark.target.simulator import simulate
 
 VARIANT = "retire"
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings

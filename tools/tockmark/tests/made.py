@@ -4,9 +4,9 @@ the report has to cope with, in numbers that no machine gave."""
 
 from typing import Any
 
-from tockmark.catalogue import Catalogue, Params
-from tockmark.result import Json, build
-from tockmark.rows import App, Booted, Measured, Row
+from tockmark.log.rows import App, Booted, Measured, Row
+from tockmark.result.result import Json, build
+from tockmark.suite.catalogue import Catalogue, Params
 
 READ = 300
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]

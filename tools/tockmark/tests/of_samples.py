@@ -3,10 +3,10 @@
 
 from typing import Any
 
-from tockmark import result as results
-from tockmark.catalogue import Catalogue
-from tockmark.protocol import BootMark, compress, decode
-from tockmark.rows import assemble
+from tockmark.log.protocol import BootMark, compress, decode
+from tockmark.log.rows import assemble
+from tockmark.result import result as results
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.conftest import encoded
 
 READ = [194, *[169] * 11]

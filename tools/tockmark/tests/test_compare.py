@@ -12,12 +12,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark import compare_text, values
-from tockmark import result as results
-from tockmark.catalogue import Catalogue
 from tockmark.cli import app
-from tockmark.compare import Comparison, Margins, Verdict, compare, margins, percent, verdict_of
 from tockmark.errors import TockmarkError
+from tockmark.judge import values
+from tockmark.judge.compare import (
+    Comparison,
+    Margins,
+    Verdict,
+    compare,
+    margins,
+    percent,
+    verdict_of,
+)
+from tockmark.result import result as results
+from tockmark.show import compare_text
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import BOARD_ONLY, made
 
 NOISE = np.random.default_rng(8)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.estimate import fit, holm, interval, log_ratio, net_medians, rank_test
+from tockmark.judge.estimate import fit, holm, interval, log_ratio, net_medians, rank_test
 
 NOISE = np.random.default_rng(21)
 

@@ -10,11 +10,11 @@ import re
 import jsonschema
 import pytest
 
-from tockmark import export, view
-from tockmark.catalogue import Catalogue
-from tockmark.protocol import decode
-from tockmark.result import Json, build
-from tockmark.rows import assemble
+from tockmark.log.protocol import decode
+from tockmark.log.rows import assemble
+from tockmark.result.result import Json, build
+from tockmark.show import export, view
+from tockmark.suite.catalogue import Catalogue
 
 # What Bencher publishes as the form of its metrics, in our words.
 BMF = {

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import study
-from tockmark.catalogue import Catalogue
 from tockmark.errors import TockmarkError
-from tockmark.parse import parse
-from tockmark.protocol import LINE_LIMIT, BootMark, Line, decode
-from tockmark.result import build, text
-from tockmark.rows import assemble
+from tockmark.log import study
+from tockmark.log.parse import parse
+from tockmark.log.protocol import LINE_LIMIT, BootMark, Line, decode
+from tockmark.log.rows import assemble
+from tockmark.result.result import build, text
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.conftest import RECORDS, encoded
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "300"))

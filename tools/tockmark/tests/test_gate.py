@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark import gate_text
-from tockmark import result as results
-from tockmark.catalogue import Catalogue
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
-from tockmark.gate import Gated, Level, gate, load_limits
+from tockmark.judge.gate import Gated, Level, gate, load_limits
+from tockmark.result import result as results
+from tockmark.show import gate_text
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import BOARD_ONLY, made, steady
 
 NOISE = np.random.default_rng(9)

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark import history, history_text
-from tockmark import result as results
-from tockmark.catalogue import Catalogue
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
+from tockmark.judge import history
+from tockmark.result import result as results
+from tockmark.show import history_text
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import BOARD_ONLY, made, steady
 
 NOISE = np.random.default_rng(5)

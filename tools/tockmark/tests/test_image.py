@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import board as boards
 from tockmark.errors import TockmarkError
-from tockmark.image import Kernel, read_kernel, write_flash
+from tockmark.target import board as boards
+from tockmark.target.image import Kernel, read_kernel, write_flash
 
 
 def kernel(*segments: tuple[int, bytes]) -> Kernel:

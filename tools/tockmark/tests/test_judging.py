@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import gate
-from tockmark.catalogue import Catalogue
 from tockmark.cli import app
-from tockmark.compare import margins
+from tockmark.judge import gate
+from tockmark.judge.compare import margins
+from tockmark.judge.values import entries
 from tockmark.paths import ROOT
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import made, steady
-from tockmark.values import entries
 
 PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
 FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import catalogue, figures, plot, view
-from tockmark import result as results
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
-from tockmark.plot import Named
-from tockmark.result import Json
+from tockmark.result import result as results
+from tockmark.result.result import Json
+from tockmark.show import figures, plot, view
+from tockmark.show.plot import Named
+from tockmark.suite import catalogue
 from tockmark.tests import made
 
 

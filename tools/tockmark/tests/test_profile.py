@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tockmark import profile
-from tockmark.catalogue import Catalogue
 from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, flame, report
 from tockmark.profile.phases import phase_of
@@ -22,6 +21,7 @@ from tockmark.profile.trace import (
     sample,
     windows,
 )
+from tockmark.suite.catalogue import Catalogue
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.crc import crc16
-from tockmark.paths import ROOT
-from tockmark.protocol import (
+from tockmark.log.crc import crc16
+from tockmark.log.protocol import (
     LINE_LIMIT,
     Encoder,
     Problem,
@@ -18,6 +17,7 @@ from tockmark.protocol import (
     expand,
     parse_record,
 )
+from tockmark.paths import ROOT
 from tockmark.tests.conftest import RECORDS, encoded
 
 samples = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), min_size=1, max_size=60)

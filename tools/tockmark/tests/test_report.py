@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import catalogue, report, view
-from tockmark.plot import Named
-from tockmark.result import Json
+from tockmark.result.result import Json
+from tockmark.show import report, view
+from tockmark.show.plot import Named
+from tockmark.suite import catalogue
 from tockmark.tests import made
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -134,7 +135,7 @@ def test_the_floor_is_that_of_the_same_machine_and_interface(
     results: list[Named], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from tockmark import paths
-    from tockmark import result as stored
+    from tockmark.result import result as stored
 
     def baseline(path: str, machine: str) -> Json:
         lowest = made.result(catalogue.load(), 0.5)

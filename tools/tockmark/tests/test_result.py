@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import result as results
-from tockmark.catalogue import Catalogue
 from tockmark.errors import TockmarkError
-from tockmark.protocol import decode, expand
-from tockmark.rows import assemble
+from tockmark.log.protocol import decode, expand
+from tockmark.log.rows import assemble
+from tockmark.result import result as results
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.conftest import encoded
 
 

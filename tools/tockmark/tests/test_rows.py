@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.marks import Mark
-from tockmark.protocol import BootMark, decode
-from tockmark.rows import App, Measured, Row, assemble
+from tockmark.log.marks import Mark
+from tockmark.log.protocol import BootMark, decode
+from tockmark.log.rows import App, Measured, Row, assemble
 from tockmark.tests.conftest import RECORDS, encoded
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import board as boards
-from tockmark import result as results
-from tockmark import run
-from tockmark.catalogue import Boot, Catalogue
 from tockmark.errors import TockmarkError
-from tockmark.image import Apps, Image, Kernel
-from tockmark.protocol import BootMark
+from tockmark.log.protocol import BootMark
+from tockmark.result import result as results
+from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.target import board as boards
+from tockmark.target import run
+from tockmark.target.image import Apps, Image, Kernel
 from tockmark.tests.conftest import RECORDS, encoded
 
 # Prints the log that lies where the flash image should; its last line says how to end.

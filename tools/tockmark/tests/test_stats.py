@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.stats import Ints, Stats, bimodal, net_sd, percentile, summarise, tail
+from tockmark.result.stats import Ints, Stats, bimodal, net_sd, percentile, summarise, tail
 
 samples_of = st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=200)
 

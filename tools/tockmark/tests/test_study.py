@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import catalogue, paths, protocol, study
-from tockmark import result as results
+from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.parse import parse
-from tockmark.result import Json, incomplete
+from tockmark.log import protocol, study
+from tockmark.log.parse import parse
+from tockmark.result import result as results
+from tockmark.result.result import Json, incomplete
+from tockmark.suite import catalogue
 
 KNOWN = study.facts()
 LOGS = sorted((paths.RESULTS / "study-2021").glob("*.log"))

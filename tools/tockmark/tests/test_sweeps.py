@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import result as results
-from tockmark import sweeps
-from tockmark.catalogue import Catalogue
 from tockmark.cli import app
+from tockmark.judge import sweeps
+from tockmark.result import result as results
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import made, steady
 
 

@@ -3,11 +3,11 @@
 
 import copy
 
-from tockmark import listing, table
-from tockmark import result as results
-from tockmark.catalogue import Catalogue
-from tockmark.protocol import BootMark, decode
-from tockmark.rows import assemble
+from tockmark.log.protocol import BootMark, decode
+from tockmark.log.rows import assemble
+from tockmark.result import result as results
+from tockmark.show import listing, table
+from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.conftest import RECORDS, encoded
 
 PROVENANCE = {

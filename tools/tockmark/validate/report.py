@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tockmark.errors import TockmarkError
-from tockmark.image import GCC
 from tockmark.paths import shown
+from tockmark.target.image import GCC
 from tockmark.validate.row import Judged, Row, Verdict
 
 FORMAT = "tockmark-validation"

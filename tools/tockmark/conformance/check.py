@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `conformance`: does a kernel keep the interface's rules, and does it hold?
+
+Three kinds of boots (docs/conformance.md): apps that check rules by number, an app that tries what
+none may, and one that makes pseudo-random calls; the last two stand between neighbours that watch
+their own memory. What is judged is the UART log alone.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.log.protocol import Decoder, Problem, Record
+from tockmark.suite.catalogue import Boot
+from tockmark.target.board import Board
+from tockmark.target.image import RESTARTS_WORD, Apps, Kernel, build_image, with_words
+from tockmark.target.simulator import simulate
+
+RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
+SLICE_US = 1000  # short, so that the neighbours get their turns
+NEIGHBOURS = ("neighbour", "neighbour2")
+BASELINE = "tockmark-baseline"  # how its kernel's name begins
+SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not
+OTHER_KERNEL = 1  # the scene on any other
+
+_FAULT = re.compile(r"tockmark-kernel: app (\S+) fault mcause=0x(\w{8}) mtval=0x(\w{8})")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of the interface, and the app that checks it."""
+
+    number: str
+    says: str
+    app: str
+    tock: bool  # any kernel that serves this version keeps it, not ours alone
+
+    @property
+    def abi(self) -> int:
+        return int(self.number[1])
+
+
+@dataclass
+class Count:
+    """What the boots of one kernel came to."""
+
+    rules: int = 0
+    attempts: int = 0
+    calls: int = 0
+    skipped: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)  # the attempts, in words
+
+    def add(self, other: "Count") -> None:
+        self.rules += other.rules
+        self.attempts += other.attempts
+        self.calls += other.calls
+        self.skipped += other.skipped
+        self.lost += other.lost
+        self.listed += other.listed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run, on which kernel."""
+
+    kernel: Kernel
+    board: Board
+    abi: int
+    seeds: int
+    calls: int
+    jobs: int
+
+    @property
+    def own(self) -> bool:
+        return (self.kernel.name or "").startswith(BASELINE)
+
+
+@dataclass(frozen=True)
+class Log:
+    """A boot's UART text, taken apart."""
+
+    records: list[Record]
+    problems: list[str]
+    faults: list[tuple[int, str, int, int]]  # line, app, cause, value
+
+
+Judge = Callable[[Log], Count]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One boot, and who judges its log."""
+
+    boot: Boot
+    judge: Judge
+    max_cycles: int
+    uart_cycles: int
+
+
+def load_rules() -> list[Rule]:
+    """The list of rules."""
+    return [Rule(**entry) for entry in tomllib.loads(RULES.read_text())["rule"]]
+
+
+def run(plan: Plan) -> Count:
+    """All boots of a kernel, some at a time."""
+    total = Count()
+    with ThreadPoolExecutor(plan.jobs) as pool:
+        for count in pool.map(lambda trial: run_trial(plan, trial), trials(plan)):
+            total.add(count)
+    return total
+
+
+def trials(plan: Plan) -> Iterator[Trial]:
+    """The boots of a plan, the long ones first."""
+    scene = 0 if plan.own else OTHER_KERNEL
+    if plan.own:
+        cycles = 20_000_000 + 2000 * plan.calls
+        for seed in range(1, plan.seeds + 1):
+            boot = _boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
+            yield Trial(boot, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
+        boot = _boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
+        yield Trial(boot, judge_attempts, 100_000_000, FAST)
+    rules = [r for r in load_rules() if r.abi == plan.abi and (r.tock or plan.own)]
+    for app in dict.fromkeys(rule.app for rule in rules):
+        beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
+        numbers = [rule.number for rule in rules if rule.app == app]
+        boot = _boot(app, (app, *beside), scene)
+        yield Trial(boot, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
+
+
+def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
+    return Boot(name, slots[0], slots, (), scene, SLICE_US)
+
+
+def run_trial(plan: Plan, trial: Trial) -> Count:
+    """Build an image, run it, judge what it says."""
+    out = logs_of(plan)
+    apps = Apps(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
+    kernel = with_words(plan.kernel, {RESTARTS_WORD: 0xFFFF_FFFF})
+    name = trial.boot.name
+    try:
+        image = build_image(
+            trial.boot, apps, kernel, plan.board, out, False, {"cf_calls": plan.calls}
+        )
+        simulation = simulate(
+            plan.board, image.flash, True, trial.max_cycles, "--uart-cycles", str(trial.uart_cycles)
+        )
+        lines = list(simulation.lines())
+        ending = simulation.ending()
+    except TockmarkError as error:
+        return Count(lost=[f"{name}: {error}"])
+    (out / f"{name}.log").write_text("".join(f"{line}\n" for line in lines), encoding="latin-1")
+    log = read_log(lines)
+    count = trial.judge(log)
+    problems = [*log.problems, *([ending] if ending else [])]
+    count.lost = [f"{name}: {what}" for what in [*count.lost, *problems]]
+    return count
+
+
+def read_log(lines: Iterable[str]) -> Log:
+    """The records of a log, what is wrong with it, and the faults that the kernel reports."""
+    decoder = Decoder()
+    records: list[Record] = []
+    problems: list[Problem] = []
+    faults = []
+    for number, line in enumerate(lines, 1):
+        found = _FAULT.search(line)
+        if found:
+            faults.append((number, found[1], int(found[2], 16), int(found[3], 16)))
+        _sort(decoder.feed(line), records, problems)
+    _sort(decoder.close(), records, problems)
+    # An app that was to end says no `end`, and one whose RAM was cleared begins anew.
+    gone = {record.words[0] for record in records if record.kind == "gone"}
+    return Log(records, [str(p) for p in problems if p.app not in gone], faults)
+
+
+def _sort(items: Iterable[object], records: list[Record], problems: list[Problem]) -> None:
+    for item in items:
+        if isinstance(item, Record):
+            records.append(item)
+        elif isinstance(item, Problem):
+            problems.append(item)
+
+
+def judge_rules(log: Log, expected: list[str]) -> Count:
+    """Each rule is reported, by at least one app, and by none as broken."""
+    count = Count()
+    verdicts: dict[str, str] = {}
+    for record in log.records:
+        if record.kind != "rule":
+            continue
+        number, verdict = record.words[:2]
+        if verdict == "wrong":
+            pairs = dict(record.pairs)
+            verdict = f"broken: line {pairs['line']} got {pairs['got']}, wanted {pairs['want']}"
+        if not verdicts.get(number, "").startswith("broken"):
+            verdicts[number] = verdict
+    count.rules = sum(verdicts.get(number) == "ok" for number in expected)
+    for number in expected:
+        verdict = verdicts.pop(number, "not reported")
+        if verdict == "skipped":
+            count.skipped.append(number)
+        elif verdict != "ok":
+            count.lost.append(f"{number} {verdict}")
+    known = {rule.number for rule in load_rules()}  # those of the baseline alone do not bind others
+    count.lost += [f"{number} is not in the list of rules" for number in verdicts.keys() - known]
+    return count
+
+
+def judge_attempts(log: Log) -> Count:
+    """Each attempt ended by the fault that it announced, or, where it announced none, by an answer
+    as it should be; and the neighbours are whole."""
+    count = Count(lost=_damage(log))
+    own = [record for record in log.records if record.kind in ("try", "tried")]
+    for at, record in enumerate(own):
+        if record.kind != "try":
+            continue
+        name, pairs = " ".join(record.words), dict(record.pairs)
+        after = own[at + 1] if at + 1 < len(own) else None
+        if after is None or after.kind != "tried":
+            count.lost.append(f"{name}: nothing was heard of it")
+            continue
+        faults = [fault for fault in log.faults if record.line < fault[0] < after.line]
+        how = _how(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
+        if how is None:
+            count.attempts += 1
+            count.listed.append(name)
+        else:
+            count.lost.append(f"{name}: {how}")
+    return count
+
+
+def _how(
+    ended: str, faults: list[tuple[int, str, int, int]], cause: int, at: str | None
+) -> str | None:
+    """What is wrong with how an attempt ended; None if it was stopped."""
+    if cause == 0:
+        return None if ended == "held" and not faults else f"{ended}, with {len(faults)} faults"
+    if ended != "faulted" or len(faults) != 1:
+        return f"{ended}, with {len(faults)} faults"
+    _, app, got_cause, value = faults[0]
+    wanted = value if at is None else int(at)
+    good = (app, got_cause, value) == ("hostile", cause, wanted)
+    return None if good else f"app {app} faulted with cause {got_cause} at {value:#x}"
+
+
+def judge_fuzz(log: Log, calls: int) -> Count:
+    """So many calls were made, and the neighbours are whole."""
+    count = Count(lost=_damage(log))
+    done = [r for r in log.records if r.kind == "fuzz" and r.words == ("done",)]
+    count.calls = int(dict(done[0].pairs)["calls"]) if done else 0
+    if count.calls < calls:
+        count.lost.append(f"{count.calls} of {calls} calls were made")
+    return count
+
+
+def _damage(log: Log) -> list[str]:
+    """The neighbours that did not say that they are whole."""
+    whole = {r.app for r in log.records if r.kind == "neighbour" and r.words == ("whole",)}
+    return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
+
+
+def logs_of(plan: Plan) -> Path:
+    """Where the logs of a kernel's boots are kept."""
+    return paths.ROOT / "build" / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `gate`: may this result follow those before it? Limits on the growth of each row.
+
+A limit is a percentage of the base value, a count, or both: then each must hold. Growth by no
+more than `slack` counts is never too much, nor is what one of several BASE results has as well:
+they say how far runs differ by themselves. A soft limit looks at the value; a hard one fails only
+what is beyond it without doubt, so noise alone warns.
+"""
+
+import statistics
+import tomllib
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
+from tockmark.judge import factors
+from tockmark.judge.compare import percent
+from tockmark.judge.estimate import interval
+from tockmark.judge.values import Entry, Key, Value, entries
+from tockmark.paths import shown
+from tockmark.result.result import Json
+
+NAMED = 8  # rows that were not asked for; how many there are is said
+SERIES = {"cycles": "cycles", "instructions": "instret"}  # as limits and the result call them
+
+DEFAULTS = """\
+[[limit]]
+rows = ["*"]
+cycles = { soft = "1 %", hard = "5 %", slack = 2 }
+instructions = { soft = "1 %", hard = "5 %", slack = 2 }
+"""
+
+
+class Level(IntEnum):
+    """How bad it is; also the order in which findings are shown."""
+
+    PASS = 0
+    BETTER = 1  # below by more than the soft limit: time for a new base
+    SOFT = 2
+    HARD = 3
+
+
+EXIT = {Level.PASS: OK, Level.BETTER: OK, Level.SOFT: INCOMPLETE, Level.HARD: REGRESSION}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One limit: growth by more than this share of the base, or by more than so many counts."""
+
+    share: float | None
+    counts: float | None
+    text: str
+
+    def allowed(self, base: float) -> float:
+        """The growth that is still allowed."""
+        parts = [self.share * base if self.share is not None else None, self.counts]
+        return min(part for part in parts if part is not None)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The limits of one series of the rows that the patterns name."""
+
+    soft: Bound | None
+    hard: Bound | None
+    slack: float
+
+    def allowed(self, bound: Bound, base: float) -> float:
+        """The growth that is no breach of one of them."""
+        return max(bound.allowed(base), self.slack)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of the file; where several name a row, the last that limits a series counts."""
+
+    rows: tuple[str, ...]
+    limits: dict[str, Limit]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row that is beyond a limit, or better, or gone; `base` is the median of all bases."""
+
+    level: Level
+    row: str
+    series: str | None  # None: the whole row
+    base: float | None
+    new: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The judgement of a whole result."""
+
+    findings: list[Finding]
+    warnings: list[str]
+    factors: list[factors.Factor]
+    checked: int  # rows
+
+    @property
+    def level(self) -> Level:
+        worst = max((finding.level for finding in self.findings), default=Level.PASS)
+        return max(worst, Level.SOFT) if self.warnings else worst
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT[self.level]
+
+
+def load_limits(path: Path | None) -> list[Rule]:
+    """The rules of a file, or the default ones."""
+    try:
+        text = DEFAULTS if path is None else path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+        if extra := sorted(set(data) - {"limit"}):
+            raise ValueError(f"unknown key '{extra[0]}'")
+        rules = [_rule(entry) for entry in data["limit"]]
+        if not rules:
+            raise ValueError("there is no [[limit]]")
+        return rules
+    except OSError as error:
+        assert path is not None
+        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TockmarkError(
+            f"{shown(path) if path else 'the default'} holds no limits: {error}",
+            "docs/comparing.md shows such a file",
+        ) from error
+
+
+def _rule(entry: Json) -> Rule:
+    if extra := sorted(set(entry) - {"rows", *SERIES}):
+        raise ValueError(f"unknown key '{extra[0]}' in [[limit]]")
+    rows = entry["rows"]
+    if not (isinstance(rows, list) and rows and all(isinstance(row, str) for row in rows)):
+        raise ValueError("rows is not a list of patterns")
+    return Rule(tuple(rows), {name: _limit(entry[name]) for name in SERIES if name in entry})
+
+
+def _limit(entry: Json) -> Limit:
+    if extra := sorted(set(entry) - {"soft", "hard", "slack"}):
+        raise ValueError(f"unknown key '{extra[0]}' in a limit")
+    soft, hard = (_bound(entry[name]) if name in entry else None for name in ("soft", "hard"))
+    return Limit(soft, hard, _counts(entry.get("slack", 0)))
+
+
+def _bound(value: object) -> Bound:
+    """`"1 %"`, `20` counts, or a list of both."""
+    parts = value if isinstance(value, list) else [value]
+    shares = [percent(part) for part in parts if isinstance(part, str)]
+    counts = [_counts(part) for part in parts if not isinstance(part, str)]
+    if not parts or len(shares) > 1 or len(counts) > 1:
+        raise ValueError(f"{value!r} is not one percentage, one count, or one of each")
+    text = " and ".join(
+        [*(f"{share * 100:g} %" for share in shares), *(f"{count:g}" for count in counts)]
+    )
+    return Bound(shares[0] if shares else None, counts[0] if counts else None, text)
+
+
+def _counts(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**32:
+        raise ValueError(f"{value!r} is not a count")
+    return value
+
+
+def gate(
+    bases: list[tuple[str, Json]], new: tuple[str, Json], rules: list[Rule], force: bool = False
+) -> Gated:
+    """Judge the new result by one or more earlier ones."""
+    for name, base in bases:
+        factors.check(factors.differing(base, new[1]), name, force)
+    before, after = [entries(base) for _, base in bases], entries(new[1])
+    known: dict[Key, list[Entry]] = {}
+    for base_entries in before:
+        for key, entry in base_entries.items():
+            known.setdefault(key, []).append(entry)
+    if not known.keys() & after.keys():
+        raise TockmarkError(f"{new[0]} has no row that the base has, too", "give runs of one suite")
+    lost = _lost(new[1])
+    findings, warnings, unasked = [], _incomplete(new[1]), []
+    for key, found in known.items():
+        good = [entry for entry in found if not entry.errors]
+        good = [entry for entry in good if entry.inner == good[-1].inner]
+        if not good:
+            warnings.append(f"{found[0].full_label}: no base is good: {found[0].errors[0]}")
+        elif key in after and after[key].errors:
+            findings.append(_gone(Level.HARD, found[0], after[key].errors[0]))
+        elif key in after and (why := other_sample(good[-1], after[key])):
+            warnings.append(f"{found[0].full_label} is not compared: {why}")
+        elif key in after:
+            findings += _row(good, after[key], rules)
+        elif key in lost:
+            findings.append(_gone(lost[key][0], found[0], lost[key][1]))
+        else:
+            unasked.append(found[0].full_label)
+    if unasked:
+        more = ", …" if len(unasked) > NAMED else ""
+        warnings.append(
+            f"the new result was not asked for {len(unasked)} rows of the base:"
+            f" {', '.join(unasked[:NAMED])}{more}"
+        )
+    findings.sort(key=lambda finding: -finding.level)
+    differ = factors.differing(bases[0][1], new[1])
+    return Gated(findings, warnings, differ, len(known.keys() & after.keys()))
+
+
+def other_sample(base: Entry, new: Entry) -> str | None:
+    """Whether a sample has come to hold more or fewer operations: its counts are others then."""
+    if base.inner == new.inner:
+        return None
+    return f"a sample holds {new.inner} operations, not {base.inner}"
+
+
+def _incomplete(result: Json) -> list[str]:
+    """What is wrong with the new result beyond single rows."""
+    return [f"the new result is incomplete: {why}" for why in result["problems"]]
+
+
+def _lost(result: Json) -> dict[Key, tuple[Level, str]]:
+    """The rows that were asked for and are not there: how bad that is, and why.
+
+    A row is skipped for a reason that holds for the whole kernel: that warns."""
+    kinds = {"skipped": Level.SOFT, "missing": Level.HARD, "failed": Level.HARD}
+    return {
+        (row["id"], frozenset(row["params"].items()), row["icache"]): (
+            level,
+            f"{kind}: {row['why']}" if "why" in row else kind,
+        )
+        for kind, level in kinds.items()
+        for row in result[kind]
+    }
+
+
+def _gone(level: Level, base: Entry, why: str) -> Finding:
+    """A row that was good is not: it may not pass as if it had not got worse."""
+    return Finding(level, base.full_label, None, None, None, why)
+
+
+def _row(bases: list[Entry], new: Entry, rules: list[Rule]) -> list[Finding]:
+    found = []
+    for name, field in SERIES.items():
+        before = [value for entry in bases if (value := getattr(entry, field)) is not None]
+        value = getattr(new, field)
+        limit = _limit_of(new, name, rules)
+        if not before or value is None or limit is None:
+            continue
+        level, why = _judge(before, value, limit)
+        if level is not Level.PASS:
+            middle = statistics.median(base.net for base in before)
+            found.append(Finding(level, new.full_label, name, middle, value.net, why))
+    return found
+
+
+def _limit_of(entry: Entry, series: str, rules: list[Rule]) -> Limit | None:
+    fitting = [
+        rule.limits[series]
+        for rule in rules
+        if series in rule.limits and any(entry.fits(pattern) for pattern in rule.rows)
+    ]
+    return fitting[-1] if fitting else None
+
+
+def _judge(bases: list[Value], new: Value, limit: Limit) -> tuple[Level, str]:
+    """One value against its limits."""
+    base = statistics.median(value.net for value in bases)
+    before, after = [interval(value.draws) for value in bases], interval(new.draws)
+    sure = after.low > max(base, *(span.high for span in before))
+    if sure and limit.hard and after.low - base > limit.allowed(limit.hard, base):
+        return Level.HARD, f"over {limit.hard.text}"
+    if new.net > max(value.net for value in bases):
+        for bound in (limit.hard, limit.soft):
+            if bound and new.net - base > limit.allowed(bound, base):
+                return Level.SOFT, f"over {bound.text}{'' if sure else ', or noise'}"
+    lowest = min(base, *(span.low for span in before))
+    if limit.soft and after.high < lowest and base - new.net > limit.allowed(limit.soft, base):
+        return Level.BETTER, f"over {limit.soft.text}"
+    return Level.PASS, ""

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The UART protocol (docs/protocol.md): lines to records and back, and nothing guessed.
+
+A line is `#tm <seq> <app> <text> *<crc>`. The decoder takes a log line by line, with any kernel
+messages in between. A record is kept only when all its lines came in intact and the line after it
+did too, because only then is it certain that no continuation was lost; everything else becomes a
+`Problem` that says what was lost.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tockmark.log import marks
+from tockmark.log.crc import sealed
+
+LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
+STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
+MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
+
+_LINE = re.compile(
+    r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "
+    r"\*(?P<crc>[0-9a-f]{4})"
+)
+_RUN = re.compile(r"(?:(\d+)|\((\d+(?:,\d+){1,3})\))(?:\*([1-9]\d*))?")
+_BOOT = re.compile(
+    r"#(?P<what>boot|end) (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
+    r"app=(?P<app>[a-z][a-z0-9_]{0,11}) \*(?P<crc>[0-9a-f]{4})"
+)
+_PAIR = re.compile(r'([a-z_][a-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
+
+
+@dataclass(frozen=True)
+class Line:
+    """One intact protocol line."""
+
+    seq: int
+    app: str
+    text: str
+
+    def encode(self) -> str:
+        """The line as it goes over the wire, without its newline."""
+        return sealed(f"#tm {self.seq} {self.app} {self.text} ")
+
+
+@dataclass(frozen=True)
+class BootMark:
+    """Written by whoever captures a log, before what a boot prints: what was booted, and how; and
+    again behind it, as an end.
+
+    Checksum and end keep a boot from lending its cache setting to what another one printed.
+    """
+
+    name: str
+    icache: bool
+    app: str  # the only one that reports in this boot
+    ends: bool = False
+
+    def encode(self) -> str:
+        what = "end" if self.ends else "boot"
+        icache = "on" if self.icache else "off"
+        return sealed(f"#{what} {self.name} icache={icache} app={self.app} ")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that was lost, torn, altered or out of place, in words."""
+
+    app: str | None
+    what: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line is not None else ""
+        return f"{where}{self.app}: {self.what}" if self.app else f"{where}{self.what}"
+
+
+class Gap(Problem):
+    """A problem after which the app's data no longer belong to the bench record seen last."""
+
+
+class Restart(Gap):
+    """The app began a second time in the same log, as after a reset."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: its kind (`begin`, `bench`, …), its plain words and its `key=value` pairs.
+
+    A parameter may have the name of one of the record's own keys, which come last.
+    """
+
+    app: str
+    kind: str
+    words: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    line: int
+
+
+Item = Record | Problem | BootMark | marks.Mark  # what a log is made of
+
+
+class Encoder:
+    """Turns the records of one app into lines; the tests' twin of the apps' own printing."""
+
+    def __init__(self, app: str) -> None:
+        self.app = app
+        self.seq = 0
+
+    def lines(self, text: str) -> list[str]:
+        """One record as lines of at most LINE_LIMIT bytes, split at spaces."""
+        out: list[str] = []
+        words = text.split(" ")
+        while words:
+            taken = [*(["+"] if out else []), words.pop(0)]
+            while words and self._fits([*taken, words[0]]):
+                taken.append(words.pop(0))
+            if not self._fits(taken):
+                raise ValueError(f"a word of {len(taken[-1])} bytes does not fit in a line")
+            out.append(Line(self.seq, self.app, " ".join(taken)).encode())
+            self.seq += 1
+        return out
+
+    def _fits(self, words: list[str]) -> bool:
+        line = Line(self.seq, self.app, " ".join(words)).encode()
+        return len(line) + 1 <= LINE_LIMIT
+
+
+def decode_line(raw: str) -> Line | None:
+    """The intact protocol line that `raw` ends with, if there is one.
+
+    A kernel message without a newline may stand before it on the same line; the CRC decides.
+    """
+    raw = raw.rstrip("\r\n")
+    if not (raw.isascii() and raw.isprintable()):
+        return None
+    start = raw.find("#tm ")
+    while start >= 0:
+        match = _LINE.fullmatch(raw, start) if len(raw) - start < LINE_LIMIT else None
+        if match:
+            line = Line(int(match["seq"]), match["app"], match["text"])
+            if line.encode() == raw[start:]:
+                return line
+        start = raw.find("#tm ", start + 1)
+    return None
+
+
+def decode_mark(raw: str) -> BootMark | None:
+    """The intact boot mark that a line is, if it is one."""
+    match = _BOOT.fullmatch(raw.rstrip("\r\n"))
+    if not match:
+        return None
+    ends = match["what"] == "end"
+    mark = BootMark(match["name"], match["icache"] == "on", match["app"], ends)
+    return mark if mark.encode() == match[0] else None
+
+
+def parse_record(app: str, text: str, line: int) -> Record:
+    """The parts of one joined record; ValueError if it does not follow the grammar."""
+    kind, _, rest = text.partition(" ")
+    words: list[str] = []
+    pairs: list[tuple[str, str]] = []
+    if "=" not in rest and '"' not in rest:  # as in most records; the long ones are among them
+        words, rest = rest.split(" ") if rest else [], ""
+        if "" in words:
+            raise ValueError("two spaces in a row")
+    while rest:
+        match = _PAIR.match(rest)
+        if match:
+            pairs.append((match[1], match[2] if match[2] is not None else match[3]))
+            rest = rest[match.end() :]
+        else:
+            word, space, rest = rest.partition(" ")
+            if '"' in word or "=" in word or not word:
+                raise ValueError(f"{word!r} is neither a word nor key=value")
+            words.append(word)
+            rest = space + rest
+        if rest and not rest.startswith(" "):
+            raise ValueError(f"no space before {rest!r}")
+        rest = rest.removeprefix(" ")
+    return Record(app, kind, tuple(words), tuple(pairs), line)
+
+
+def expand(runs: str) -> list[int]:
+    """The samples that `a`, `a*n` and `(a,b)*n` stand for."""
+    samples: list[int] = []
+    for word in runs.split(" "):
+        if len(word) < 10 and word.isascii() and word.isdecimal() and len(samples) < MAX_SAMPLES:
+            samples.append(int(word))  # as most are
+            continue
+        match = _RUN.fullmatch(word)
+        if not match:
+            raise ValueError(f"{word!r} is not a run of samples")
+        group = [int(value) for value in (match[1] or match[2]).split(",")]
+        if any(value > 0xFFFF_FFFF for value in group):
+            raise ValueError(f"{word!r} does not fit in 32 bits")
+        count = int(match[3] or "1")
+        if len(samples) + count * len(group) > MAX_SAMPLES:
+            raise ValueError(f"{word!r} makes more than {MAX_SAMPLES} samples")
+        samples += group * count
+    return samples
+
+
+def compress(samples: list[int]) -> str:
+    """The shortest of the notations above at each step: what `expand` takes back."""
+    words: list[str] = []
+    at = 0
+    while at < len(samples):
+        best, size = 1, 1
+        for period in range(1, 5):
+            if samples[at] != samples[min(at + period, len(samples) - 1)]:
+                continue
+            group = samples[at : at + period]
+            count = 1
+            while samples[at + count * period : at + (count + 1) * period] == group:
+                count += 1
+            if count > 1 and count * period > best * size:
+                best, size = count, period
+        group = samples[at : at + size]
+        word = str(group[0]) if size == 1 else f"({','.join(map(str, group))})"
+        words.append(f"{word}*{best}" if best > 1 else word)
+        at += best * size
+    return " ".join(words)
+
+
+@dataclass
+class _AppLines:
+    """What the decoder knows of one app: the next seq, and the record that is not yet closed."""
+
+    expected: int = 0
+    parts: list[str] = field(default_factory=list)
+    first_line: int = 0
+    torn: bool = False  # a gap has been named, and no record has begun since
+    ended: bool = False
+
+
+class Decoder:
+    """Turns a stream of log lines into records, problems, and `Gap`s where something is lost."""
+
+    def __init__(self) -> None:
+        self._apps: dict[str, _AppLines] = {}
+        self._number = 0
+
+    def feed(self, raw: str) -> Iterator[Item]:
+        """Take one line of the log."""
+        self._number += 1
+        seen = marks.decode(raw, self._number)
+        if seen is not None:
+            yield seen
+            return
+        line = decode_line(raw)
+        mark = None if line is not None else decode_mark(raw)
+        if line is not None:
+            yield from self._take(line)
+        elif mark is not None:
+            yield from self.close()
+            self._apps = {}
+            yield mark
+        elif any(start in raw for start in STARTS):
+            yield Problem(None, f"torn or altered: {raw.strip()[:70]!r}", self._number)
+
+    def close(self) -> Iterator[Record | Problem]:
+        """The log is over: name what was cut off."""
+        for app, state in self._apps.items():
+            if state.parts:
+                yield Gap(app, f"cut off in or after '{_start(state.parts)}'", state.first_line)
+                state.parts = []
+            if not state.ended:
+                yield Gap(app, "the log stops before its 'end'", None)
+
+    def _take(self, line: Line) -> Iterator[Record | Problem]:
+        state = self._apps.setdefault(line.app, _AppLines())
+        if line.seq == 0 and line.text.startswith("begin "):
+            if state.expected:
+                yield Restart(line.app, "began again; what came before is set aside", self._number)
+            state = self._apps[line.app] = _AppLines()
+        elif line.seq != state.expected:
+            yield self._gap(line, state)
+        state.expected = line.seq + 1
+        text = line.text.removeprefix("+ ")
+        if text != line.text:
+            if state.parts:
+                state.parts.append(text)
+            elif not state.torn:
+                yield Gap(line.app, "a continuation with nothing before it", self._number)
+            return
+        yield from self._flush(line.app, state)
+        state.parts, state.first_line, state.torn = [text], self._number, False
+        if text.startswith("end "):  # nothing can follow it
+            state.ended = True
+            yield from self._flush(line.app, state)
+
+    def _gap(self, line: Line, state: _AppLines) -> Problem:
+        """Lines of an app are missing: the open record may lack its end, so it goes too."""
+        if line.seq < state.expected:
+            what = f"line {line.seq} again or out of order, {state.expected} expected"
+        elif line.seq == state.expected + 1:
+            what = f"lost line {state.expected}"
+        else:
+            what = f"lost lines {state.expected} to {line.seq - 1}"
+        if state.parts:
+            what += f"; with it '{_start(state.parts)}'"
+            state.parts = []
+        state.torn = True
+        return Gap(line.app, what, self._number)
+
+    def _flush(self, app: str, state: _AppLines) -> Iterator[Record | Problem]:
+        if not state.parts:
+            return
+        text, state.parts = " ".join(state.parts), []
+        try:
+            yield parse_record(app, text, state.first_line)
+        except ValueError as error:
+            yield Gap(app, f"unreadable record: {error}", state.first_line)
+
+
+def _start(parts: list[str]) -> str:
+    return " ".join(parts[0].split(" ")[:2])
+
+
+def decode(lines: Iterable[str]) -> list[Item]:
+    """All of a log at once."""
+    decoder = Decoder()
+    out: list[Item] = []
+    for line in lines:
+        out += decoder.feed(line)
+    return out + list(decoder.close())

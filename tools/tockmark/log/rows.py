@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From protocol records to measured rows: which series belongs to which benchmark, and which do
+not count because something was lost before them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from tockmark.log.marks import Mark, durations, of_row
+from tockmark.log.protocol import BootMark, Gap, Item, Problem, Record, Restart, expand
+from tockmark.suite.catalogue import Params
+
+SERIES = ("cycles", "instret")
+EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
+HOW = ("reads", "net", "clock", "from", "to")  # what a bench record may add at its end
+
+
+@dataclass
+class Row:
+    """One benchmark with one set of parameters, as an app measured it."""
+
+    app: str
+    id: str
+    params: Params
+    inner: int
+    asked: int
+    reads: int = 1  # so many pairs of readings are in a sample, and their cost comes off
+    clock: str = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
+    series: dict[str, list[int]] = field(default_factory=dict)
+    events: dict[int, list[int]] = field(default_factory=dict)
+
+    def key(self) -> tuple[str, str, frozenset[tuple[str, int | str]]]:
+        return self.app, self.id, frozenset(self.params.items())
+
+    def whole(self) -> bool:
+        """Has every series that it should: the simulator counts no instructions."""
+        return set(self.series) == (set(SERIES) if self.clock == "core" else {"cycles"})
+
+
+@dataclass(frozen=True)
+class NoRow:
+    """A benchmark that an app gave up (`fail`) or did not try (`skip`), and why."""
+
+    app: str
+    kind: str
+    id: str
+    params: Params
+    why: str
+
+    def key(self) -> tuple[str, str, frozenset[tuple[str, int | str]]]:
+        return self.app, self.id, frozenset(self.params.items())
+
+
+@dataclass
+class App:
+    """What one app said of itself, and what it measured."""
+
+    name: str
+    begin: dict[str, str] | None = None
+    rows: list[Row] = field(default_factory=list)
+    no_rows: list[NoRow] = field(default_factory=list)
+    ended: bool = False
+    open: Row | None = None  # the bench record that data records now belong to
+    last_line: int = 0  # of the log: where its previous record began
+
+
+@dataclass
+class Booted:
+    """What one boot said. Without a mark in the log, name and cache setting are not known."""
+
+    name: str | None = None
+    icache: bool | None = None
+    reporter: str | None = None  # the app that may report, if a mark says so
+    apps: dict[str, App] = field(default_factory=dict)
+    marks: list[Mark] = field(default_factory=list)  # of the simulator's clock
+    closed: bool = False  # by an end that fits its mark: all between is this boot's
+
+    def of(self, app: App) -> str:
+        """The boot's name; a boot without one is called by the app."""
+        return self.name or app.name
+
+
+@dataclass
+class Measured:
+    """All of a log."""
+
+    boots: list[Booted] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
+
+    def each(self) -> Iterator[tuple[Booted, App]]:
+        """Every app of every boot."""
+        return ((boot, app) for boot in self.boots for app in boot.apps.values())
+
+
+def assemble(records: Iterable[Item]) -> Measured:
+    """Put the records of a whole log together."""
+    measured = Measured()
+    for record in records:
+        take(measured, record)
+    for boot in measured.boots:
+        announced(measured, boot)
+        if measured.ends and boot.name is not None and not boot.closed:
+            what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
+            measured.problems.append(Problem(boot.reporter, what))
+            boot.name = boot.icache = None
+    return measured
+
+
+def take(measured: Measured, record: Item) -> None:
+    """Add one record, begin a boot, keep a mark of the simulator, or note one problem."""
+    if isinstance(record, BootMark) and record.ends:
+        measured.ends = True
+        boot = measured.boots[-1] if measured.boots else Booted()
+        mark = record.name, record.icache, record.app
+        boot.closed = not boot.closed and (boot.name, boot.icache, boot.reporter) == mark
+        return
+    if isinstance(record, BootMark):
+        measured.boots.append(Booted(record.name, record.icache, record.app))
+        return
+    if isinstance(record, Mark):
+        measured.boots = measured.boots or [Booted()]
+        measured.boots[-1].marks.append(record)
+        return
+    if isinstance(record, Problem):
+        measured.problems.append(record)
+        if isinstance(record, Restart) and record.app:
+            _boot_of(measured, record.app, restarted=True).apps[record.app] = App(record.app)
+        elif isinstance(record, Gap) and record.app:
+            _boot_of(measured, record.app).apps.setdefault(record.app, App(record.app)).open = None
+        return
+    boot = _boot_of(measured, record.app)
+    app = boot.apps.setdefault(record.app, App(record.app))
+    handler = _RECORDS.get(record.kind)
+    try:
+        if handler is None:
+            raise ValueError("there is no such record")
+        handler(app, record)
+        if app.open is not None and app.open.clock == "sim":
+            _take_marks(boot, app, record)
+    except ValueError as error:
+        measured.problems.append(Problem(app.name, f"{record.kind}: {error}", record.line))
+    app.last_line = record.line
+
+
+def _take_marks(boot: Booted, app: App, record: Record) -> None:
+    """The samples of a row by the simulator's clock: the marks since the record before."""
+    row, app.open = app.open, None
+    assert row is not None
+    row.reads = 0
+    how = dict(record.pairs)
+    if not boot.marks:
+        why = "needs the simulator's clock, whose marks this log does not hold"
+        _give_up(app, NoRow(app.name, "skip", row.id, row.params, why))
+        return
+    try:
+        seen = of_row(boot.marks, how["from"], app.last_line, record.line)
+        samples = durations(seen, how["from"], how["to"], row.asked)
+    except ValueError as error:
+        _give_up(app, NoRow(app.name, "fail", row.id, row.params, f"marks: {error}"))
+        return
+    row.series["cycles"] = samples
+
+
+def _boot_of(measured: Measured, app: str, restarted: bool = False) -> Booted:
+    """The boot that now speaks. An app that cannot be of the marked one tells that a mark was
+    lost: what follows is of a boot of which nothing is known."""
+    if not measured.boots:
+        measured.boots.append(Booted())
+    boot = measured.boots[-1]
+    if boot.reporter is not None and (restarted or app != boot.reporter or boot.closed):
+        what = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
+        measured.problems.append(Problem(app, what))
+        boot = Booted()
+        measured.boots.append(boot)
+    return boot
+
+
+def announced(measured: Measured, boot: Booted) -> None:
+    """Count the apps of a boot: its first `begin` says how many there are."""
+    left = 0
+    for app in boot.apps.values():
+        if app.begin is not None and left == 0:
+            left = int(app.begin["apps"])
+        left = max(left - 1, 0)
+    if left:
+        what = f"{left} of the announced apps never began"
+        measured.problems.append(Problem(None, what))
+
+
+def _begin(app: App, record: Record) -> None:
+    begin = _unique(record.pairs)
+    if begin.get("proto") != "1":
+        raise ValueError(f"this tool reads proto=1, not proto={begin.get('proto', '')}")
+    _count(begin.get("apps", ""), "apps")
+    app.begin = begin
+
+
+def _bench(app: App, record: Record) -> None:
+    app.open = None
+    record, how = _how(record)
+    id_, params, (inner, asked) = _named(record, "inner", "n")
+    if how.get("net", "raw") != "raw" or how.get("clock", "sim") != "sim":
+        raise ValueError("net is raw, and clock is sim, if they are given")
+    row = Row(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
+    if any((key in how) != ("clock" in how) for key in ("from", "to")):
+        raise ValueError("clock=sim, from and to belong together")
+    row.clock = how.get("clock", "core")
+    row.reads = _count(how["reads"], "reads") if "reads" in how else 1
+    row.reads = 0 if "net" in how or "clock" in how else row.reads
+    if any(row.key() == other.key() for other in app.rows):
+        raise ValueError(f"{id_} was measured before; the first is kept")
+    app.open = row
+    app.rows.append(row)
+
+
+def _data(app: App, record: Record) -> None:
+    name, *runs = record.words
+    if name not in (*SERIES, "events"):
+        raise ValueError(f"unknown series {name!r}")
+    if app.open is None:
+        raise ValueError(f"{name} does not count: something was lost between it and its bench")
+    if name in app.open.series or (name == "events" and app.open.events):
+        raise ValueError(f"{name} came twice")
+    if name == "events":
+        app.open.events = {n: expand(run) for n, run in zip(EVENTS, runs, strict=True)}
+        return
+    samples = expand(" ".join(runs))
+    if len(samples) > app.open.asked:
+        raise ValueError(f"{len(samples)} samples of {name}, but {app.open.asked} were asked for")
+    if any(len(samples) != len(other) for other in app.open.series.values()):
+        raise ValueError(f"{name} has another number of samples than the series before")
+    app.open.series[name] = samples
+
+
+def _fail(app: App, record: Record) -> None:
+    id_, params, (call, error) = _named(record, "call", "err")
+    _give_up(app, NoRow(app.name, record.kind, id_, params, f"{call} returned {error}"))
+
+
+def _skip(app: App, record: Record) -> None:
+    id_, params, (reason,) = _named(record, "reason")
+    _give_up(app, NoRow(app.name, record.kind, id_, params, reason))
+
+
+def _give_up(app: App, dropped: NoRow) -> None:
+    app.no_rows.append(dropped)
+    app.open = None
+    # A benchmark that failed half way has no row, whatever it printed before.
+    app.rows = [r for r in app.rows if (r.id, r.params) != (dropped.id, dropped.params)]
+
+
+def _end(app: App, record: Record) -> None:
+    app.open = None
+    if record.words != ("ok",):
+        raise ValueError(f"the app ended with '{' '.join(record.words)}'")
+    app.ended = True
+
+
+def _how(record: Record) -> tuple[Record, dict[str, str]]:
+    """The record without the pairs that may stand behind n, and these."""
+    end = len(record.pairs)
+    while end and record.pairs[end - 1][0] in HOW and any(k == "n" for k, _ in record.pairs[:end]):
+        end -= 1
+    if end == 0 or record.pairs[end - 1][0] != "n":  # they were parameters
+        return record, {}
+    return replace(record, pairs=record.pairs[:end]), _unique(record.pairs[end:])
+
+
+def _count(text: str, name: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"{name}={text} is not a positive number")
+    return int(text)
+
+
+def _unique(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a name is given twice")
+    return dict(pairs)
+
+
+def _named(record: Record, *keys: str) -> tuple[str, Params, list[str]]:
+    """The one id, its parameters, and the values of the keys that must end the record."""
+    params, own = record.pairs[: -len(keys)], record.pairs[-len(keys) :]
+    if len(record.words) != 1 or [name for name, _ in own] != list(keys):
+        raise ValueError(f"an id, its parameters and {', '.join(keys)} must stand there")
+    typed = {
+        name: int(text) if text.isdecimal() else text for name, text in _unique(params).items()
+    }
+    return record.words[0], typed, [text for _, text in own]
+
+
+_RECORDS = {
+    "begin": _begin,
+    "bench": _bench,
+    "data": _data,
+    "fail": _fail,
+    "skip": _skip,
+    "end": _end,
+}

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What `plot` and `report` draw: one function a picture, which returns nothing if its rows are not
+there. Three of them are figures of the 2021 study, made from our data."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    MaxNLocator,
+    MultipleLocator,
+    NullLocator,
+)
+
+from tockmark.log.protocol import expand
+from tockmark.result.result import Json
+from tockmark.show import view
+from tockmark.show.plot import (
+    STYLE,
+    STYLES,
+    Curve,
+    Drawer,
+    Named,
+    Sheet,
+    common_clock,
+    lines,
+    second_scale,
+    series_name,
+    settings,
+)
+
+MEMORY = {
+    "copy": ("mem.copy_asm", "mem.copy_memcpy", "mem.copy_loop"),
+    "read": ("mem.read_asm", "mem.read_sum", "mem.read_byte"),
+    "write": ("mem.write_asm", "mem.write_const", "mem.write_byte"),
+}
+SPREAD = ("sched.", "irq.")
+OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # have a picture of their own
+CACHE = 4  # KiB, what Ibex's instruction cache holds
+LEAST = 3  # points make a sweep
+WRITTEN = 1024  # bytes: from here on sizes are written in KiB
+
+
+def procedure_calls(named: list[Named]) -> Sheet | None:
+    """The study's figure of procedure calls: cycles by the number of arguments."""
+    curves = [
+        Curve(series_name(one, icache, named), *points)
+        for one, icache in settings(named)
+        if (points := _sweep(one.result, "call.args", "n", icache))
+    ]
+    if not curves:
+        return None
+    sheet = Sheet("Procedure calls by number of arguments", named)
+    (axes,) = sheet.panels
+    lines(axes, curves)
+    axes.set(xlabel="arguments (8 of them fit in registers)", ylabel="net cycles of one call")
+    _from_zero(axes, named)
+    axes.legend()
+    return sheet
+
+
+def memory_bandwidth(named: list[Named]) -> Sheet | None:
+    """The study's figure of RAM bandwidth by size, for all kinds of access."""
+    drawn: dict[str, dict[str, list[Curve]]] = {}
+    for one, icache in settings(named):
+        for kind, ids in MEMORY.items():
+            curves = [
+                Curve(id_.partition("_")[2], *points)
+                for id_ in ids
+                if (points := _sweep(one.result, id_, "size", icache, _bytes_a_cycle))
+            ]
+            if curves:
+                drawn.setdefault(series_name(one, icache, named), {})[kind] = curves
+    kinds = [kind for kind in MEMORY if any(kind in row for row in drawn.values())]
+    if not drawn:
+        return None
+    sheet = Sheet("RAM bandwidth by size", named, len(drawn), len(kinds), 2.4)
+    top = max(max(c.y) for row in drawn.values() for curves in row.values() for c in curves)
+    clock = common_clock(named)
+    labels = _labels(row.get(kind, []) for kind in kinds for row in drawn.values())
+    for down, (label, row) in enumerate(drawn.items()):
+        grid = sheet.grid[down]
+        for axes, kind in zip(grid, kinds, strict=True):
+            lines(axes, row.get(kind, []), labels)
+            axes.set_ylim(0, top * 1.08)
+            _sizes(axes)
+            if down == 0:
+                axes.set_title(kind)
+            if down == len(drawn) - 1:
+                axes.set_xlabel("size")
+            if axes is not grid[0]:
+                axes.tick_params(labelleft=False)
+        grid[0].set_ylabel(f"{label}\nbytes a cycle, net")
+        if clock:
+            second_scale(grid[-1], f"MB/s at {clock / 1e6:g} MHz", clock / 1e6)
+    _one_legend(sheet)
+    return sheet
+
+
+def instruction_cache(named: list[Named]) -> Sheet | None:
+    """The study's figure of the instruction cache: cycles by the length of a run of NOPs."""
+    panels = {
+        width: [
+            Curve(series_name(one, icache, named), [x / 1024 for x in points[0]], points[1])
+            for one, icache in settings(named)
+            if (points := _sweep(one.result, "icache.nops", "size", icache, width=width))
+        ]
+        for width in (2, 4)
+    }
+    if not any(panels.values()):
+        return None
+    sheet = Sheet("One pass over a straight run of NOPs", named, 1, 2)
+    top = max(max(curve.y) for curves in panels.values() for curve in curves) * 1.05
+    labels = _labels(panels.values())
+    for axes, (width, curves) in zip(sheet.panels, panels.items(), strict=True):
+        lines(axes, curves, labels)
+        axes.set(title=f"{width}-byte NOPs", xlabel="length of the run, KiB", ylim=(0, top))
+        axes.axvline(CACHE, color="#777777", linewidth=0.8, linestyle=":")
+        axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7, va="top")
+        if curves:
+            axes.legend(loc="lower right")
+    sheet.panels[0].set_ylabel("net cycles of one pass")
+    return sheet
+
+
+def context_switch(named: list[Named]) -> Sheet | None:
+    """lmbench's figure of context switching: a hop by processes and working set."""
+    panels: dict[str, list[Curve]] = {}
+    for one, icache in settings(named):
+        rings = _rows(one.result, "ctx.ring", icache)
+        for kib in sorted({row["params"]["kib"] for row in rings}):
+            points = _sweep(one.result, "ctx.ring", "processes", icache, kib=kib)
+            if points:
+                curve = Curve(f"working set {kib} KiB", *points)
+                panels.setdefault(series_name(one, icache, named), []).append(curve)
+    if not panels:
+        return None
+    across = min(2, len(panels))
+    sheet = Sheet("A token passed round by IPC", named, -(-len(panels) // across), across, 2.6)
+    top = max(max(curve.y) for curves in panels.values() for curve in curves) * 1.08
+    labels = _labels(panels.values())
+    for axes, (label, curves) in zip(sheet.panels, panels.items(), strict=False):
+        lines(axes, curves, labels)
+        axes.set(title=label, xlabel="processes in the ring", ylabel="net cycles of one hop")
+        _from_zero(axes, named)
+        axes.set_ylim(0, top)
+    sheet.unused(len(panels))
+    _one_legend(sheet)
+    return sheet
+
+
+def sweeps(named: list[Named]) -> Sheet | None:
+    """Every other benchmark with one number as its parameter: the cost of an operation by that."""
+    found: dict[tuple[str, str], list[Curve]] = {}
+    for one, icache in settings(named):
+        for id_, x in _swept(one.result):
+            points = _sweep(one.result, id_, x, icache)
+            if points and len(points[0]) >= LEAST:
+                curve = Curve(series_name(one, icache, named), *points)
+                found.setdefault((id_, x), []).append(curve)
+    if not found:
+        return None
+    across = min(3, len(found))
+    sheet = Sheet("Cost by parameter", named, -(-len(found) // across), across, 2.5)
+    labels = _labels(found.values())
+    for axes, ((id_, x), curves) in zip(sheet.panels, found.items(), strict=False):
+        lines(axes, curves, labels)
+        axes.set_title(id_)
+        axes.set_ylim(0, max(max(curve.y) for curve in curves) * 1.08)
+        most = max(max(curve.x) for curve in curves)
+        if x == "size" and most >= WRITTEN:
+            axes.xaxis.set_major_locator(MultipleLocator(2 ** math.ceil(math.log2(most / 4))))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(value)))
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("size, bytes" if x == "size" and most < WRITTEN else x)
+    for row in sheet.grid:
+        row[0].set_ylabel("net cycles of\none operation")
+    sheet.unused(len(found))
+    _one_legend(sheet)
+    return sheet
+
+
+def distributions(named: list[Named]) -> Sheet | None:
+    """Rows of sched.* and irq.* that vary: what share of the samples is not above a value."""
+    panels: dict[tuple[str, str], list[tuple[str, list[float], str]]] = {}
+    for one, icache in settings(named):
+        clock = one.result["provenance"]["board"]["clock_hz"]
+        for row in view.rows(one.result):
+            spread = row["id"].startswith(SPREAD) and view.net(row) is not None
+            if not spread or row["icache"] is not icache or not row["cycles"]["samples"]:
+                continue
+            scale, shift = 1e6 / clock if clock else 1, row["cycles"]["overhead"] or 0
+            steady = sorted(expand(row["cycles"]["samples"])[1:])
+            values = [float((sample - shift) * scale) for sample in steady]
+            label = " ".join(f"{key}={value}" for key, value in row["params"].items())
+            label += f"\nn {len(values)}, median {values[len(values) // 2]:.4g},"
+            label += f"\nworst {values[-1]:.4g}"
+            where = row["id"], series_name(one, icache, named)
+            unit = "µs" if clock else "cycles"
+            panels.setdefault(where, []).append((label.strip(), values, unit))
+    varied = {i for (i, _), s in panels.items() if any(v[0] != v[-1] for _, v, _ in s)}
+    panels = {
+        where: panels[where] for where in sorted(panels, key=lambda w: w[0]) if where[0] in varied
+    }
+    if not panels:
+        return None
+    sheet = Sheet("Distributions", named, len(panels), 1, 2.2)
+    right: dict[str, float] = {}
+    for (id_, _), series in panels.items():
+        right[id_] = max([right.get(id_, 0), *(values[-1] for _, values, _ in series)])
+    for axes, ((id_, setting), series) in zip(sheet.panels, panels.items(), strict=True):
+        for index, (label, values, unit) in enumerate(series):
+            style = {**STYLES[index % len(STYLES)], "markevery": [len(values) - 1]}
+            share = [100 * (place + 1) / len(values) for place in range(len(values))]
+            axes.plot(values, share, drawstyle="steps-post", label=label, **style)
+            axes.set(xlabel=unit, ylabel="% of samples\nat or below")
+        axes.set(title=f"{id_}, {setting}", xlim=(0, right[id_] * 1.05), ylim=(0, 103))
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return sheet
+
+
+def before_after(named: list[Named]) -> Sheet | None:
+    """Every benchmark of the first result against the others: the ratio of net cycles; a benchmark
+    with parameters is one line, from its least to its greatest ratio."""
+    first = {view.name(row): view.per_op(row) for row in view.rows(named[0].result)}
+    ratios: dict[str, dict[str, list[float]]] = {}
+    for one in named[1:]:
+        for row in view.rows(one.result):
+            value, base = view.per_op(row), first.get(view.name(row))
+            if value and base and value > 0 and base > 0:
+                cache = "" if row["icache"] is None else f" ({view.ICACHE[row['icache']]})"
+                line = ratios.setdefault(f"{row['id']}{cache}", {})
+                line.setdefault(one.name, []).append(value / base)
+    if not ratios:
+        return None
+    title = f"Net cycles compared with {named[0].name}"
+    sheet = Sheet(title, named, height=0.8 + 0.16 * len(ratios))
+    (axes,) = sheet.panels
+    heights = {label: len(ratios) - place for place, label in enumerate(ratios)}
+    for index, one in enumerate(named[1:]):
+        style = STYLES[index % len(STYLES)]
+        color, marker = style["color"], style["marker"]
+        mine = {label: sorted(line[one.name]) for label, line in ratios.items() if one.name in line}
+        of = [(heights[label], values) for label, values in mine.items()]
+        left, end = [values[0] for _, values in of], [values[-1] for _, values in of]
+        axes.hlines([y for y, _ in of], left, end, colors=color, linewidth=1.0)
+        middles = [values[len(values) // 2] for _, values in of]
+        axes.plot(middles, [y for y, _ in of], marker, color=color, label=one.name)
+    axes.axvline(1, color="#777777", linewidth=0.8)
+    axes.set_xscale("log")
+    for which in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        which(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.tick_params(axis="x", which="both", labelsize=7)
+    axes.set_yticks(list(heights.values()), list(heights), fontsize=7)
+    axes.set_ylim(0.3, len(ratios) + 0.7)
+    axes.set_xlabel("ratio of net cycles (left of 1: fewer); a line spans a benchmark's parameters")
+    if len(named) > 2:
+        sheet.body.legend(loc="outside lower center", ncols=4)
+    return sheet
+
+
+FIGURES: dict[str, Drawer] = {
+    "procedure-calls": procedure_calls,
+    "memory-bandwidth": memory_bandwidth,
+    "instruction-cache": instruction_cache,
+    "context-switch": context_switch,
+    "sweeps": sweeps,
+    "distributions": distributions,
+    "before-after": before_after,
+}
+
+
+def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
+    """The pictures that these results have rows for."""
+    with mpl.rc_context(STYLE):
+        drawn = {name: FIGURES[name](named) for name in only or FIGURES}
+    return {name: sheet for name, sheet in drawn.items() if sheet is not None}
+
+
+def _rows(result: Json, id_: str, icache: bool | None) -> list[Json]:
+    return [row for row in view.rows(result) if row["id"] == id_ and row["icache"] is icache]
+
+
+def _bytes_a_cycle(row: Json) -> float | None:
+    value = view.per_op(row)
+    return row["params"]["size"] / value if value and value > 0 else None
+
+
+def _sweep(
+    result: Json,
+    id_: str,
+    x: str,
+    icache: bool | None,
+    value: Callable[[Json], float | None] = view.per_op,
+    **fixed: object,
+) -> tuple[list[float], list[float]] | None:
+    """A benchmark by one parameter, the others as given."""
+    points = sorted(
+        (row["params"][x], y)
+        for row in _rows(result, id_, icache)
+        if row["params"].keys() == {x, *fixed}
+        and isinstance(row["params"][x], int)
+        and all(row["params"][name] == wanted for name, wanted in fixed.items())
+        and (y := value(row)) is not None
+    )
+    return ([float(at) for at, _ in points], [y for _, y in points]) if points else None
+
+
+def _swept(result: Json) -> list[tuple[str, str]]:
+    """The benchmarks with one number as their only parameter, and what it is called."""
+    found = {
+        (row["id"], next(iter(row["params"])))
+        for row in view.rows(result)
+        if len(row["params"]) == 1 and not row["id"].startswith(OWN)
+    }
+    order = list(dict.fromkeys(row["id"] for row in result["rows"]))
+    return sorted(found, key=lambda pair: order.index(pair[0]))
+
+
+def _labels(panels: Iterable[list[Curve]]) -> list[str]:
+    """Every label once, in order."""
+    return list(dict.fromkeys(curve.label for curves in panels for curve in curves))
+
+
+def _one_legend(sheet: Sheet) -> None:
+    """One for all panels."""
+    entries: dict[str, Any] = {}
+    for axes in sheet.panels:
+        entries |= {str(line.get_label()): line for line in axes.get_lines()}
+    across = min(5, len(entries))
+    names, drawn = list(entries), list(entries.values())
+    sheet.body.legend(drawn, names, loc="outside lower center", ncols=across)
+
+
+def _from_zero(axes: Axes, named: list[Named]) -> None:
+    """Whole numbers below, cycles from 0 on the left, and time on the right."""
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylim(bottom=0)
+    clock = common_clock(named)
+    if clock:
+        second_scale(axes, f"µs at {clock / 1e6:g} MHz", 1e6 / clock)
+
+
+def _sizes(axes: Axes) -> None:
+    """A scale of powers of two, written in bytes and KiB."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(5, 15, 3)]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(value)))
+
+
+def _size(value: float) -> str:
+    return f"{value / WRITTEN:g} KiB" if value >= WRITTEN else f"{value:g} B"

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From a kernel ELF and an app's objects to a flash image.
+
+Where apps may lie is the kernel's decision, so each app is linked for the kernel at hand: its
+symbols say where (or the board profile, if it has none), gcc links, elf2tab packs, and tockloader
+lays the app behind the kernel's own segments.
+"""
+
+import hashlib
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tockmark import paths
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.suite.catalogue import Boot
+from tockmark.target.board import Board, Slots
+
+HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
+GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
+RECORD = 0x800  # and behind them to its own record of the process, which Tock puts there unasked
+RAM_ALIGN = 0x400
+FLASH_ALIGN = (
+    0x400  # where tockloader expects an app to begin; it would fill gaps with apps of its own
+)
+SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
+RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
+GCC = "riscv64-unknown-elf-gcc"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What the tool reads from a kernel's ELF."""
+
+    path: Path
+    name: str | None  # only the baseline kernel says its name
+    sha256: str
+    slots: Slots | None
+    segments: tuple[tuple[int, bytes], ...]
+    words: dict[str, int] = field(default_factory=dict)  # where the words are that one may patch
+
+
+@dataclass(frozen=True)
+class Apps:
+    """Built apps that are not linked yet: where their objects are, and for which interface."""
+
+    folder: Path
+    abi: int
+
+    @staticmethod
+    def built(abi: int) -> "Apps":
+        """Those that `make apps` makes."""
+        return Apps(paths.APPS / f"c-abi{abi}", abi)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One app in the image, and where it was linked."""
+
+    name: str
+    elf: Path
+    flash_start: int
+    ram_start: int
+    ram_length: int
+    elf_sha256: str
+    symbols: Mapping[str, int]
+
+    def layout(self) -> dict[str, int | str]:
+        return {
+            "name": self.name,
+            "flash_start": self.flash_start,
+            "ram_start": self.ram_start,
+            "ram_length": self.ram_length,
+            "elf_sha256": self.elf_sha256,
+        }
+
+
+@dataclass(frozen=True)
+class Image:
+    """A flash image: the kernel, and the apps of a boot behind it without gaps."""
+
+    flash: Path
+    slots: tuple[Slot, ...]
+
+
+def read_kernel(path: Path) -> Kernel:
+    """Read a kernel ELF."""
+    try:
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            if elf.get_machine_arch() != "RISC-V" or elf.elfclass != 32:
+                raise TockmarkError(f"{paths.shown(path)} is not a 32-bit RISC-V ELF file")
+            symbols = _symbols(elf)
+            segments = tuple(
+                (segment["p_paddr"], segment.data())
+                for segment in elf.iter_segments("PT_LOAD")
+                if segment["p_filesz"]
+            )
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot read the kernel {paths.shown(path)}: {error.strerror}",
+            "run `make build`, or give another with --kernel",
+        ) from error
+    except ELFError as error:
+        raise TockmarkError(
+            f"{paths.shown(path)} is not an ELF file: {error}", "give the kernel's .elf, not a .bin"
+        ) from error
+    names = ("_sapps", "_eapps", "_sappmem", "_eappmem")
+    slots = Slots(*(symbols[n] for n in names)) if all(n in symbols for n in names) else None
+    words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
+    return Kernel(path, _name(symbols, segments), digest, slots, segments, words)
+
+
+def named(kernel: Kernel, name: str | None) -> Kernel:
+    """The kernel under the name that its user gives it. One that says its own keeps that."""
+    if name is not None and kernel.name is not None:
+        raise TockmarkError(
+            f"{paths.shown(kernel.path)} says that it is {kernel.name}", "leave out --kernel-name"
+        )
+    return replace(kernel, name=name or kernel.name)
+
+
+def build_image(
+    boot: Boot,
+    apps: Apps,
+    kernel: Kernel,
+    board: Board,
+    out: Path,
+    steady_stop: bool,
+    symbols: Mapping[str, int] | None = None,
+) -> Image:
+    """Link and pack the apps of a boot for this kernel, and lay all into a flash image; `symbols`
+    are words for the apps besides those that all have."""
+    out.mkdir(parents=True, exist_ok=True)
+    room = kernel.slots or board.slots
+    flash, ram = room.flash_start, room.ram_start
+    slots: list[Slot] = []
+    tabs: list[Path] = []
+    for index, (object_, name) in enumerate(zip(boot.slots, boot.processes(), strict=True)):
+        elf, tab = out / f"{boot.name}.{index}.elf", out / f"{boot.name}.{index}.tab"
+        ram = -(-ram // RAM_ALIGN) * RAM_ALIGN
+        start = flash + HEADER
+        places = {
+            "tm_flash_start": start,
+            "tm_flash_length": room.flash_end - start,
+            "tm_ram_start": ram,
+            "tm_ram_length": room.ram_end - ram - GRANTS - RECORD,
+            "tm_apps": 1,  # one of them reports
+            "tm_steady_stop": int(steady_stop),
+            "tm_scene": boot.scene,
+            "tm_slot": index,
+            "tm_slots": len(boot.slots),
+            "tm_most_samples": 0,  # as many as the catalogue says
+            "tm_only": 0,  # all benchmarks
+            **(symbols or {}),
+        }
+        _link(object_, elf, apps, places)
+        with elf.open("rb") as file:
+            linked = _symbols(ELFFile(file))
+        needs = _needs(linked, ram, room.ram_end - ram - GRANTS - RECORD)
+        flash += _pack(name, elf, tab, apps, needs.heap)
+        sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
+        slots.append(Slot(name, elf, start, ram, needs.ram, sha256, linked))
+        tabs.append(tab)
+        ram += needs.ram + GRANTS + RECORD
+    path = out / f"{boot.name}.flash"
+    words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
+    write_flash(with_words(kernel, words), board, path)
+    tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
+    where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
+    files = ["--flash-file", str(path), *where, *map(str, tabs)]
+    _call([*tockloader, *files], f"laying {boot.name} into flash")
+    return Image(path, tuple(slots))
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """RAM of an app in bytes, without grants: all of it, and the heap that is part of it."""
+
+    ram: int
+    heap: int
+
+
+def _needs(symbols: Mapping[str, int], ram_start: int, room: int) -> _Needs:
+    """What a linked app wants: its sections, and its heap as far as there is room."""
+    fixed = symbols["_app_end"] - ram_start
+    heap = min(symbols.get("tm_heap", 0), room - fixed)
+    return _Needs(fixed + heap, heap)
+
+
+def with_words(kernel: Kernel, words: Mapping[str, int]) -> Kernel:
+    """The kernel with words of its image changed; one that has no such word stays as it is."""
+    segments = kernel.segments
+    for name, value in words.items():
+        address = kernel.words.get(name)
+        if address is not None:
+            segments = tuple(_patched(*segment, address, value) for segment in segments)
+    return replace(kernel, segments=segments)
+
+
+def _patched(start: int, data: bytes, address: int, value: int) -> tuple[int, bytes]:
+    at = address - start
+    if not 0 <= at <= len(data) - 4:
+        return start, data
+    return start, data[:at] + value.to_bytes(4, "little") + data[at + 4 :]
+
+
+def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
+    """The kernel's segments as a raw image of the flash, erased bytes between them."""
+    image = bytearray()
+    for address, data in sorted(kernel.segments):
+        start = address - board.flash.base
+        if start < 0 or start + len(data) > board.flash.size:
+            raise TockmarkError(
+                f"{paths.shown(kernel.path)} has a segment at {address:#x}, outside the flash of"
+                f" {board.name}",
+                "give a kernel that was linked for this board",
+            )
+        image.extend(b"\xff" * (start + len(data) - len(image)))
+        image[start : start + len(data)] = data
+    path.write_bytes(image)
+
+
+def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int]) -> None:
+    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a"]
+    for part in [*parts, paths.LINKER_SCRIPT]:
+        if not part.exists():
+            raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
+    defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
+    machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
+    script = ["-T", str(paths.LINKER_SCRIPT)]
+    objects = [*map(str, parts), "-o", str(elf)]
+    _call([GCC, *machine, *script, *defsyms, *objects], f"linking {app}")
+
+
+def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
+    """Make the TAB; the bytes that the app takes in flash, a multiple of FLASH_ALIGN."""
+    sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]
+    version = ["--kernel-major", str(apps.abi), "--kernel-minor", "0", "--deterministic"]
+    command = [str(paths.ELF2TAB), "-n", name, "-o", str(tab), *sizes, "--app-heap", str(heap)]
+    footer = 0
+    while True:
+        more = ["--minimum-footer-size", str(footer)]
+        _call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
+        total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
+        if total % FLASH_ALIGN == 0:
+            return int(total)
+        footer += FLASH_ALIGN - total % FLASH_ALIGN
+
+
+def _call(command: list[str], doing: str) -> None:
+    """Run a tool; on failure show the last thing it said."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        )
+    except FileNotFoundError as error:
+        raise TockmarkError(
+            f"{doing}: {Path(command[0]).name} is not there",
+            "run `make setup`, or `tockmark doctor`",
+        ) from error
+    if done.returncode:
+        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise TockmarkError(
+            f"{doing}: {Path(command[0]).name} failed: {said[-1] if said else 'without a word'}",
+            "--debug shows the command",
+            INCOMPLETE,
+        ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+
+
+def _symbols(elf: ELFFile) -> dict[str, int]:
+    table = elf.get_section_by_name(".symtab")
+    if not isinstance(table, SymbolTableSection):
+        return {}
+    return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
+
+
+def _name(symbols: dict[str, int], segments: tuple[tuple[int, bytes], ...]) -> str | None:
+    """The NUL-terminated string at the symbol TOCKMARK_KERNEL."""
+    address = symbols.get("TOCKMARK_KERNEL")
+    for start, data in segments:
+        if address is not None and start <= address < start + len(data):
+            return data[address - start :].split(b"\0")[0].decode("ascii", "replace")
+    return None

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Targets: start one, stream its UART lines, stop it, and say in one line how it ended."""
+
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.paths import shown
+from tockmark.target.board import Board
+
+PANIC = 7
+_ENDINGS = {  # the simulator's exit codes, and what a user can do about each
+    1: "the simulator could not go on",
+    2: "the simulator could not use what it was given",
+    3: "the core sleeps and nothing can wake it: an app waits for something that never comes",
+    4: "the cycle limit was reached: the app or the kernel hangs, or needs a larger --max-cycles",
+    5: "the core locked up: the kernel faulted in its own trap handler",
+    7: "the kernel panicked; its last lines in the log tell more",
+}
+_STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
+
+
+@dataclass
+class Simulation:
+    """One simulator process; `cycles` follows its status lines."""
+
+    process: subprocess.Popen[str]
+    cycles: int = 0
+    said: list[str] = field(default_factory=list)
+    _listener: threading.Thread | None = None
+
+    @property
+    def panicked(self) -> bool:
+        """Whether it ended because the kernel panicked."""
+        return self.process.poll() == PANIC
+
+    def lines(self) -> Iterator[str]:
+        """The UART's lines as they come, without their newlines, until the simulator ends."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            yield line.rstrip("\r\n")
+
+    def stop(self) -> None:
+        """End the process early."""
+        if self.process.poll() is None:
+            self.process.terminate()
+
+    def ending(self) -> str | None:
+        """Wait for the end; None if the suite closed, else what went wrong in one line."""
+        code = self.process.wait()
+        if self._listener is not None:
+            self._listener.join()
+        if code == 0:
+            return None
+        if code < 0:
+            return f"the simulator was stopped by signal {-code}"
+        what = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
+        detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
+        return f"{what} ({detail[-1]})" if detail else what
+
+    def listen(self) -> None:
+        """Follow stderr in the background: status lines are counted, all else is kept."""
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            match = _STATUS.match(line)
+            if match:
+                self.cycles = int(match[1])
+            if not line.startswith("earlgrey-sim: status"):
+                self.said = [*self.said[-19:], line.strip()]
+
+
+def simulate(board: Board, flash: Path, icache: bool, max_cycles: int, *more: str) -> Simulation:
+    """Start the simulator on a flash image; `more` are options of its own, which prevail."""
+    target = board.target
+    command = [str(target.binary), "--flash", str(flash), "--uart", "-", "--status", "1"]
+    command += ["--icache", "on" if icache else "off", "--max-cycles", str(max_cycles)]
+    command += ["--uart-cycles", str(target.uart_cycles_per_byte), *more]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="latin-1",  # a wild kernel may print any byte
+        )
+    except FileNotFoundError as error:
+        raise TockmarkError(
+            f"the simulator {shown(target.binary)} is not built", "run `make build`"
+        ) from error
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot start {shown(target.binary)}: {error.strerror}", "run `make build`", INCOMPLETE
+        ) from error
+    simulation = Simulation(process)
+    simulation.listen()
+    return simulation
