@@ -8,17 +8,14 @@ row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tockmark.log.crc import sealed
+from tockmark.target.marks import RESET
 
-SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
-ENTRY = "_start"  # and this one that of the mark start
 ARM = "arm"  # passed before each sample: what was marked before does not count
-RESET = "reset"  # where the simulator began; the core comes by once
 FULL = "full"  # the simulator's last mark: it prints no more
-OWN = ("irq", "trap", "wake", RESET)  # marks that need no address
 
 _MARK = re.compile(r"#sim (?P<cycle>\d{1,20}) (?P<name>[a-z0-9_]+) \*(?P<crc>[0-9a-f]{4})")
 
@@ -83,18 +80,3 @@ def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[i
 
 def _missing(start: str, end: str, started: int | None) -> str:
     return f"mark {start if started is None else end}"
-
-
-def options(apps: Iterable[Mapping[str, int]]) -> list[str]:
-    """The simulator's options for the apps of a boot, each given by its symbols; none if they have
-    nothing to mark."""
-    marked: list[str] = []
-    entries: list[str] = []
-    for symbols in apps:
-        for symbol, address in symbols.items():
-            if symbol.startswith(SYMBOL):
-                marked.append(f"{symbol.removeprefix(SYMBOL)}={address:#x}")
-            elif symbol == ENTRY:
-                entries.append(f"start={address:#x}")
-    names = [*marked, *entries, *OWN] if marked else []
-    return [word for name in names for word in ("--mark", name)]

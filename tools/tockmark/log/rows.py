@@ -4,10 +4,14 @@ not count because something was lost before them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tockmark.log.marks import Mark, durations, of_row
 from tockmark.log.protocol import BootMark, Gap, Item, Problem, Record, Restart, expand
 from tockmark.suite.catalogue import Params
+
+Clock = Literal["core", "sim"]
+RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 
 SERIES = ("cycles", "instret")
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
@@ -15,7 +19,7 @@ HOW = ("reads", "net", "clock", "from", "to")  # what a bench record may add at 
 
 
 @dataclass
-class Row:
+class RawRow:
     """One benchmark with one set of parameters, as an app measured it."""
 
     app: str
@@ -24,12 +28,13 @@ class Row:
     inner: int
     asked: int
     reads: int = 1  # so many pairs of readings are in a sample, and their cost comes off
-    clock: str = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
+    clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
     series: dict[str, list[int]] = field(default_factory=dict)
     events: dict[int, list[int]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
 
-    def key(self) -> tuple[str, str, frozenset[tuple[str, int | str]]]:
-        return self.app, self.id, frozenset(self.params.items())
+    def key(self) -> RowKey:
+        return self.id, frozenset(self.params.items())
 
     def whole(self) -> bool:
         """Has every series that it should: the simulator counts no instructions."""
@@ -46,8 +51,8 @@ class NoRow:
     params: Params
     why: str
 
-    def key(self) -> tuple[str, str, frozenset[tuple[str, int | str]]]:
-        return self.app, self.id, frozenset(self.params.items())
+    def key(self) -> RowKey:
+        return self.id, frozenset(self.params.items())
 
 
 @dataclass
@@ -56,10 +61,10 @@ class App:
 
     name: str
     begin: dict[str, str] | None = None
-    rows: list[Row] = field(default_factory=list)
+    rows: list[RawRow] = field(default_factory=list)
     no_rows: list[NoRow] = field(default_factory=list)
     ended: bool = False
-    open: Row | None = None  # the bench record that data records now belong to
+    open: RawRow | None = None  # the bench record that data records now belong to
     last_line: int = 0  # of the log: where its previous record began
 
 
@@ -201,10 +206,10 @@ def _bench(app: App, record: Record) -> None:
     id_, params, (inner, asked) = _named(record, "inner", "n")
     if how.get("net", "raw") != "raw" or how.get("clock", "sim") != "sim":
         raise ValueError("net is raw, and clock is sim, if they are given")
-    row = Row(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
+    row = RawRow(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
     if any((key in how) != ("clock" in how) for key in ("from", "to")):
         raise ValueError("clock=sim, from and to belong together")
-    row.clock = how.get("clock", "core")
+    row.clock = "sim" if "clock" in how else "core"
     row.reads = _count(how["reads"], "reads") if "reads" in how else 1
     row.reads = 0 if "net" in how or "clock" in how else row.reads
     if any(row.key() == other.key() for other in app.rows):

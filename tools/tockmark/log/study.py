@@ -21,26 +21,10 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from tockmark.errors import TockmarkError
 from tockmark.log.protocol import MAX_SAMPLES, Problem
-from tockmark.log.rows import App, Booted, Measured, Row
-from tockmark.result import result as results
-from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params
+from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.suite.catalogue import OVERHEAD, Params
 
-Key = tuple[str, str, frozenset[tuple[str, int | str]]]  # of a row
-
-PROVENANCE: results.Json = {
-    "kernel": {"name": "Tock 1.x (study 2021)", "file": None, "sha256": None, "commit": None},
-    "board": {
-        "name": "nexysvideo",
-        "machine": "nexysvideo",
-        "clock_hz": 10_000_000,
-        "timing": "hardware",
-        "simulator_sha256": None,
-        "uart_cycles_per_byte": None,
-    },
-    "abi": 1,
-}
 LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
 COLUMNS = {"cycles": "cycles", "instructions": "instret"}
 
@@ -259,8 +243,10 @@ class Reader:
         self.problems.append(Problem(None, what, line or self._number))
 
 
-def measured(text: str, log: str, known: dict[str, Any]) -> tuple[Measured, dict[Key, list[str]]]:
-    """The rows of a log, as one boot of one app named after it, and what is wrong with them."""
+def measured(text: str, log: str) -> Measured:
+    """The rows of a log, as one boot of one app named after it. A log that has no time.read gets
+    the study's own, taken from its time.log, so that it can be subtracted."""
+    known = facts()
     reader = Reader(known["remarks"])
     if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them
         text = text.replace("\r\n", "\n")
@@ -271,7 +257,6 @@ def measured(text: str, log: str, known: dict[str, Any]) -> tuple[Measured, dict
         reader.cut()
     reader.finish()
     app = App(log, {"apps": "1", "format": "log of the 2021 study"})
-    errors: dict[Key, list[str]] = {}
     found = Measured([Booted(f"study-{log}", False, apps={log: app})], reader.problems)
     for table in reader.tables:
         try:
@@ -279,14 +264,18 @@ def measured(text: str, log: str, known: dict[str, Any]) -> tuple[Measured, dict
         except ValueError as error:
             found.problems.append(Problem(None, str(error), table.line))
         else:
-            errors.setdefault(row.key(), []).extend(table.impossible)
+            row.faults += table.impossible
+    if app.rows and not any(row.id == OVERHEAD for row in app.rows) and app.begin:
+        read = {name: [cost, cost] for name, cost in known["overhead"].items()}
+        app.rows.insert(0, RawRow(app.name, OVERHEAD, {}, 1, 2, series=read))
+        app.begin["overhead"] = "that of the study's time.log"
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]
     if strangers and app.begin:
         app.begin["unknown_titles"] = ", ".join(dict.fromkeys(strangers))
-    return found, errors
+    return found
 
 
-def _place(table: Table, app: App, named: Name) -> Row:
+def _place(table: Table, app: App, named: Name) -> RawRow:
     """Add a table to the row that it belongs to, or make one."""
     series = {}
     for column, samples in table.series.items():
@@ -302,7 +291,7 @@ def _place(table: Table, app: App, named: Name) -> Row:
             f"{table.title[:60]!r} has {table.rows} samples, the study took {named.samples};"
             " it is left out: capture the log again"
         )
-    row = Row(app.name, named.id, named.params, named.inner, table.rows, series=series)
+    row = RawRow(app.name, named.id, named.params, named.inner, table.rows, series=series)
     same = next((other for other in app.rows if other.key() == row.key()), None)
     if same is None:
         app.rows.append(row)
@@ -320,25 +309,3 @@ def _said(table: Table) -> str | None:
         return suffix[1]
     words = set(re.findall(r"[a-z]+", f"{table.title} {table.about}".lower())) & COLUMNS.keys()
     return words.pop() if len(words) == 1 else None
-
-
-def result(text: str, log: str, catalogue: Catalogue) -> results.Json:
-    """The result file of such a log."""
-    known = facts()
-    found, errors = measured(text, log, known)
-    (app,) = found.boots[0].apps.values()
-    own = next((row for row in app.rows if row.id == OVERHEAD), None)
-    if own is None and app.begin is not None:  # for as long as it takes to subtract it
-        read = {name: [cost, cost] for name, cost in known["overhead"].items()}
-        app.rows.append(Row(app.name, OVERHEAD, {}, 1, 2, series=read))
-        app.begin["overhead"] = "that of the study's time.log"
-    built = results.build(found, catalogue, PROVENANCE)
-    built["rows"] = [row for row in built["rows"] if own or row["id"] != OVERHEAD]
-    if not built["rows"]:
-        why = f": {found.problems[0]}" if found.problems else ""
-        raise TockmarkError(
-            f"nothing in {log} can be used{why}", "docs/study.md shows what such a log looks like"
-        )
-    for row in built["rows"]:
-        row["errors"] += errors[app.name, row["id"], frozenset(row["params"].items())]
-    return built

@@ -32,6 +32,7 @@ FLASH_ALIGN = (
 )
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
+OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 
 
@@ -40,11 +41,12 @@ class Kernel:
     """What the tool reads from a kernel's ELF."""
 
     path: Path
-    name: str | None  # only the baseline kernel says its name
+    name: str | None  # only the baseline kernel says its name, and with what opt-level it was built
     sha256: str
     slots: Slots | None
     segments: tuple[tuple[int, bytes], ...]
     words: dict[str, int] = field(default_factory=dict)  # where the words are that one may patch
+    opt_level: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,16 +118,24 @@ def read_kernel(path: Path) -> Kernel:
     names = ("_sapps", "_eapps", "_sappmem", "_eappmem")
     slots = Slots(*(symbols[n] for n in names)) if all(n in symbols for n in names) else None
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
-    return Kernel(path, _name(symbols, segments), digest, slots, segments, words)
+    name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
+    return Kernel(path, name or None, digest, slots, segments, words, opt_level or None)
 
 
-def named(kernel: Kernel, name: str | None) -> Kernel:
-    """The kernel under the name that its user gives it. One that says its own keeps that."""
-    if name is not None and kernel.name is not None:
-        raise TockmarkError(
-            f"{paths.shown(kernel.path)} says that it is {kernel.name}", "leave out --kernel-name"
-        )
-    return replace(kernel, name=name or kernel.name)
+def named(kernel: Kernel, name: str | None, opt_level: str | None = None) -> Kernel:
+    """The kernel with the name and the opt-level that its user gives it. One that says its own keeps
+    that."""
+    for option, given, own in (
+        ("--kernel-name", name, kernel.name),
+        ("--opt-level", opt_level, kernel.opt_level),
+    ):
+        if given is not None and own is not None:
+            raise TockmarkError(
+                f"{paths.shown(kernel.path)} says that it is {own}", f"leave out {option}"
+            )
+    return replace(
+        kernel, name=name or kernel.name, opt_level=opt_level or kernel.opt_level
+    )
 
 
 def build_image(

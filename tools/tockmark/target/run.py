@@ -1,28 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `run`: every boot of the suite as its own image on its own target, in parallel.
+"""Runs every boot of the suite as its own image on its own target, in parallel.
 
-The apps' UART text becomes the log, and the result is made from that log alone, just as
-`tockmark parse` would make it, plus the provenance that only the run knows.
+What comes out is the UART's text, boot by boot. What it means is for the layers behind.
 """
 
-import hashlib
-import subprocess
+import re
 import tempfile
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from tockmark import budget, paths
 from tockmark.errors import TockmarkError
-from tockmark.log import marks
-from tockmark.log.protocol import BootMark, decode, decode_line
-from tockmark.log.rows import assemble
-from tockmark.result import result as results
-from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import OVERHEAD, Boot
+from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue
+from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image
 from tockmark.target.progress import Status, display
@@ -30,6 +23,7 @@ from tockmark.target.simulator import Simulation, simulate
 
 SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
 BASELINE = "tockmark-baseline"  # how our kernel's name begins
+_ROW = re.compile(r"#tm \d+ \w+ (?:data instret|fail|skip) ")  # a line that ends a row, for progress
 
 
 @dataclass(frozen=True)
@@ -39,8 +33,8 @@ class Options:
     kernel: Kernel
     board: Board
     apps: Apps
+    catalogue: Catalogue
     boots: list[Boot]
-    wanted: set[str] | None  # of the benchmarks; None: all
     icaches: list[bool]
     all_samples: bool
     samples: int | None  # of a row, at most; None: as the catalogue says
@@ -57,76 +51,40 @@ class Job:
     status: Status
     image: Image | None = None
     simulation: Simulation | None = None
-    log: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
+    ended: bool = False  # all that it said is in `lines`
     skipped: str | None = None  # why this kernel cannot run this boot
 
     @property
     def name(self) -> str:
         return f"{self.boot.name}, i-cache {'on' if self.icache else 'off'}"
 
-
-def choose(catalogue: catalogues.Catalogue, only: str | None) -> tuple[list[Boot], set[str] | None]:
-    """The boots to run, and the ids to keep (None: all), for what was given to --only."""
-    boots = catalogue.boots()
-    if only is None:
-        return boots, None
-    wanted: set[str] = set()
-    for name in filter(None, (part.strip() for part in only.split(","))):
-        ids = {id_ for id_, b in catalogue.benchmarks.items() if name in (id_, b.group)}
-        if not ids:
-            raise TockmarkError(
-                f"there is no group or benchmark '{name}'",
-                f"groups are {', '.join(catalogue.groups())}; `tockmark list` shows all benchmarks",
-            )
-        wanted |= ids
-    if not wanted:
-        raise TockmarkError("--only names nothing", "give groups or ids, separated by commas")
-    return [boot for boot in boots if wanted.intersection(boot.measures)], wanted
+    @property
+    def started(self) -> bool:
+        return self.simulation is not None
 
 
-def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json, str]:
-    """Run the suite; the result, and the log it was made from. Ctrl-C keeps what is there."""
+@dataclass(frozen=True)
+class Ran:
+    """What came of a run: every boot with what it said, and what went wrong besides."""
+
+    jobs: list[Job]
+    notes: list[str]
+
+
+def run(options: Options) -> Ran:
+    """Run the suite. Ctrl-C keeps what is there."""
     name, abi = options.kernel.name or "", options.apps.abi
     if name.startswith(BASELINE) and f"abi{abi}" not in name:
         raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
     if not options.board.target.binary.exists():
         binary = paths.shown(options.board.target.binary)
         raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
-    jobs = [_job(boot, icache, catalogue) for boot in options.boots for icache in options.icaches]
+    jobs = [_job(boot, icache, options) for boot in options.boots for icache in options.icaches]
     paths.RUNS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:  # runs may go on side by side
-        notes = _run_all(jobs, options, Path(folder))
-    log = "".join(f"{line}\n" for job in jobs for line in job.log)
-    measured = assemble(decode(log.splitlines()))
-    provenance = _provenance(options, jobs)
-    notes += [f"{job.name}: {job.note}" for job in jobs if job.note]
-    booted = [(job.boot, job.icache) for job in jobs if job.skipped is None]
-    result = results.build(measured, catalogue, provenance, booted, options.wanted, notes)
-    for job in jobs:
-        if job.skipped is not None:
-            ids = [
-                id_ for id_ in job.boot.measures if options.wanted is None or id_ in options.wanted
-            ]
-            where = {"app": job.boot.group, "boot": job.boot.name, "icache": job.icache}
-            result["skipped"] += [
-                {**where, "id": id_, "params": params, "why": job.skipped}
-                for id_, params in catalogue.rows(ids)
-            ]
-    return result, log
-
-
-def default_path(options: Options, result: results.Json) -> Path:
-    """Where a result goes: a partial or incomplete one never replaces a whole one."""
-    said = options.kernel.name or options.kernel.path.stem
-    name = BASELINE if said.startswith(BASELINE) else said.lower().replace(" ", "-")
-    parts = [datetime.now().date().isoformat(), name, f"abi{options.apps.abi}", options.board.name]
-    if len(options.icaches) == 1:
-        parts += ["icache-on" if options.icaches[0] else "icache-off"]
-    if options.wanted is not None:
-        parts += ["only", *dict.fromkeys(id_.partition(".")[0] for id_ in sorted(options.wanted))]
-    parts += ["incomplete"] if results.incomplete(result) else []
-    return paths.RESULTS / f"{'-'.join(parts)}.json"
+        return Ran(jobs, _run_all(jobs, options, Path(folder)))
 
 
 def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
@@ -158,8 +116,8 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     return notes
 
 
-def _job(boot: Boot, icache: bool, catalogue: catalogues.Catalogue) -> Job:
-    rows = len(catalogue.rows(boot.measures)) + (OVERHEAD not in boot.measures)
+def _job(boot: Boot, icache: bool, options: Options) -> Job:
+    rows = len(options.catalogue.rows(boot.measures)) + (OVERHEAD not in boot.measures)
     return Job(boot, icache, Status(f"{boot.name}, {'on' if icache else 'off'}", rows))
 
 
@@ -197,20 +155,17 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         job.simulation = simulate(
             options.board, job.image.flash, job.icache, options.max_cycles, *watched
         )
-        job.log.append(BootMark(job.boot.name, job.icache, job.boot.group).encode())
         for text in job.simulation.lines():
-            job.log.append(text)
-            line = decode_line(text)
-            if line is not None and line.text.startswith(("data instret ", "fail ", "skip ")):
-                status.rows += 1
+            job.lines.append(text)
+            status.rows += bool(_ROW.search(text))
             status.cycles = job.simulation.cycles
             if stop.is_set():
                 job.simulation.stop()
-        job.log.append(BootMark(job.boot.name, job.icache, job.boot.group, ends=True).encode())
+        job.ended = True
         ending = job.simulation.ending()
         job.note = None if stop.is_set() else ending
         if job.simulation.panicked and job.boot.panics:
-            job.skipped, job.note, job.log = job.boot.panics, None, []
+            job.skipped, job.note = job.boot.panics, None
         status.cycles = job.simulation.cycles
     except TockmarkError as error:
         job.note = str(error)
@@ -218,47 +173,3 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         status.state = "failed" if job.note else "stopped" if stop.is_set() else "done"
         status.line()  # takes the time
         status.done = True
-
-
-def _provenance(options: Options, jobs: list[Job]) -> results.Json:
-    board, kernel = options.board, options.kernel
-    own = kernel.path.resolve().is_relative_to(paths.ROOT)
-    return {
-        "kernel": {
-            "name": kernel.name,
-            "file": kernel.path.name,
-            "sha256": kernel.sha256,
-            "commit": _commit() if own else None,
-            "flash_bytes": sum(len(data) for _, data in kernel.segments),
-            "ram_bytes": kernel.slots.ram_start - board.ram.base if kernel.slots else None,
-        },
-        "board": {
-            "name": board.name,
-            "machine": board.machine,
-            "clock_hz": board.clock_hz,
-            "timing": board.timing,
-            "simulator_sha256": hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
-            "uart_cycles_per_byte": board.target.uart_cycles_per_byte,
-        },
-        "abi": options.apps.abi,
-        "boots": [
-            {
-                "boot": job.boot.name,
-                "icache": job.icache,
-                "cycles": job.status.cycles,
-                "slots": [slot.layout() for slot in job.image.slots],
-            }
-            for job in jobs
-            if job.image is not None
-        ],
-    }
-
-
-def _commit() -> str | None:
-    """The commit of this checkout, marked if files differ from it; None where git cannot tell."""
-    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

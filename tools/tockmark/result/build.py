@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From what the apps of a log measured to a result: which rows stand, and which are missing."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tockmark import __version__
+from tockmark.log.rows import App, Booted, Measured, NoRow, RawRow
+from tockmark.result.file import Kept, Samples, assembled
+from tockmark.result.model import Absent, Result, Row
+from tockmark.result.provenance import Abi, Apps, Board, BootRun, Kernel, Provenance, Tool
+from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params
+from tockmark.suite.select import Selection
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A boot that there should be, with its cache setting."""
+
+    boot: Boot
+    icache: bool | None
+    skipped: str | None = None  # why this kernel cannot run it: then its rows are skipped
+
+
+@dataclass(frozen=True)
+class Context:
+    """What only a run knows; of a bare log nothing is known but what the apps said."""
+
+    kernel: Kernel = Kernel()
+    board: Board = Board()
+    abi: Abi | None = None
+    boots: tuple[BootRun, ...] = ()
+
+
+def build(
+    measured: Measured,
+    catalogue: Catalogue,
+    context: Context | None = None,
+    expected: Sequence[Expected] | None = None,
+    wanted: Selection | None = None,
+    notes: Sequence[str] = (),
+) -> Result:
+    """The whole result; `wanted` limits it to these rows (and the read overhead they need).
+
+    Without `expected` a log is asked for all that the boots and apps that it holds could give."""
+    context = context or Context()
+    boots = expected if expected is not None else _held(measured, catalogue)
+
+    wanted = wanted or Selection(catalogue)
+    asked_for = wanted.fits
+
+    rows: dict[object, Row] = {}
+    problems = [*notes, *map(str, measured.problems)]
+    for boot, app in measured.each():
+        for row in _rows(boot, app, context.board.clock_hz):
+            if row.is_overhead or asked_for(row.id, row.params, row.icache):
+                key = (row.key, row.boot) if row.is_overhead else row.key
+                if rows.setdefault(key, row) is not row:
+                    problems.append(f"{row.boot}: {row.name} was measured before; the first is kept")
+    gone = [
+        (dropped.kind, Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why))
+        for boot, app in measured.each()
+        for dropped in app.no_rows
+        if dropped.id == OVERHEAD or asked_for(dropped.id, dropped.params, boot.icache)
+    ]
+    return Result(
+        provenance=Provenance(
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+            tool=Tool(version=__version__),
+            kernel=context.kernel,
+            board=context.board,
+            abi=context.abi,
+            catalogue_sha256=catalogue.sha256,
+            boots=context.boots,
+            apps=_said(measured),
+        ),
+        rows=tuple(rows.values()),
+        failed=tuple(absent for kind, absent in gone if kind == "fail"),
+        skipped=(
+            *(absent for kind, absent in gone if kind == "skip"),
+            *_skipped(boots, wanted),
+        ),
+        missing=tuple(_missing(measured, boots, wanted)),
+        problems=tuple(problems),
+    )
+
+
+def _rows(boot: Booted, app: App, clock_hz: int | None) -> Iterator[Row]:
+    """The rows of one app, each with the app's own time.read."""
+    reading: Samples = next((_samples(row) for row in app.rows if row.id == OVERHEAD), {})
+    for row in app.rows:
+        if row.series:
+            name = boot.of(app)
+            kept = Kept(
+                id=row.id,
+                boot=name,
+                asked=row.asked,
+                params=row.params,
+                app=app.name if app.name != name else None,
+                icache=boot.icache,
+                inner=row.inner,
+                reads=row.reads,
+                clock=row.clock,
+                faults=tuple(row.faults),
+            )
+            yield assembled(kept, _samples(row), reading, clock_hz)
+
+
+def _samples(row: RawRow) -> Samples:
+    return {
+        **{name: tuple(taken) for name, taken in row.series.items()},
+        **{number: tuple(taken) for number, taken in row.events.items()},
+    }
+
+
+def _said(measured: Measured) -> tuple[Apps, ...]:
+    """The apps' `begin` records, those that say the same together."""
+    of: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
+    for boot, app in measured.each():
+        said = tuple((k, v) for k, v in (app.begin or {}).items() if k != "apps")
+        of.setdefault(said, {})[boot.of(app)] = None
+    return tuple(Apps(tuple(boots), dict(said)) for said, boots in of.items())
+
+
+def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
+    """The boots that a log holds: those that it names, or those of the apps that it knows."""
+    known = {boot.name: boot for boot in catalogue.boots()}
+    return [
+        Expected(known[name], boot.icache)
+        for boot, app in measured.each()
+        if (name := boot.of(app)) in known
+    ]
+
+
+def _skipped(boots: Iterable[Expected], wanted: Selection) -> Iterator[Absent]:
+    """The rows of the boots that this kernel cannot run."""
+    for one in boots:
+        if one.skipped is not None:
+            for id_, params in _rows_of(one, wanted):
+                yield Absent(id_, one.boot.name, params, one.icache, one.skipped)
+
+
+def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
+    """The rows that a boot must give, in the catalogue's order."""
+    rows = wanted.catalogue.rows(one.boot.measures)
+    return [(id_, params) for id_, params in rows if wanted.fits(id_, params, one.icache)]
+
+
+def _missing(
+    measured: Measured, boots: Iterable[Expected], wanted: Selection
+) -> list[Absent]:
+    """The rows that these boots should have given and did not, each with its first boot."""
+    there = {
+        (boot.icache, *key)
+        for boot, app in measured.each()
+        for key in [*(r.key() for r in app.rows if r.whole()), *(n.key() for n in app.no_rows)]
+    }
+    read = {
+        (boot.of(app), boot.icache)
+        for boot, app in measured.each()
+        if any(row.id == OVERHEAD and row.whole() for row in app.rows)
+    }
+    missing: dict[object, Absent] = {}
+    for one in boots:
+        if one.skipped is not None:
+            continue
+        name = one.boot.name
+        if (name, one.icache) not in read:
+            missing[name, one.icache] = Absent(OVERHEAD, name, {}, one.icache)
+        for id_, params in _rows_of(one, wanted):
+            key = (one.icache, id_, frozenset(params.items()))
+            if key not in there and id_ != OVERHEAD:
+                missing.setdefault(key, Absent(id_, name, params, one.icache))
+    return list(missing.values())

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The result file: one JSON document, one row a line, raw samples and provenance only.
+
+Loading is validating: every figure is derived from the samples (model.py), never read; and whatever
+is not as it should be, from a wrong type to a figure that contradicts the samples, is refused by
+name. docs/result-format.md tells what the fields mean; `schema` is the published JSON Schema.
+
+msgspec, because it checks types and bounds while it decodes (ten times as fast as a schema checker
+over dicts), from the same declarations that mypy checks, and writes the schema from them.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from tockmark.errors import TockmarkError
+from tockmark.log.protocol import compress, expand
+from tockmark.log.rows import EVENTS, SERIES, Clock
+from tockmark.paths import shown
+from tockmark.result.model import Absent, Result, Row, Series
+from tockmark.result.provenance import Count, Part, Positive, Provenance, Published
+from tockmark.suite.catalogue import OVERHEAD
+
+FORMAT = "tockmark-result"
+VERSION = 3
+ROUNDED = 1e-6  # a stated figure may be off by as much
+
+
+class Kept(Part, frozen=True):
+    """A row as the file keeps it. Samples are run-length encoded as in the log (docs/protocol.md)."""
+
+    id: str
+    boot: str
+    asked: Positive
+    params: dict[str, int | str] = {}
+    app: str | None = None  # if it is not called as the boot
+    icache: bool | None = None
+    inner: Positive = 1
+    reads: Count = 1
+    clock: Clock = "core"
+    cycles: str | None = None
+    instret: str | None = None
+    events: str | None = None  # a run for each counter from 3 to 12
+    stated: dict[Literal["cycles", "instret"], float] = {}  # net counts, if samples are lost
+    faults: tuple[str, ...] = ()
+    published: Published | None = None
+
+
+class Document(Part, frozen=True):
+    """The whole file."""
+
+    format: Literal["tockmark-result"]
+    version: Literal[3]
+    provenance: Provenance
+    rows: tuple[Kept, ...]
+    failed: tuple[Absent, ...] = ()
+    skipped: tuple[Absent, ...] = ()
+    missing: tuple[Absent, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def schema() -> dict[str, Any]:
+    """The published JSON Schema of the file, made from the declarations above."""
+    return msgspec.json.schema(Document)
+
+
+def load(path: Path) -> Result:
+    """Read and check a result file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise _not_json(path) from error
+    try:
+        data = strict_json(text)
+    except Refused as error:
+        raise TockmarkError(f"{shown(path)}: {error}", GIVE_ONE) from error
+    except (ValueError, RecursionError) as error:
+        raise _not_json(path) from error
+    _check_kind(path, data)
+    try:
+        return _result(msgspec.convert(data, Document))
+    except (msgspec.ValidationError, Refused, ValueError) as error:
+        raise TockmarkError(f"{shown(path)}: {_located(str(error), data)}", GIVE_ONE) from error
+
+
+GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
+
+
+def _not_json(path: Path) -> TockmarkError:
+    return TockmarkError(
+        f"{shown(path)} is not a result file: it is not JSON",
+        "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`",
+    )
+
+
+def _check_kind(path: Path, data: object) -> None:
+    """Name what a file is that is none of ours of this version."""
+    found = data if isinstance(data, dict) else {}
+    kind, version = found.get("format"), found.get("version")
+    if kind == FORMAT and version != VERSION:
+        raise TockmarkError(
+            f"{shown(path)} has format version {version}, this tool reads {VERSION}",
+            "use the tockmark that wrote it, or make it anew from its log with `tockmark parse`",
+        )
+    if kind != FORMAT:
+        what = KINDS.get(str(kind), "not a result file")
+        raise TockmarkError(f"{shown(path)} is {what}", KIND_TODO.get(str(kind), GIVE_ONE))
+
+
+KINDS = {"tockmark-validation": "a validation of the simulator, not a result file"}
+KIND_TODO = {"tockmark-validation": "`tockmark validate --show FILE` shows it"}
+
+
+class Refused(ValueError):
+    """Something in the file that cannot be, in words."""
+
+
+def strict_json(text: str) -> Any:
+    """JSON without what its grammar does not have (NaN, infinities) or leaves open (a key twice)."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            where = next((f" in the row {v}" for k, v in pairs if k == "id"), "")
+            raise Refused(f"the key '{twice}' stands twice{where}")
+        return found
+
+    def number(text: str) -> float:
+        if not math.isfinite(value := float(text)):
+            raise Refused(f"{text} is not a finite number")
+        return value
+
+    return json.loads(
+        text, object_pairs_hook=unique, parse_float=number, parse_constant=lambda x: number(x)
+    )
+
+
+def _located(message: str, data: Any) -> str:
+    """msgspec's message with the row's id in place of its number alone."""
+    what, at, where = message.partition(" - at `$.rows[")
+    number, _, field = where.partition("]")
+    if not at or not number.isdecimal():
+        return message.replace("`$.", "`")
+    row = data["rows"][int(number)]
+    id_ = row.get("id") if isinstance(row, dict) else None
+    return f"row {int(number) + 1}{f' ({id_})' if id_ else ''}{field.rstrip('`')}: {what}"
+
+
+def _result(document: Document) -> Result:
+    rows = tuple(_rows(document))
+    seen = set()
+    for row in rows:
+        key = (row.key, row.boot) if row.is_overhead else row.key
+        if key in seen:
+            raise Refused(f"the row {row.name} stands twice")
+        seen.add(key)
+    return Result(
+        document.provenance,
+        rows,
+        document.failed,
+        document.skipped,
+        document.missing,
+        document.problems,
+    )
+
+
+def _rows(document: Document) -> Iterator[Row]:
+    """The rows, each with its boot's time.read."""
+    clock = document.provenance.board.clock_hz
+    samples = [_expanded(kept) for kept in document.rows]
+    readings = {
+        (kept.boot, kept.icache): found
+        for kept, found in zip(document.rows, samples, strict=True)
+        if kept.id == OVERHEAD
+    }
+    for kept, found in zip(document.rows, samples, strict=True):
+        row = assembled(kept, found, readings.get((kept.boot, kept.icache), {}), clock)
+        _check(row)
+        yield row
+
+
+Samples = dict[str | int, tuple[int, ...]]  # of cycles, instret, and of the events by number
+
+
+def assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | None) -> Row:
+    """A row from what is kept of it, its samples, and those of its boot's time.read."""
+    reads = 0 if kept.id == OVERHEAD else kept.reads
+
+    def series(name: str | int) -> Series | None:
+        taken, stated = samples.get(name), kept.stated.get(name)  # type: ignore[call-overload]
+        if taken is None and stated is None:
+            return None
+        cost = reading.get(name) if reads else None
+        return Series(taken or (), kept.inner, reads, cost and Series(cost), stated)
+
+    return Row(
+        id=kept.id,
+        params=kept.params,
+        boot=kept.boot,
+        app=kept.app or kept.boot,
+        icache=kept.icache,
+        asked=kept.asked,
+        inner=kept.inner,
+        reads=kept.reads,
+        clock=kept.clock,
+        cycles=series("cycles"),
+        instret=series("instret"),
+        events={n: found for n in EVENTS if (found := series(n))},
+        faults=kept.faults,
+        published=kept.published,
+        clock_hz=clock_hz,
+    )
+
+
+def _expanded(kept: Kept) -> Samples:
+    found: Samples = {}
+    try:
+        for name in SERIES:
+            if (text := getattr(kept, name)) is not None:
+                found[name] = tuple(expand(text))
+        if kept.events is not None:
+            runs = kept.events.split(" ")
+            if len(runs) != len(EVENTS):
+                raise ValueError(f"{len(runs)} runs of events, not {len(EVENTS)}")
+            found |= {n: tuple(expand(run)) for n, run in zip(EVENTS, runs, strict=True)}
+    except ValueError as error:
+        raise Refused(f"row {kept.id}: {error}") from error
+    return found
+
+
+def _check(row: Row) -> None:
+    """What types cannot say: refuse what contradicts itself."""
+    lengths = set()
+    for name in SERIES:
+        series = row.series(name)
+        if series is None:
+            continue
+        lengths.add(len(series.samples))
+        if len(series.samples) > row.asked:
+            raise Refused(
+                f"row {row.name}: {len(series.samples)} samples of {name}, but {row.asked} asked"
+            )
+        stated, net = series.stated, series.net
+        if stated is not None and (net is None or abs(stated - net) > ROUNDED):
+            raise Refused(f"row {row.name}: net {name} is stated as {stated:g}, samples say {net}")
+    if len(lengths) > 1 and not row.faults:
+        raise Refused(f"row {row.name}: cycles and instret have different numbers of samples")
+    if row.clock == "sim" and row.instret is not None:
+        raise Refused(f"row {row.name}: the simulator's clock counts no instructions")
+
+
+GONE = ("failed", "skipped", "missing")
+
+
+def text(result: Result) -> str:
+    """A result as the file holds it."""
+    provenance = _plain(result.provenance)
+    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
+    head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
+    tail = "".join(f',\n {_line(name)}: {_lines(found, " ")}' for name, found in blocks.items())
+    parts = [
+        f'"format": {_line(FORMAT)}',
+        f'"version": {VERSION}',
+        f'"provenance": {{\n{head}{tail}}}',
+        f'"rows": {_lines([_plain(_kept(row)) for row in result.rows])}',
+        *(f'"{name}": {_lines(_plain(getattr(result, name)))}' for name in GONE),
+        f'"problems": {_lines(list(result.problems))}',
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _plain(part: Part | tuple[Part, ...]) -> Any:
+    return msgspec.to_builtins(part)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _lines(values: list[Any], indent: str = "") -> str:
+    """A list with one entry a line."""
+    return "[" + ",".join(f"\n{indent}{_line(value)}" for value in values) + "]"
+
+
+def _kept(row: Row) -> Kept:
+    taken = {name: one for name in SERIES if (one := row.series(name)) is not None}
+    return Kept(
+        id=row.id,
+        boot=row.boot,
+        asked=row.asked,
+        params=row.params,
+        app=row.app if row.app != row.boot else None,
+        icache=row.icache,
+        inner=row.inner,
+        reads=row.reads,
+        clock=row.clock,
+        **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
+        events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
+        stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]
+        faults=row.faults,
+        published=row.published,
+    )
+
+
+def _run(samples: tuple[int, ...]) -> str:
+    """A short series as one run, as the log has the events."""
+    if len(set(samples)) == 1:
+        return compress(list(samples))
+    return f"({','.join(map(str, samples))})"
+

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The one typed result: rows of series of samples, and all that follows from them.
+
+Whatever shows or judges results takes these types; what a figure means is said here and nowhere
+else. JSON is read and written by file.py alone.
+
+A figure is **net**: the median of the steady samples less what the readings of the counters cost in
+the same boot (the row `time.read`); of time.read itself it is the median as measured. It is signed: a
+net below zero is an error, which is shown. A row with an error is not **sound**: its figures are
+shown, with the error, but nothing is computed from them, no ratio, mean, picture or verdict.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tockmark.log.rows import SERIES, Clock
+from tockmark.result.provenance import Part, Provenance, Published
+from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
+from tockmark.suite.catalogue import OVERHEAD, Params, label
+
+ICACHE = {True: "on", False: "off", None: "unknown"}
+
+Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
+
+
+@dataclass(frozen=True)
+class Series:
+    """What one counter counted in each sample of a row, the cold one first.
+
+    `reading` is that of time.read in the same boot; None for time.read itself, or if it is lost.
+    """
+
+    samples: tuple[int, ...]  # none if only `stated` is known
+    inner: int = 1  # operations in a sample
+    reads: float = 0  # pairs of readings in a sample, whose cost comes off
+    reading: "Series | None" = None
+    stated: float | None = None  # the net that was published without its samples
+
+    @cached_property
+    def stats(self) -> Stats | None:
+        """Of the samples as they are; None if there are none."""
+        return summarise(self.samples) if self.samples else None
+
+    @property
+    def steady(self) -> tuple[int, ...]:
+        return tuple(steady(self.samples))
+
+    @cached_property
+    def median(self) -> float | None:
+        return median(self.samples) if self.samples else None
+
+    @cached_property
+    def overhead(self) -> float | None:
+        """What the readings cost; None if that is not known."""
+        if not self.reads:
+            return 0
+        cost = self.reading.median if self.reading else None
+        return self.reads * cost if cost is not None else None
+
+    @cached_property
+    def net(self) -> float | None:
+        """Counts of one sample, signed; None if the cost of the readings is not known."""
+        if self.median is None:
+            return self.stated
+        return plain(self.median - self.overhead) if self.overhead is not None else None
+
+    @property
+    def per_op(self) -> float | None:
+        """Net counts of one operation: what samples of another make can be compared by."""
+        return self.net / self.inner if self.net is not None else None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the samples come to repeat themselves, or are too few to tell."""
+        return tail(steady(self.samples)) != (None, None)
+
+    def exact(self, simulated: bool) -> bool:
+        """Whether the net is known without doubt: all samples are equal; or they come to repeat
+        themselves, on a simulator, which would give the same ones again. Likewise the readings'."""
+        if self.stats is None:
+            return True
+        own = self.stats.period == 1 or (simulated and self.stats.settled is not None)
+        return own and (self.reading is None or not self.reads or self.reading.exact(simulated))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One benchmark with one set of parameters and one cache setting, as measured in one boot."""
+
+    id: str
+    params: Params
+    boot: str
+    app: str
+    icache: bool | None
+    asked: int  # samples
+    inner: int = 1
+    reads: int = 1
+    clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
+    cycles: Series | None = None
+    instret: Series | None = None
+    events: dict[int, Series] = field(default_factory=dict)  # by the number of the core's counter
+    faults: tuple[str, ...] = ()  # errors that whoever parsed it saw
+    published: Published | None = None
+    clock_hz: int | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells a row from all others of a result, time.read of several boots apart."""
+        return self.id, frozenset(self.params.items()), self.icache
+
+    @property
+    def label(self) -> str:
+        """The id and the parameters."""
+        return label(self.id, self.params)
+
+    @property
+    def name(self) -> str:
+        """The label with the cache setting, where that is known."""
+        return self.label + ("" if self.icache is None else f" icache={ICACHE[self.icache]}")
+
+    @property
+    def is_overhead(self) -> bool:
+        return self.id == OVERHEAD
+
+    def series(self, name: str) -> Series | None:
+        """`cycles` or `instret`."""
+        found: Series | None = getattr(self, name)
+        return found
+
+    @cached_property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong with this row, in words."""
+        found = {name: one for name in SERIES if (one := self.series(name)) is not None}
+        return (
+            *(f"net {n} is {s.net:g}, below zero" for n, s in found.items() if (s.net or 0) < 0),
+            *(
+                f"{name} stops after {len(one.samples)} of {self.asked} samples,"
+                " which do not repeat"
+                for name, one in found.items()
+                if 0 < len(one.samples) < self.asked and not one.repeats
+            ),
+            *self.faults,
+        )
+
+    @property
+    def sound(self) -> bool:
+        """Whether anything may be computed from it."""
+        return not self.errors and self.net is not None
+
+    @property
+    def net(self) -> float | None:
+        """Net cycles of one sample."""
+        return self.cycles.net if self.cycles else None
+
+    @property
+    def per_op(self) -> float | None:
+        """Net cycles of one operation."""
+        return self.cycles.per_op if self.cycles else None
+
+    @property
+    def instructions(self) -> float | None:
+        """Net retired instructions of one sample."""
+        return self.instret.net if self.instret else None
+
+    @property
+    def us(self) -> float | None:
+        """Microseconds of one operation, net, at the board's clock."""
+        if self.per_op is None or not self.clock_hz:
+            return None
+        return self.per_op * 1e6 / self.clock_hz
+
+    def mb_per_s(self, moved: int | None) -> float | None:
+        """10^6 bytes a second, if a sample moves so many bytes."""
+        if not moved or self.net is None or self.net <= 0 or not self.clock_hz:
+            return None
+        return moved * self.clock_hz / (self.net * 1e6)
+
+    @property
+    def steadiness(self) -> str | None:
+        return self.cycles.stats.steadiness if self.cycles and self.cycles.stats else None
+
+
+def ratio(base: Row | None, row: Row | None) -> float | None:
+    """What a row costs by another, an operation each; None unless both are sound and above zero."""
+    if base is None or row is None or not (base.sound and row.sound):
+        return None
+    below, above = base.per_op, row.per_op
+    return above / below if below and above and below > 0 and above > 0 else None
+
+
+class Absent(Part, frozen=True):
+    """A row that is not there: given up or not tried, with the reason, or missing."""
+
+    id: str
+    boot: str
+    params: Params = {}
+    icache: bool | None = None
+    why: str | None = None
+
+    @property
+    def key(self) -> Key:
+        return self.id, frozenset(self.params.items()), self.icache
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run, or what a log held."""
+
+    provenance: Provenance
+    rows: tuple[Row, ...]
+    failed: tuple[Absent, ...] = ()
+    skipped: tuple[Absent, ...] = ()
+    missing: tuple[Absent, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def table(self) -> dict[Key, Row]:
+        """The rows that stand for themselves. Every boot measures time.read: that of the app `time`
+        stands for all, or the first."""
+        own = OVERHEAD.partition(".")[0]
+        found: dict[Key, Row] = {}
+        for row in sorted(self.rows, key=lambda row: row.is_overhead and row.app != own):
+            found.setdefault(row.key, row)
+        return {row.key: row for row in self.rows if found[row.key] is row}
+
+    @property
+    def overheads(self) -> list[Row]:
+        """Each boot's own time.read."""
+        return [row for row in self.rows if row.is_overhead]
+
+    @property
+    def icaches(self) -> list[bool | None]:
+        """The cache settings that there are rows for: on, off, unknown."""
+        found = {row.icache for row in self.rows}
+        return [setting for setting in (True, False, None) if setting in found] or [None]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulator measured this: its figures come out the same each time."""
+        return self.provenance.board.simulator_sha256 is not None
+
+    @cached_property
+    def incomplete(self) -> tuple[str, ...]:
+        """Every reason why this result is not whole, in words; skipped rows are not among them."""
+        return (
+            *self.problems,
+            *(f"failed: {_where(gone)}: {gone.why}" for gone in self.failed),
+            *(f"wrong: {_where(row)}: {error}" for row in self.rows for error in row.errors),
+            *_missing(self.missing),
+        )
+
+
+def _where(row: Row | Absent, params: bool = True) -> str:
+    cache = " (i-cache off)" if row.icache is False else ""
+    return f"{row.boot}{cache}: {label(row.id, row.params if params else {})}"
+
+
+def _missing(rows: Iterable[Absent]) -> list[str]:
+    """The missing rows, one line a benchmark, however many parameter sets it has."""
+    rows = list(rows)
+    counts = Counter(_where(row, params=False) for row in rows)
+    firsts = {_where(row, params=False): row for row in reversed(rows)}
+    return [
+        f"missing: {_where(firsts[where]) if many == 1 else f'{where} ({many} rows)'}"
+        for where, many in counts.items()
+    ]

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From a run to a result: the boots' text becomes the log, and the result is made from that log
+alone, just as `tockmark parse` would make it, plus the provenance that only the run knows."""
+
+import hashlib
+import subprocess
+
+from tockmark import paths
+from tockmark.log.protocol import BootMark, decode
+from tockmark.log.rows import assemble
+from tockmark.result.build import Context, Expected, build
+from tockmark.result.model import ICACHE, Result
+from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.suite.select import Selection
+from tockmark.target.run import Job, Options, Ran
+
+
+def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
+    """The result, and the log it was made from."""
+    log = "".join(f"{line}\n" for job in ran.jobs for line in _lines(job))
+    measured = assemble(decode(log.splitlines()))
+    expected = [Expected(job.boot, job.icache, job.skipped) for job in ran.jobs]
+    notes = [*ran.notes, *(f"{job.name}: {job.note}" for job in ran.jobs if job.note)]
+    context = _context(ran, options)
+    return build(measured, options.catalogue, context, expected, wanted, notes), log
+
+
+def _lines(job: Job) -> list[str]:
+    """What a boot said, between its marks."""
+    if not job.started or job.skipped is not None:
+        return []
+    begin, end = (
+        BootMark(job.boot.name, job.icache, job.boot.group, ends).encode() for ends in (False, True)
+    )
+    return [begin, *job.lines, *([end] if job.ended else [])]
+
+
+def _context(ran: Ran, options: Options) -> Context:
+    board, kernel = options.board, options.kernel
+    own = kernel.path.resolve().is_relative_to(paths.ROOT)
+    return Context(
+        kernel=Kernel(
+            name=kernel.name,
+            file=kernel.path.name,
+            sha256=kernel.sha256,
+            commit=_commit() if own else None,
+            opt_level=kernel.opt_level,
+            flash_bytes=sum(len(data) for _, data in kernel.segments),
+            ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots else None,
+        ),
+        board=Board(
+            name=board.name,
+            machine=board.machine,
+            clock_hz=board.clock_hz,
+            timing=board.timing,
+            simulator_sha256=hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
+            uart_cycles_per_byte=board.target.uart_cycles_per_byte,
+        ),
+        abi=options.apps.abi,
+        boots=_boots(ran.jobs),
+    )
+
+
+def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
+    """The boots that were laid, each with the cycles that it took."""
+    laid: dict[str, list[Job]] = {}
+    for job in jobs:
+        if job.image is not None:
+            laid.setdefault(job.boot.name, []).append(job)
+    return tuple(
+        BootRun(
+            boot=name,
+            cycles={ICACHE[job.icache]: job.status.cycles for job in same},
+            slots=tuple(Slot(**slot.layout()) for slot in same[0].image.slots),
+        )
+        for name, same in laid.items()
+    )
+
+
+def _commit() -> str | None:
+    """The commit of this checkout, marked if files differ from it; None where git cannot tell."""
+    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

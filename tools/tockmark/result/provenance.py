@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Where the figures of a result come from: all that a run knows besides its samples.
+
+These types are read from and written to the result file as they stand (msgspec checks each field),
+so a field here is a field there; docs/result-format.md tells what they mean. None: not known.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Positive = Annotated[int, Meta(ge=1)]
+Count = Annotated[int, Meta(ge=0)]
+Abi = Literal[1, 2]
+Timing = Literal[
+    "hardware",
+    "checked-against-hardware",
+    "checked-against-board",
+    "checked-against-rtl",
+    "unchecked",
+    "functional-only",
+]
+
+UNKNOWN_KERNEL = "unknown kernel"
+BASELINE = "tockmark-baseline"  # how our own kernel's name begins
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What all parts of a result file have in common: nothing changes, nothing strange is read."""
+
+
+class Tool(Part, frozen=True):
+    name: str = "tockmark"
+    version: str = "0"
+
+
+class Kernel(Part, frozen=True):
+    """What was measured."""
+
+    name: str | None = None
+    file: str | None = None
+    sha256: Sha256 | None = None  # of the ELF
+    commit: str | None = None  # of the source, where that is ours
+    opt_level: str | None = None  # 0 to 3, s or z, as Rust has them
+    flash_bytes: Count | None = None
+    ram_bytes: Count | None = None  # before the apps
+
+    @property
+    def title(self) -> str:
+        """Its name, or what else tells it from others."""
+        return self.name or self.file or UNKNOWN_KERNEL
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.title.startswith(BASELINE)
+
+
+class Board(Part, frozen=True):
+    """What it was measured on."""
+
+    name: str | None = None
+    machine: str | None = None
+    clock_hz: Positive | None = None
+    timing: Timing = "unchecked"
+    simulator_sha256: Sha256 | None = None  # of its binary; None: no simulator
+    uart_cycles_per_byte: Positive | None = None
+
+    @property
+    def clock(self) -> str:
+        """The clock in words."""
+        return f"{self.clock_hz / 1e6:g} MHz" if self.clock_hz else "clock unknown"
+
+
+class Slot(Part, frozen=True):
+    """One app in the flash of a boot, and where it was linked (addresses and bytes)."""
+
+    name: str
+    flash_start: Count
+    ram_start: Count
+    ram_length: Count
+    elf_sha256: Sha256
+
+
+class BootRun(Part, frozen=True):
+    """One boot: its apps in flash order, and the cycles that it took, by the setting of the i-cache
+    ("on", "off")."""
+
+    boot: str
+    cycles: dict[Literal["on", "off"], Count]
+    slots: tuple[Slot, ...]
+
+
+class Apps(Part, frozen=True):
+    """What apps said of themselves in their `begin` record, which many say alike."""
+
+    of: tuple[str, ...]  # the boots that they reported in
+    said: dict[str, str]
+
+
+class Published(Part, frozen=True):
+    """What was published of a row that others measured, and why it is not that here, if so."""
+
+    value: float
+    unit: str
+    source: str
+    corrected: str | None = None
+
+
+class Provenance(Part, frozen=True):
+    """All of it."""
+
+    date: str
+    tool: Tool
+    kernel: Kernel
+    board: Board
+    abi: Abi | None = None  # version of the system-call interface
+    catalogue_sha256: Sha256 | None = None
+    boots: tuple[BootRun, ...] = ()
+    apps: tuple[Apps, ...] = ()
+
+    def said(self, name: str) -> list[str]:
+        """What the apps said of one thing, such as their compiler (`cc`), each answer once."""
+        return sorted({apps.said[name] for apps in self.apps if apps.said.get(name)})
+
+    @property
+    def cycles(self) -> int:
+        """What all boots took together."""
+        return sum(sum(boot.cycles.values()) for boot in self.boots)
+
+    @property
+    def line(self) -> str:
+        """In one line: it stands in every picture."""
+        kernel, board = self.kernel, self.board
+        parts = [
+            kernel.title + (f" ({kernel.sha256[:8]})" if kernel.sha256 else ""),
+            f"ABI {self.abi}" if self.abi else "",
+            f"{board.machine or board.name or 'unknown board'}, {board.clock}",
+            f"timing: {board.timing}",
+            self.date[:10],
+        ]
+        return " · ".join(part for part in parts if part)

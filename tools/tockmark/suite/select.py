@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Which rows a user means: the one matcher behind every `--only`, and behind limits and margins.
+
+Terms stand between commas; a row is meant if one of them fits it. A term is
+
+    kernel, app            what the catalogue says that a benchmark touches
+    syscall                a group
+    syscall.command        an id, or a pattern such as 'mem.*'
+    call.args:n=3          one with its parameters, some or all of them: 'icache.nops:width=2,size=1024'
+    'call.args n=?'        the same as tables write it, also with the cache: '* icache=off'
+"""
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from tockmark.errors import TockmarkError
+from tockmark.suite.catalogue import Catalogue, Params
+
+TOUCHES = ("kernel", "app")
+CACHES = {True: "on", False: "off"}
+NEAR = 3  # suggestions
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Terms, and the catalogue that knows what they mean. Without terms all rows are meant."""
+
+    catalogue: Catalogue
+    terms: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def fits(self, id_: str, params: Params, icache: bool | None = None) -> bool:
+        """Whether a row is meant."""
+        return not self.terms or any(self._fits(t, id_, params, icache) for t in self.terms)
+
+    def _fits(self, term: str, id_: str, params: Params, icache: bool | None) -> bool:
+        head, *pairs = filter(None, re.split("[:, ]", term))
+        known = self.catalogue.benchmarks.get(id_)
+        if head in TOUCHES:
+            named = known is not None and known.touches == head
+        else:
+            named = head == id_.partition(".")[0] or fnmatchcase(id_, head)
+        said = [f"{name}={value}" for name, value in params.items()]
+        said += [f"icache={CACHES[icache]}"] if icache is not None else []
+        return named and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+
+    def rows(self) -> list[tuple[str, Params]]:
+        """The rows of the catalogue that are meant, with whichever cache setting."""
+        every = self.catalogue.rows(self.catalogue.benchmarks)
+        return [(i, params) for i, params in every if any(self.fits(i, params, c) for c in CACHES)]
+
+    def ids(self) -> list[str]:
+        """The benchmarks of which some row is meant, in the catalogue's order."""
+        return list(dict.fromkeys(id_ for id_, _ in self.rows()))
+
+
+def select(
+    catalogue: Catalogue, text: str | None, others: Iterable[tuple[str, Params]] = ()
+) -> Selection:
+    """What was given to --only. A term that fits no row of the catalogue, nor of the `others` that
+    results have besides, is refused with a suggestion."""
+    terms = _split(text or "")
+    if text is not None and not terms:
+        raise TockmarkError("--only names nothing", HELP)
+    there = [*catalogue.rows(catalogue.benchmarks), *others]
+    for term in terms:
+        one = Selection(catalogue, (term,))
+        if not any(one.fits(id_, params, icache) for id_, params in there for icache in CACHES):
+            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there))
+    return Selection(catalogue, terms)
+
+
+HELP = "give ids, groups or patterns, separated by commas; `tockmark list` shows all"
+
+
+def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
+    """The one row that a term names, with all its parameters."""
+    rows = select(catalogue, text).rows()
+    if len(rows) != 1:
+        shown = ", ".join(_as_term(id_, params) for id_, params in rows)
+        raise TockmarkError(f"'{text}' names {len(rows)} rows", f"choose one of: {shown}")
+    return rows[0]
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """At the commas; one that only adds a parameter to the term before belongs to that."""
+    terms: list[str] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if terms and ":" in terms[-1] and re.fullmatch(r"\w+=\S+", part):
+            terms[-1] += f",{part}"
+        else:
+            terms.append(part)
+    return tuple(terms)
+
+
+def _as_term(id_: str, params: Params) -> str:
+    return ":".join(filter(None, [id_, ",".join(f"{n}={v}" for n, v in params.items())]))
+
+
+def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]]) -> str:
+    head = re.split("[:, ]", term)[0]
+    ids = dict.fromkeys(id_ for id_, _ in there)
+    if head in ids:
+        return f"its rows are {', '.join(_as_term(i, p) for i, p in there if i == head)}"
+    names = [*ids, *catalogue.groups(), *TOUCHES]
+    near = difflib.get_close_matches(head, names, NEAR, 0.6)
+    if not near:  # the part behind the dot may be right
+        near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
+    return f"did you mean {' or '.join(near)}?" if near else HELP
+
