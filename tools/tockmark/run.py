@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from tockmark import budget, marks, paths
 from tockmark import catalogue as catalogues
+from tockmark import marks, paths
 from tockmark import result as results
 from tockmark.board import Board
 from tockmark.catalogue import OVERHEAD, Boot
@@ -95,7 +95,7 @@ def run(options: Options, catalogue: catalogues.Catalogue) -> tuple[results.Json
     jobs = [_job(boot, icache, catalogue) for boot in options.boots for icache in options.icaches]
     paths.RUNS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:  # runs may go on side by side
-        notes = _run_all(jobs, options, Path(folder))
+        notes = _run_all(jobs, options, catalogue, Path(folder))
     log = "".join(f"{line}\n" for job in jobs for line in job.log)
     measured = assemble(decode(log.splitlines()))
     provenance = _provenance(options, jobs)
@@ -128,16 +128,19 @@ def default_path(options: Options, result: results.Json) -> Path:
     return paths.RESULTS / f"{'-'.join(parts)}.json"
 
 
-def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
+def _run_all(
+    jobs: list[Job], options: Options, catalogue: catalogues.Catalogue, folder: Path
+) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
     images = Images(options, folder)
     shown = display([job.status for job in jobs])
     pool = ThreadPoolExecutor(options.jobs)
-    costs = budget.load()
     # Long ones first, so that no core is idle at the end; and a boot's second run not right behind
     # its first, since both need the same image.
-    order = sorted(jobs, key=lambda job: (job.icache is not jobs[0].icache, -costs.of(job.boot)))
+    order = sorted(
+        jobs, key=lambda job: (job.icache is not jobs[0].icache, -catalogue.cost(job.boot))
+    )
     left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in order}
     try:
         while left:
