@@ -7,7 +7,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 BOARDS = ROOT / "boards"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
-BUDGET = ROOT / "apps" / "budget.toml"
 LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
 APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
 KERNEL_PATCHES = ROOT / "kernel-patches"

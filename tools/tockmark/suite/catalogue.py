@@ -32,10 +32,12 @@ class Benchmark:
 
     id: str
     section: str
+    touches: str  # "kernel" or "app": whether what is measured goes through the kernel
     samples: int
     inner: int
     what: str
     counts: str
+    budget: float  # what its samples may take: millions of simulated cycles, the cache on and off
     params: dict[str, list[int | str]]
     unit: str = "call"
     bytes: str | None = None  # the parameter that holds the bytes moved in a sample
@@ -84,6 +86,7 @@ class Catalogue:
 
     benchmarks: dict[str, Benchmark]
     named_boots: tuple[Boot, ...]
+    budget: float  # what all boots may take, from reset to end, as a benchmark's
     sha256: str
 
     def boots(self) -> list[Boot]:
@@ -98,6 +101,10 @@ class Catalogue:
                 found.append(Boot(group, group, (group,), alone))
             found += named
         return found
+
+    def cost(self, boot: Boot) -> float:
+        """What a boot may take, more or less: which to start first."""
+        return sum(self.benchmarks[id_].budget for id_ in boot.measures)
 
     def groups(self) -> list[str]:
         """The groups, which are the apps, in the catalogue's order."""
@@ -129,6 +136,7 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
     try:
         data = path.read_bytes()
         contents = tomllib.loads(data.decode())
+        budget: float = contents["budget"]
         benchmarks = [Benchmark(**{"params": {}, **entry}) for entry in contents["benchmark"]]
         boots = tuple(
             Boot(**{**entry, **{key: tuple(entry[key]) for key in ("slots", "measures")}})
@@ -152,7 +160,7 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
                 raise TockmarkError(
                     f"{paths.shown(path)}: the boot {boot.name} measures {id_}, unknown"
                 )
-    return Catalogue(by_id, boots, hashlib.sha256(data).hexdigest())
+    return Catalogue(by_id, boots, budget, hashlib.sha256(data).hexdigest())
 
 
 def label(id_: str, params: Params) -> str:

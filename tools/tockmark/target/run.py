@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tockmark import budget, paths
+from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue
 from tockmark.target import marks
@@ -93,10 +93,10 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     images = Images(options, folder)
     shown = display([job.status for job in jobs])
     pool = ThreadPoolExecutor(options.jobs)
-    costs = budget.load()
+    known = options.catalogue
     # Long ones first, so that no core is idle at the end; and a boot's second run not right behind
     # its first, since both need the same image.
-    order = sorted(jobs, key=lambda job: (job.icache is not jobs[0].icache, -costs.of(job.boot)))
+    order = sorted(jobs, key=lambda job: (job.icache is not jobs[0].icache, -known.cost(job.boot)))
     left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in order}
     try:
         while left:

@@ -13,30 +13,38 @@ settings.register_profile("tockmark", deadline=None, database=None, max_examples
 settings.load_profile("tockmark")
 
 CATALOGUE = """
+budget = 3
+
 [[benchmark]]
 id = "time.read"
 section = "Processor and system calls"
+touches = "kernel"
 samples = 1000
 inner = 1
+budget = 0.5
 what = "two readings, nothing between them"
 counts = "the readings"
 
 [[benchmark]]
 id = "loop.empty"
 section = "Procedure calls and loops"
+touches = "app"
 samples = 32
 inner = 1000
 unit = "iteration"
+budget = 0.5
 what = "an add and a branch back"
 counts = "the loop"
 
 [[benchmark]]
 id = "mem.copy_asm"
 section = "Memory bandwidths"
+touches = "app"
 params = { size = [32, 64] }
 samples = 100
 inner = 1
 bytes = "size"
+budget = 0.5
 what = "copy words"
 counts = "the copy"
 """
