@@ -2,14 +2,14 @@
 """From what the apps of a log measured to a result: which rows stand, and which are missing."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tockmark import __version__
-from tockmark.log.rows import App, Booted, Measured, NoRow, RawRow
+from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.file import Kept, Samples, assembled
 from tockmark.result.model import Absent, Result, Row
-from tockmark.result.provenance import Abi, Apps, Board, BootRun, Kernel, Provenance, Tool
+from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Provenance, Tool
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params
 from tockmark.suite.select import Selection
 
@@ -27,9 +27,9 @@ class Expected:
 class Context:
     """What only a run knows; of a bare log nothing is known but what the apps said."""
 
-    kernel: Kernel = Kernel()
-    board: Board = Board()
-    abi: Abi | None = None
+    kernel: Kernel = field(default_factory=Kernel)
+    board: Board = field(default_factory=Board)
+    abi: int | None = None
     boots: tuple[BootRun, ...] = ()
 
 
@@ -57,7 +57,7 @@ def build(
             if row.is_overhead or asked_for(row.id, row.params, row.icache):
                 key = (row.key, row.boot) if row.is_overhead else row.key
                 if rows.setdefault(key, row) is not row:
-                    problems.append(f"{row.boot}: {row.name} was measured before; the first is kept")
+                    problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
     gone = [
         (dropped.kind, Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why))
         for boot, app in measured.each()
@@ -147,9 +147,7 @@ def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
     return [(id_, params) for id_, params in rows if wanted.fits(id_, params, one.icache)]
 
 
-def _missing(
-    measured: Measured, boots: Iterable[Expected], wanted: Selection
-) -> list[Absent]:
+def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -> list[Absent]:
     """The rows that these boots should have given and did not, each with its first boot."""
     there = {
         (boot.icache, *key)

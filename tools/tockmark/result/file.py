@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec import field
 
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import compress, expand
@@ -23,7 +24,9 @@ from tockmark.log.rows import EVENTS, SERIES, Clock
 from tockmark.paths import shown
 from tockmark.result.model import Absent, Result, Row, Series
 from tockmark.result.provenance import Count, Part, Positive, Provenance, Published
-from tockmark.suite.catalogue import OVERHEAD
+from tockmark.suite.catalogue import OVERHEAD, Params
+
+Counter = Literal["cycles", "instret"]
 
 FORMAT = "tockmark-result"
 VERSION = 3
@@ -31,12 +34,12 @@ ROUNDED = 1e-6  # a stated figure may be off by as much
 
 
 class Kept(Part, frozen=True):
-    """A row as the file keeps it. Samples are run-length encoded as in the log (docs/protocol.md)."""
+    """A row as the file keeps it. Samples are run-length encoded, as docs/protocol.md says."""
 
     id: str
     boot: str
     asked: Positive
-    params: dict[str, int | str] = {}
+    params: Params = field(default_factory=dict)
     app: str | None = None  # if it is not called as the boot
     icache: bool | None = None
     inner: Positive = 1
@@ -45,7 +48,7 @@ class Kept(Part, frozen=True):
     cycles: str | None = None
     instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
-    stated: dict[Literal["cycles", "instret"], float] = {}  # net counts, if samples are lost
+    stated: dict[Counter, float] = field(default_factory=dict)  # net counts, if samples are lost
     faults: tuple[str, ...] = ()
     published: Published | None = None
 
@@ -78,14 +81,14 @@ def load(path: Path) -> Result:
         raise _not_json(path) from error
     try:
         data = strict_json(text)
-    except Refused as error:
+    except RefusedError as error:
         raise TockmarkError(f"{shown(path)}: {error}", GIVE_ONE) from error
     except (ValueError, RecursionError) as error:
         raise _not_json(path) from error
     _check_kind(path, data)
     try:
         return _result(msgspec.convert(data, Document))
-    except (msgspec.ValidationError, Refused, ValueError) as error:
+    except (msgspec.ValidationError, RefusedError, ValueError) as error:
         raise TockmarkError(f"{shown(path)}: {_located(str(error), data)}", GIVE_ONE) from error
 
 
@@ -117,12 +120,12 @@ KINDS = {"tockmark-validation": "a validation of the simulator, not a result fil
 KIND_TODO = {"tockmark-validation": "`tockmark validate --show FILE` shows it"}
 
 
-class Refused(ValueError):
+class RefusedError(ValueError):
     """Something in the file that cannot be, in words."""
 
 
 def strict_json(text: str) -> Any:
-    """JSON without what its grammar does not have (NaN, infinities) or leaves open (a key twice)."""
+    """JSON without what its grammar lacks (NaN, infinities) or leaves open (a key twice)."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -130,12 +133,12 @@ def strict_json(text: str) -> Any:
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
             where = next((f" in the row {v}" for k, v in pairs if k == "id"), "")
-            raise Refused(f"the key '{twice}' stands twice{where}")
+            raise RefusedError(f"the key '{twice}' stands twice{where}")
         return found
 
     def number(text: str) -> float:
         if not math.isfinite(value := float(text)):
-            raise Refused(f"{text} is not a finite number")
+            raise RefusedError(f"{text} is not a finite number")
         return value
 
     return json.loads(
@@ -160,7 +163,7 @@ def _result(document: Document) -> Result:
     for row in rows:
         key = (row.key, row.boot) if row.is_overhead else row.key
         if key in seen:
-            raise Refused(f"the row {row.name} stands twice")
+            raise RefusedError(f"the row {row.name} stands twice")
         seen.add(key)
     return Result(
         document.provenance,
@@ -199,7 +202,9 @@ def assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | No
         if taken is None and stated is None:
             return None
         cost = reading.get(name) if reads else None
-        return Series(taken or (), kept.inner, reads, cost and Series(cost), stated)
+        cold = name in SERIES
+        read = Series(cost, has_cold=cold) if cost else None
+        return Series(taken or (), kept.inner, reads, read, stated, cold)
 
     return Row(
         id=kept.id,
@@ -232,7 +237,7 @@ def _expanded(kept: Kept) -> Samples:
                 raise ValueError(f"{len(runs)} runs of events, not {len(EVENTS)}")
             found |= {n: tuple(expand(run)) for n, run in zip(EVENTS, runs, strict=True)}
     except ValueError as error:
-        raise Refused(f"row {kept.id}: {error}") from error
+        raise RefusedError(f"row {kept.id}: {error}") from error
     return found
 
 
@@ -245,16 +250,18 @@ def _check(row: Row) -> None:
             continue
         lengths.add(len(series.samples))
         if len(series.samples) > row.asked:
-            raise Refused(
+            raise RefusedError(
                 f"row {row.name}: {len(series.samples)} samples of {name}, but {row.asked} asked"
             )
         stated, net = series.stated, series.net
         if stated is not None and (net is None or abs(stated - net) > ROUNDED):
-            raise Refused(f"row {row.name}: net {name} is stated as {stated:g}, samples say {net}")
+            raise RefusedError(
+                f"row {row.name}: net {name} is stated as {stated:g}, samples say {net}"
+            )
     if len(lengths) > 1 and not row.faults:
-        raise Refused(f"row {row.name}: cycles and instret have different numbers of samples")
+        raise RefusedError(f"row {row.name}: cycles and instret differ in their number of samples")
     if row.clock == "sim" and row.instret is not None:
-        raise Refused(f"row {row.name}: the simulator's clock counts no instructions")
+        raise RefusedError(f"row {row.name}: the simulator's clock counts no instructions")
 
 
 GONE = ("failed", "skipped", "missing")
@@ -265,7 +272,7 @@ def text(result: Result) -> str:
     provenance = _plain(result.provenance)
     blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
-    tail = "".join(f',\n {_line(name)}: {_lines(found, " ")}' for name, found in blocks.items())
+    tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     parts = [
         f'"format": {_line(FORMAT)}',
         f'"version": {VERSION}',
@@ -315,4 +322,3 @@ def _run(samples: tuple[int, ...]) -> str:
     if len(set(samples)) == 1:
         return compress(list(samples))
     return f"({','.join(map(str, samples))})"
-

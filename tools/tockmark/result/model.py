@@ -4,16 +4,19 @@
 Whatever shows or judges results takes these types; what a figure means is said here and nowhere
 else. JSON is read and written by file.py alone.
 
-A figure is **net**: the median of the steady samples less what the readings of the counters cost in
-the same boot (the row `time.read`); of time.read itself it is the median as measured. It is signed: a
-net below zero is an error, which is shown. A row with an error is not **sound**: its figures are
-shown, with the error, but nothing is computed from them, no ratio, mean, picture or verdict.
+A figure is **net**: the median of the steady samples less what the readings of the counters cost
+in the same boot (the row `time.read`); of time.read itself it is the median as measured. It is
+signed: a net below zero is an error, which is shown. A row with an error is not **sound**: its
+figures are shown, with the error, but nothing is computed from them, no ratio, mean, picture or
+verdict.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import msgspec
 
 from tockmark.log.rows import SERIES, Clock
 from tockmark.result.provenance import Part, Provenance, Published
@@ -37,19 +40,20 @@ class Series:
     reads: float = 0  # pairs of readings in a sample, whose cost comes off
     reading: "Series | None" = None
     stated: float | None = None  # the net that was published without its samples
+    has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself
 
     @cached_property
     def stats(self) -> Stats | None:
         """Of the samples as they are; None if there are none."""
         return summarise(self.samples) if self.samples else None
 
-    @property
+    @cached_property
     def steady(self) -> tuple[int, ...]:
-        return tuple(steady(self.samples))
+        return tuple(steady(self.samples)) if self.has_cold else self.samples
 
     @cached_property
     def median(self) -> float | None:
-        return median(self.samples) if self.samples else None
+        return median(self.steady) if self.samples else None
 
     @cached_property
     def overhead(self) -> float | None:
@@ -74,7 +78,7 @@ class Series:
     @property
     def repeats(self) -> bool:
         """Whether the samples come to repeat themselves, or are too few to tell."""
-        return tail(steady(self.samples)) != (None, None)
+        return tail(self.steady) != (None, None)
 
     def exact(self, simulated: bool) -> bool:
         """Whether the net is known without doubt: all samples are equal; or they come to repeat
@@ -195,7 +199,7 @@ class Absent(Part, frozen=True):
 
     id: str
     boot: str
-    params: Params = {}
+    params: Params = msgspec.field(default_factory=dict)
     icache: bool | None = None
     why: str | None = None
 

@@ -5,11 +5,13 @@ alone, just as `tockmark parse` would make it, plus the provenance that only the
 import hashlib
 import subprocess
 
+import msgspec
+
 from tockmark import paths
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import Context, Expected, build
-from tockmark.result.model import ICACHE, Result
+from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
@@ -48,13 +50,16 @@ def _context(ran: Ran, options: Options) -> Context:
             flash_bytes=sum(len(data) for _, data in kernel.segments),
             ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots else None,
         ),
-        board=Board(
-            name=board.name,
-            machine=board.machine,
-            clock_hz=board.clock_hz,
-            timing=board.timing,
-            simulator_sha256=hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
-            uart_cycles_per_byte=board.target.uart_cycles_per_byte,
+        board=msgspec.convert(  # checks what the profile says of its timing
+            {
+                "name": board.name,
+                "machine": board.machine,
+                "clock_hz": board.clock_hz,
+                "timing": board.timing,
+                "simulator_sha256": hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
+                "uart_cycles_per_byte": board.target.uart_cycles_per_byte,
+            },
+            Board,
         ),
         abi=options.apps.abi,
         boots=_boots(ran.jobs),
@@ -63,18 +68,16 @@ def _context(ran: Ran, options: Options) -> Context:
 
 def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
     """The boots that were laid, each with the cycles that it took."""
-    laid: dict[str, list[Job]] = {}
+    found: dict[str, BootRun] = {}
     for job in jobs:
-        if job.image is not None:
-            laid.setdefault(job.boot.name, []).append(job)
-    return tuple(
-        BootRun(
-            boot=name,
-            cycles={ICACHE[job.icache]: job.status.cycles for job in same},
-            slots=tuple(Slot(**slot.layout()) for slot in same[0].image.slots),
-        )
-        for name, same in laid.items()
-    )
+        if job.image is None:
+            continue
+        name = job.boot.name
+        if name not in found:
+            slots = tuple(msgspec.convert(slot.layout(), Slot) for slot in job.image.slots)
+            found[name] = BootRun(name, {}, slots)
+        found[name].cycles["on" if job.icache else "off"] = job.status.cycles
+    return tuple(found.values())
 
 
 def _commit() -> str | None:

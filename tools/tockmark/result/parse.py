@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A captured UART log becomes a result, however damaged it is.
 
-It may be a log of ours or one of the 2021 study, which log/study.py reads. Provenance that a log cannot
-tell stays unknown."""
+It may be a log of ours or one of the 2021 study, which log/study.py reads. Provenance that a log
+cannot tell stays unknown."""
 
 from pathlib import Path
 
@@ -18,9 +18,7 @@ from tockmark.suite.catalogue import Catalogue
 
 STUDY = Context(
     kernel=Kernel(name="Tock 1.x (study 2021)"),
-    board=Board(
-        name="nexysvideo", machine="nexysvideo", clock_hz=10_000_000, timing="hardware"
-    ),
+    board=Board(name="nexysvideo", machine="nexysvideo", clock_hz=10_000_000, timing="hardware"),
     abi=1,
 )
 

@@ -13,7 +13,7 @@ from msgspec import Meta
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
-Abi = Literal[1, 2]
+Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",
     "checked-against-hardware",

@@ -59,7 +59,7 @@ def summarise(samples: Sequence[int]) -> Stats:
         n=len(samples),
         first=int(samples[0]),
         min=int(ordered[0]),
-        median=median(samples),
+        median=median(steady(samples)),
         mean=plain(float(ordered[0]) + float(distance.mean())),
         sd=plain(float(distance.std())),
         p99=percentile(ordered, 99),
@@ -69,9 +69,9 @@ def summarise(samples: Sequence[int]) -> Stats:
     )
 
 
-def median(samples: Sequence[int]) -> float:
-    """Of the steady samples."""
-    ordered = sorted(steady(samples))
+def median(values: Sequence[int]) -> float:
+    """Of one value or more."""
+    ordered = sorted(values)
     half = len(ordered) // 2
     return plain(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
 

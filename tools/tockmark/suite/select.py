@@ -6,7 +6,7 @@ Terms stand between commas; a row is meant if one of them fits it. A term is
     kernel, app            what the catalogue says that a benchmark touches
     syscall                a group
     syscall.command        an id, or a pattern such as 'mem.*'
-    call.args:n=3          one with its parameters, some or all of them: 'icache.nops:width=2,size=1024'
+    call.args:n=3          one with its parameters, some or all: icache.nops:width=2,size=1024
     'call.args n=?'        the same as tables write it, also with the cache: '* icache=off'
 """
 
@@ -112,4 +112,3 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]]) -
     if not near:  # the part behind the dot may be right
         near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
     return f"did you mean {' or '.join(near)}?" if near else HELP
-

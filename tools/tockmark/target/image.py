@@ -123,8 +123,8 @@ def read_kernel(path: Path) -> Kernel:
 
 
 def named(kernel: Kernel, name: str | None, opt_level: str | None = None) -> Kernel:
-    """The kernel with the name and the opt-level that its user gives it. One that says its own keeps
-    that."""
+    """The kernel with the name and the opt-level that its user gives it. One that says its own
+    keeps that."""
     for option, given, own in (
         ("--kernel-name", name, kernel.name),
         ("--opt-level", opt_level, kernel.opt_level),
@@ -133,9 +133,7 @@ def named(kernel: Kernel, name: str | None, opt_level: str | None = None) -> Ker
             raise TockmarkError(
                 f"{paths.shown(kernel.path)} says that it is {own}", f"leave out {option}"
             )
-    return replace(
-        kernel, name=name or kernel.name, opt_level=opt_level or kernel.opt_level
-    )
+    return replace(kernel, name=name or kernel.name, opt_level=opt_level or kernel.opt_level)
 
 
 def build_image(

@@ -23,7 +23,7 @@ from tockmark.target.simulator import Simulation, simulate
 
 SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
 BASELINE = "tockmark-baseline"  # how our kernel's name begins
-_ROW = re.compile(r"#tm \d+ \w+ (?:data instret|fail|skip) ")  # a line that ends a row, for progress
+_ROW = re.compile(r"#tm \d+ \w+ (?:data instret|fail|skip) ")  # what ends a row, for progress
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,21 @@
 """Made-up results of a full run, for the tests of what shows results: every shape that a picture or
 the report has to cope with, in numbers that no machine gave."""
 
-from typing import Any
+from dataclasses import replace
 
-from tockmark.log.rows import App, Booted, Measured, Row
-from tockmark.result.result import Json, build
+import msgspec
+
+from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.result.build import Context, build
+from tockmark.result.model import Result
+from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import Catalogue, Params
 
 READ = 300
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
 
 
-def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> Json:
+def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> Result:
     """A run with the cache on and off; `factor` makes it dearer than another."""
     boots = []
     for icache in (True, False):
@@ -43,25 +47,16 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
             row.series = {"cycles": [v + 900 * (beside == "spinner") for v in late]}
             app.rows.append(row)
         boots.append(Booted("all", icache, "time", {"time": app}))
-    board = {
-        "name": "made-up",
-        "machine": "cw310",
-        "clock_hz": clock,
-        "timing": "unchecked",
-        "simulator_sha256": None,
-        "uart_cycles_per_byte": 16,
-    }
-    kernel = {"name": "made-up kernel", "file": None, "sha256": "ab" * 32, "commit": None}
-    provenance: dict[str, Any] = {"board": board, "kernel": kernel, "abi": 2}
-    made = build(Measured(boots), catalogue, provenance)
-    made["missing"] = []
-    made["provenance"]["date"] = "2000-01-01T00:00:00+00:00"
-    return made
+    board = Board("made-up", "cw310", clock, "unchecked", None, 16)
+    context = Context(Kernel("made-up kernel", sha256="ab" * 32), board, 2)
+    made = build(Measured(boots), catalogue, context, expected=())
+    dated = msgspec.structs.replace(made.provenance, date="2000-01-01T00:00:00+00:00")
+    return replace(made, provenance=dated)
 
 
-def _row(id_: str, params: Params, net: float) -> Row:
+def _row(id_: str, params: Params, net: float) -> RawRow:
     cycles = [READ + int(net) + 9] + [READ + int(net)] * 9
-    return Row("time", id_, params, 1, 10, series={"cycles": cycles, "instret": [100] * 10})
+    return RawRow("time", id_, params, 1, 10, series={"cycles": cycles, "instret": [100] * 10})
 
 
 def _nops(width: int, kib: int, icache: bool) -> float:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Text at a fixed width: how numbers, percentages, columns and headings look in every table."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from string import ascii_uppercase
+
+LINE = 100  # columns of the widest table
+NONE = "-"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number; a whole one without decimals, others with so many."""
+    if value is None:
+        return NONE
+    return f"{value:.0f}" if value == int(value) else f"{value:.{digits}f}"
+
+
+def trimmed(value: float, digits: int = 3) -> str:
+    """A number without superfluous zeros."""
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")
+
+
+def aligned(values: Sequence[float | None], digits: int = 3) -> list[str]:
+    """The numbers of a column, their points below each other: what a number lacks behind the point
+    becomes blanks. No more digits than any of them needs."""
+    texts = [NONE if value is None else trimmed(value, digits) for value in values]
+    behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]
+    most = max(behind, default=0)
+    return [text + " " * (most - own) for text, own in zip(texts, behind, strict=True)]
+
+
+def percent(value: float, sign: str = "") -> str:
+    """A share: three digits, or two behind the point of what is small."""
+    return f"{value * 100:{sign}.{2 if abs(value) < 0.1 else 1 if abs(value) < 1 else 0}f} %"
+
+
+def change(base: float | None, new: float | None) -> str:
+    """The change from one to the other in percent."""
+    if base is None or new is None:
+        return NONE
+    if base == new:
+        return "0 %"
+    return percent(new / base - 1, sign="+") if base > 0 and new > 0 else "no ratio"
+
+
+def ratio(value: float | None) -> str:
+    """One by the other, where 1 says that they are equal."""
+    return NONE if value is None else f"{value:.2f}"
+
+
+def letters(count: int) -> list[str]:
+    """Short names: A to Z, then AA, AB, …"""
+    names: list[str] = []
+    for place in range(count):
+        high, low = divmod(place, len(ascii_uppercase))
+        names.append((ascii_uppercase[high - 1] if high else "") + ascii_uppercase[low])
+    return names
+
+
+def cells(values: Iterable[str], widths: Iterable[int]) -> str:
+    """Values at the right of their columns, a blank before each."""
+    return "".join(f" {value:>{width}}" for value, width in zip(values, widths, strict=True))
+
+
+def row(label: str, columns: str, width: int = LINE) -> str:
+    """A line whose columns end at the right; a long label takes what its first figure leaves."""
+    return f"{label} {columns.strip():>{max(width - len(label) - 1, 0)}}".rstrip()
+
+
+def heading(title: str, columns: str, width: int = LINE) -> list[str]:
+    """A section's name, the names of its columns, and a rule."""
+    return [title, row("", columns, width), "-" * width]
+
+
+def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:
+    """Prose; lines after the first are indented."""
+    return textwrap.wrap(text, width, subsequent_indent=indent)
+
+
+def listed(what: str, names: Sequence[str], most: int = 12) -> list[str]:
+    """How many there are, and the first of them."""
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return wrap(f"{what} ({len(names)}): {', '.join(names[:most])}{more}") if names else []
