@@ -55,8 +55,7 @@ def build(
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
             if row.is_overhead or asked_for(row.id, row.params, row.icache):
-                key = (row.key, row.boot) if row.is_overhead else row.key
-                if rows.setdefault(key, row) is not row:
+                if rows.setdefault(row.identity, row) is not row:
                     problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
     gone = [
         (dropped.kind, Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why))

@@ -19,11 +19,10 @@ from functools import cached_property
 import msgspec
 
 from tockmark.log.rows import SERIES, Clock
-from tockmark.result.provenance import Part, Provenance, Published
+from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
+from tockmark.suite.catalogue import ICACHE as ICACHE
 from tockmark.suite.catalogue import OVERHEAD, Params, label
-
-ICACHE = {True: "on", False: "off", None: "unknown"}
 
 Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
 
@@ -115,6 +114,11 @@ class Row:
         return self.id, frozenset(self.params.items()), self.icache
 
     @property
+    def identity(self) -> object:
+        """What no two rows of a result share: every boot has one time.read."""
+        return (self.boot, self.icache) if self.is_overhead else self.key
+
+    @property
     def label(self) -> str:
         """The id and the parameters."""
         return label(self.id, self.params)
@@ -149,9 +153,14 @@ class Row:
         )
 
     @property
+    def unsound(self) -> str | None:
+        """Why nothing may be computed from it, if so."""
+        return self.errors[0] if self.errors else "no net cycles" if self.net is None else None
+
+    @property
     def sound(self) -> bool:
         """Whether anything may be computed from it."""
-        return not self.errors and self.net is not None
+        return self.unsound is None
 
     @property
     def net(self) -> float | None:
@@ -199,7 +208,7 @@ class Absent(Part, frozen=True):
 
     id: str
     boot: str
-    params: Params = msgspec.field(default_factory=dict)
+    params: SomeParams = msgspec.field(default_factory=dict)
     icache: bool | None = None
     why: str | None = None
 
