@@ -22,7 +22,7 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import compress, expand
 from tockmark.log.rows import EVENTS, SERIES, Clock
 from tockmark.paths import shown
-from tockmark.result.model import Absent, Result, Row, Series
+from tockmark.result.model import GONE, Absent, Result, Row, Series
 from tockmark.result.provenance import Count, Part, Positive, Provenance, Published
 from tockmark.suite.catalogue import OVERHEAD, Params
 
@@ -262,9 +262,6 @@ def _check(row: Row) -> None:
         raise RefusedError(f"row {row.name}: cycles and instret differ in their number of samples")
     if row.clock == "sim" and row.instret is not None:
         raise RefusedError(f"row {row.name}: the simulator's clock counts no instructions")
-
-
-GONE = ("failed", "skipped", "missing")
 
 
 def text(result: Result) -> str:
