@@ -137,6 +137,16 @@ def test_a_second_measurement_of_the_same_is_named_and_the_first_kept() -> None:
     assert "line 9: 'made_up' was measured before" in problems[0]
 
 
+def test_a_title_behind_a_torn_line_gives_the_table_to_nobody() -> None:
+    text = log(f"{MADE_UP}\n{CYCLES}0, 5\n1, ", "benchmark: other\n", table(CYCLES, [6, 6]))
+    rows, problems, _ = read(text)
+    assert not rows
+    assert (
+        "line 5: a title within the line '1, benchmark: other'; the table 'made_up'" in problems[0]
+    )
+    assert "line 6: a table without a title" in problems[1]
+
+
 def test_text_with_numbers_behind_a_table_is_named() -> None:
     rows, problems, _ = read(log(f"{MADE_UP}\n", table(CYCLES, [5, 5]), "mean 5\n"))
     assert rows
