@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The logs of the 2021 study: what is read, what is named and left out, and the study's figures."""
+"""Logs of the 2021 study's form: what is named and left out; and the figures that it published."""
 
 import json
 import time
@@ -11,10 +11,10 @@ from tockmark import catalogue, paths, protocol, study
 from tockmark import result as results
 from tockmark.errors import TockmarkError
 from tockmark.parse import parse
-from tockmark.result import Json, incomplete
+from tockmark.result import Json
+from tockmark.tests.study_logs import read
 
 KNOWN = study.facts()
-LOGS = sorted((paths.RESULTS / "study-2021").glob("*.log"))
 
 
 def table(heading: str, values: list[int | str], sep: str = ", ") -> str:
@@ -23,17 +23,6 @@ def table(heading: str, values: list[int | str], sep: str = ", ") -> str:
 
 def log(*parts: str) -> str:
     return "".join(parts)
-
-
-def read(text: str) -> tuple[dict[str, dict[str, list[int]]], list[str], list[str]]:
-    """The series by row, the problems, and the errors of rows."""
-    found, errors = study.measured(text, "made", KNOWN)
-    rows = {
-        catalogue.label(row.id, row.params): row.series
-        for _, app in found.each()
-        for row in app.rows
-    }
-    return rows, list(map(str, found.problems)), [e for row in errors.values() for e in row]
 
 
 MADE_UP = "### RESULTS ###\nbenchmark: made_up"
@@ -163,30 +152,6 @@ def test_nothing_usable_is_one_line(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def paper() -> Json:
     return results.load(paths.RESULTS / "paper-2021.json")
-
-
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_a_log_of_the_study_agrees_with_what_it_published(path: Path, paper: Json) -> None:
-    result = parse(path, catalogue.load())
-    results.text(result)  # it follows the schema
-    assert not incomplete(result)
-    published = {(r["id"], str(r["params"])): r for r in paper["rows"]}
-    assert result["rows"]
-    for row in result["rows"]:
-        told = published[row["id"], str(row["params"])]
-        for name in ("cycles", "instret"):
-            one, other = told[name] or {}, row[name] or {}
-            for field in ("samples", "overhead", "net", "net_per_op"):
-                assert one.get(field) == other.get(field)
-        if "corrected" not in told:
-            assert told["published"]["value"] == row["cycles"]["stats"]["median"]
-
-
-def test_every_log_of_the_study_is_there_and_its_titles_known() -> None:
-    assert len(LOGS) == 6
-    for path in LOGS:
-        found, _ = study.measured(path.read_text(), path.stem, KNOWN)
-        assert not [row.id for _, app in found.each() for row in app.rows if "study." in row.id]
 
 
 def test_published_rows_are_net_of_the_reading(paper: Json) -> None:
