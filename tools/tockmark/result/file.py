@@ -48,7 +48,7 @@ class Kept(Part, frozen=True):
     cycles: str | None = None
     instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
-    stated: dict[Counter, int | float] = field(default_factory=dict)  # net counts, if samples are lost
+    stated: dict[Counter, int | float] = field(default_factory=dict)  # net, without samples
     faults: tuple[str, ...] = ()
     published: Published | None = None
 

@@ -48,7 +48,7 @@ BLOCKS: dict[str, dict[str, str]] = {
         "flash load, chained": "flash.latency:to=next",
     },
 }
-LABEL = 24
+LABEL = 26
 CYCLES, TIME, RATIO = 10, 9, 6  # widths of the columns of a kernel, each with a blank before it
 NARROW = 80
 LONGEST = CYCLES + RATIO  # of a kernel's name over its columns
