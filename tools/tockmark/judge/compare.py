@@ -208,7 +208,7 @@ def compare(
     """A result against the baseline; `only` limits it to some rows."""
     differ = factors.differing(base, new)
     factors.check(differ, name, force)
-    found = pair_up(base, new, only or Selection(catalogue))
+    found = pair_up(*(result.only(only) if only else result for result in (base, new)))
     usable = [(one, two) for one, two in found.both if one.sound and two.sound]
     if not usable:
         raise TockmarkError(
@@ -259,13 +259,10 @@ class Pairs:
     only_new: list[Row]
 
 
-def pair_up(base: Result, new: Result, only: Selection) -> Pairs:
+def pair_up(base: Result, new: Result) -> Pairs:
     """Rows pair by id, parameters and cache setting. Where each result has one setting only, and
     not the same one, that is the very factor to compare: rows pair whatever it is."""
-    one, two = (
-        {key: row for key, row in r.table.items() if only.fits(row.id, row.params, row.icache)}
-        for r in (base, new)
-    )
+    one, two = base.table, new.table
     settings = {key[2] for key in one}, {key[2] for key in two}
     if len(settings[0]) == len(settings[1]) == 1 and settings[0] != settings[1]:
         one = {(*key[:2], None): row for key, row in one.items()}

@@ -124,6 +124,12 @@ class Catalogue:
         known = self.benchmarks.get(id_)
         return known.section if known else STRANGERS
 
+    def moved(self, id_: str, params: Params) -> int | None:
+        """The bytes that a sample of this row moves, if it moves any."""
+        known = self.benchmarks.get(id_)
+        moved = params.get(known.bytes) if known and known.bytes else None
+        return moved if isinstance(moved, int) else None
+
     def rows(self, ids: Iterable[str]) -> list[tuple[str, Params]]:
         """The rows that these benchmarks must give, in the catalogue's order."""
         wanted = set(ids)
