@@ -192,20 +192,20 @@ def gate(
         raise TockmarkError(f"{new[0]} has no row that the base has, too", "give runs of one suite")
     lost = _lost(new[1])
     findings: list[Finding] = []
+    unasked: list[str] = []
     warnings = [f"the new result is incomplete: {why}" for why in new[1].problems]
-    unasked = []
     for key, found in known.items():
-        name, row = found[0][0].name, after.get(key)
+        name, now = found[0][0].name, after.get(key)
         good = [side for side in found if side[0].sound]
         good = [side for side in good if side[0].inner == good[-1][0].inner]
         if not good:
             warnings.append(f"{name}: no base is good: {found[0][0].unsound}")
-        elif row is not None and row.unsound:
-            findings.append(_gone(Level.HARD, name, row.unsound))
-        elif row is not None and (why := other_sample(good[-1][0], row)):
+        elif now is not None and now.unsound:
+            findings.append(_gone(Level.HARD, name, now.unsound))
+        elif now is not None and (why := other_sample(good[-1][0], now)):
             warnings.append(f"{name} is not compared: {why}")
-        elif row is not None:
-            findings += _row(good, (row, new[1].simulated), rules)
+        elif now is not None:
+            findings += _row(good, (now, new[1].simulated), rules)
         elif key in lost:
             findings.append(_gone(lost[key][0], name, lost[key][1]))
         else:

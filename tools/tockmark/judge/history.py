@@ -32,7 +32,8 @@ from tockmark.result.stats import plain
 from tockmark.suite.catalogue import Params, label
 from tockmark.suite.select import Selection
 
-FORMAT, VERSION = "tockmark-history", 2
+FORMAT: Literal["tockmark-history"] = "tockmark-history"
+VERSION: Literal[2] = 2
 GROUPED = (*factors.REFUSED, "ABI")  # runs that differ in these are no one series
 NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
 LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier

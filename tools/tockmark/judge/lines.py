@@ -27,7 +27,10 @@ def fitted(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> 
     y = np.asarray(ys, dtype=np.float64)
     x = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
     dx, dy = x - x.mean(axis=0), y - y.mean()
-    slopes = np.linalg.solve(dx.T @ dx, dx.T @ dy)
+    try:
+        slopes = np.linalg.solve(dx.T @ dx, dx.T @ dy)
+    except np.linalg.LinAlgError:  # sizes too far apart for their squares
+        slopes = np.linalg.lstsq(dx, dy, rcond=None)[0]
     rest = dy - dx @ slopes
     intercept = y.mean() - float(slopes @ x.mean(axis=0))
     return Fitted(float(intercept), tuple(map(float, slopes)), float(rest @ rest))

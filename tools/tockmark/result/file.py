@@ -118,7 +118,7 @@ def _check_kind(path: Path, data: object) -> None:
     kind, version = found.get("format"), found.get("version")
     if kind == FORMAT and version is not None and version != VERSION:
         raise TockmarkError(
-            f"{shown(path)} has format version {json.dumps(version)[:20]}, this tool reads {VERSION}",
+            f"{shown(path)} has format version {json.dumps(version)[:20]}, not {VERSION}",
             "make it anew from its log with `tockmark parse`, or use the tockmark that wrote it",
         )
     if isinstance(kind, str) and kind in KINDS:

@@ -62,8 +62,8 @@ class Selection:
 def select(
     catalogue: Catalogue, text: str | None, others: Iterable[tuple[str, Params]] = ()
 ) -> Selection:
-    """What was given to --only; None means all rows. A term that fits no row of the catalogue, nor of the `others` that
-    results have besides, is refused with a suggestion."""
+    """What was given to --only; None means all rows. A term that fits no row of the catalogue, nor
+    of the `others` that results have besides, is refused with a suggestion."""
     terms = _split(text or "")
     if text is not None and not terms:
         raise TockmarkError(f"'{text}' names nothing", HELP)
