@@ -48,7 +48,7 @@ def test_it_fits_and_its_columns_stand_below_each_other(
 def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> None:
     text = summary.render(named, KNOWN, 100)
     for words, term in [
-        (words, term) for block in summary.BLOCKS.values() for words, term in block.items()
+        (words, term) for block in summary.SCREEN.values() for words, term in block.items()
     ]:
         id_, params = only_one(KNOWN, term)
         found = cells(text, words)
@@ -128,6 +128,6 @@ def test_a_kernel_whose_build_is_not_known_says_so() -> None:
 
 
 def test_blocks_name_one_row_each_and_none_twice() -> None:
-    terms = [term for block in summary.BLOCKS.values() for term in block.values()]
+    terms = [term for block in summary.SCREEN.values() for term in block.values()]
     assert len({str(only_one(KNOWN, term)) for term in terms}) == len(terms)
     assert all(a != b for a, b in pairwise(terms))
