@@ -248,7 +248,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 MEAN = (
-    "Geometric mean of the ratios of all benchmarks that touch the kernel, a sweep weighing as one."
+    "Geometric mean of the ratios of the benchmarks that touch the kernel, a sweep weighing as one."
 )
 
 
