@@ -23,7 +23,8 @@ use tockmark_perf::Counters;
 
 pub use pmp::{open_windows, protect};
 
-/// The name that tools look for to know what kernel an image holds.
+/// The name that tools look for to know what kernel an image holds: version, interface, machine, and
+/// the opt-level that Cargo built it with.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
