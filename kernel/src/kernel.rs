@@ -10,9 +10,7 @@
 //! slices: a process runs until it yields, ends, or one in an earlier place can run.
 
 use crate::arch::{self, Source, timer, uart};
-use crate::drivers::alarm::Alarm;
-use crate::drivers::console::Console;
-use crate::drivers::ipc;
+use crate::drivers::Drivers;
 use crate::frame::Frame;
 use crate::loader::Apps;
 use crate::process::{MAX_PROCESSES, Process, Processes};
@@ -27,8 +25,7 @@ pub struct Kernel {
     pub processes: Processes,
     /// The process that runs, or ran last.
     pub current: usize,
-    pub alarm: Alarm,
-    pub console: Console,
+    pub drivers: Drivers,
     /// How often each process may still be started again after a fault.
     restarts: [u32; MAX_PROCESSES],
     /// How many ticks a process runs while another one waits. None: fixed priority.
@@ -46,8 +43,7 @@ impl Kernel {
         Kernel {
             processes: [const { Process::new() }; MAX_PROCESSES],
             current: MAX_PROCESSES - 1,
-            alarm: Alarm::new(),
-            console: Console::new(),
+            drivers: Drivers::new(),
             restarts: [0; MAX_PROCESSES],
             slice: None,
             slice_end: None,
@@ -162,7 +158,7 @@ impl Kernel {
         let mut slice_over = false;
         if pending.timer {
             let now = timer::now();
-            self.alarm.expire(now, &mut self.processes);
+            self.drivers.alarm.expire(now, &mut self.processes);
             slice_over = self.slice_end.take_if(|end| *end <= now).is_some();
             self.set_timer();
         }
@@ -173,7 +169,7 @@ impl Kernel {
             match source {
                 Source::UartSent => {
                     uart::acknowledge_sent();
-                    self.console.sent(&mut self.processes);
+                    self.drivers.console.sent(&mut self.processes);
                 }
                 Source::Other(number) => say!("interrupt {number} was not asked for"),
             }
@@ -198,7 +194,14 @@ impl Kernel {
 
     /// Sets the timer to what comes first: an alarm, or the end of the time slice.
     pub fn set_timer(&mut self) {
-        timer::set(self.alarm.next().into_iter().chain(self.slice_end).min());
+        timer::set(
+            self.drivers
+                .alarm
+                .next()
+                .into_iter()
+                .chain(self.slice_end)
+                .min(),
+        );
     }
 
     /// The current process did what it may not: says so and stops it, or starts it again if the image
@@ -228,9 +231,7 @@ impl Kernel {
     /// Ends the current process, and what the drivers had under way for it.
     pub fn stop_current(&mut self) {
         self.process().stop();
-        self.console.forget(self.current);
-        self.alarm.forget(self.current);
-        ipc::forget(self.current, &mut self.processes);
+        self.drivers.forget(self.current, &mut self.processes);
         self.set_timer();
     }
 

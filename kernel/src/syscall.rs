@@ -4,7 +4,7 @@
 //! calls these functions for the current process, and its `give` puts a result into registers.
 
 use crate::abi::{ErrorCode, Return};
-use crate::drivers::{self, Call, alarm, console, debug, ipc};
+use crate::drivers::{self, Answer, Call, Then};
 use crate::kernel::Kernel;
 use crate::process::State;
 use crate::umem::{UserBuffer, write_byte};
@@ -30,30 +30,16 @@ impl Kernel {
         }
     }
 
-    /// A command to any driver but Perf.
-    #[inline]
-    pub fn command(&mut self, driver: u32, call: Call) -> Next {
-        let result = match driver {
-            console::NUMBER => self.console.command(call, &mut self.processes),
-            alarm::NUMBER => {
-                let result = self.alarm.command(call);
-                if call.number >= 3 {
-                    self.set_timer();
-                }
-                result
-            }
-            debug::NUMBER => debug::command(call, &self.processes),
-            ipc::NUMBER => {
-                let result = ipc::command(call, &mut self.processes);
-                if call.number >= ipc::NOTIFY {
-                    self.give(result);
-                    return self.make_room();
-                }
-                result
-            }
-            _ => Return::Failure(ErrorCode::NoDevice),
-        };
-        self.give(result)
+    /// Gives the caller a command's result and does what follows from it.
+    #[inline(always)]
+    pub fn follow(&mut self, (result, then): Answer) -> Next {
+        self.give(result);
+        match then {
+            Then::Nothing => {}
+            Then::SetTimer => self.set_timer(),
+            Then::MakeRoom => return self.make_room(),
+        }
+        Next::Same
     }
 
     /// Runs an upcall if one waits. A byte at address `flag` tells whether one did.
@@ -106,8 +92,9 @@ impl Kernel {
         let new = UserBuffer::new(address, length, &[process.ram()]);
         let (slot, new) = both(drivers::read_write_slot(driver, number), new)?;
         let old = core::mem::replace(&mut process.read_write[slot], new);
-        if driver == ipc::NUMBER {
-            ipc::share(self.current, number as usize, new, &mut self.processes);
+        if let Some(with) = drivers::shared_with(slot) {
+            let inbox = &mut self.processes[with].inbox;
+            inbox.offer(self.current, new.region());
         }
         Ok(old)
     }

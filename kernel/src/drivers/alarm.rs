@@ -13,7 +13,7 @@
 //!
 //! Upcall 0 comes when the alarm is due: the time now, and when it was due.
 
-use super::Call;
+use super::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return};
 use crate::arch::timer;
 use crate::process::{MAX_PROCESSES, Processes};
@@ -38,14 +38,13 @@ impl Alarm {
         }
     }
 
-    /// Carries out a command. The caller sets the timer to [`Alarm::next`] afterwards.
-    pub fn command(&mut self, call: Call) -> Return {
+    pub fn command(&mut self, call: Call) -> Answer {
         let due = &mut self.due[call.process];
         let [first, second] = call.arguments;
-        match call.number {
-            0 => Return::Success,
-            1 => Return::U32(timer::TICKS_PER_SECOND),
-            2 => Return::U32(timer::now() as u32),
+        let result = match call.number {
+            0 => return (Return::Success, Then::Nothing),
+            1 => return (Return::U32(timer::TICKS_PER_SECOND), Then::Nothing),
+            2 => return (Return::U32(timer::now() as u32), Then::Nothing),
             3 => match due.take() {
                 Some(_) => Return::Success,
                 None => Return::Failure(ErrorCode::Already),
@@ -56,7 +55,8 @@ impl Alarm {
             }
             6 => Return::U32(set(due, timer::now(), first, second)),
             _ => Return::Failure(ErrorCode::NoSupport),
-        }
+        };
+        (result, Then::SetTimer)
     }
 
     /// When the next alarm of any process is due.
