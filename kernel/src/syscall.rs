@@ -79,39 +79,37 @@ impl Kernel {
         Next::Other
     }
 
-    /// Gives a driver a buffer to read and write. Returns the one that it had.
+    /// Gives a driver a buffer to read and write; None is one that is not the caller's memory. Returns
+    /// the one that it had.
     #[inline]
     pub fn read_write_allow(
         &mut self,
         driver: u32,
         number: u32,
-        address: u32,
-        length: u32,
+        new: Option<UserBuffer>,
     ) -> Result<UserBuffer, ErrorCode> {
-        let process = self.process();
-        let new = UserBuffer::new(address, length, &[process.ram()]);
         let (slot, new) = both(drivers::read_write_slot(driver, number), new)?;
-        let old = core::mem::replace(&mut process.read_write[slot], new);
+        let place = &mut self.process().read_write[slot];
+        let old = core::mem::replace(place, new);
         if let Some(with) = drivers::shared_with(slot) {
+            let owner = self.current;
             let inbox = &mut self.processes[with].inbox;
-            inbox.offer(self.current, new.region());
+            inbox.offer(owner, new.region());
         }
         Ok(old)
     }
 
-    /// Gives a driver a buffer to read. Returns the one that it had.
+    /// The same for a buffer to read.
     #[inline]
     pub fn read_only_allow(
         &mut self,
         driver: u32,
         number: u32,
-        address: u32,
-        length: u32,
+        new: Option<UserBuffer>,
     ) -> Result<UserBuffer, ErrorCode> {
-        let process = self.process();
-        let new = UserBuffer::new(address, length, &[process.ram(), process.app.flash]);
         let (slot, new) = both(drivers::read_only_slot(driver, number), new)?;
-        Ok(core::mem::replace(&mut process.read_only[slot], new))
+        let place = &mut self.process().read_only[slot];
+        Ok(core::mem::replace(place, new))
     }
 
     #[inline]
