@@ -66,9 +66,17 @@ impl Kernel {
         say!("baseline {}, apps: {count}", env!("CARGO_PKG_VERSION"));
     }
 
+    /// The current process's index. It is always one of a process; the remainder says so to the
+    /// compiler too, which then checks no bounds on every system call.
+    #[inline(always)]
+    pub fn index(&self) -> usize {
+        self.current % MAX_PROCESSES
+    }
+
     /// The process that runs, or ran last.
+    #[inline(always)]
     pub fn process(&mut self) -> &mut Process {
-        &mut self.processes[self.current]
+        &mut self.processes[self.index()]
     }
 
     /// That process's registers.
@@ -110,7 +118,7 @@ impl Kernel {
 
     /// Opens the current process's memory, what others share with it, and no more to user mode.
     pub fn protect(&mut self) {
-        let process = &mut self.processes[self.current];
+        let process = &mut self.processes[self.current % MAX_PROCESSES];
         arch::protect(process.app.flash, process.protected_ram());
         process.inbox.take_moved();
         let open = !process.inbox.is_closed();
@@ -207,11 +215,12 @@ impl Kernel {
     /// The current process did what it may not: says so and stops it, or starts it again if the image
     /// says so (see [`arch::fault_restarts`]). The others run on.
     pub fn fault(&mut self, cause: u32, value: u32) {
-        let process = &self.processes[self.current];
+        let process = self.process();
         report::fault(&process.app, &process.frame, cause, value);
-        match self.restarts[self.current].checked_sub(1) {
+        let restarts = &mut self.restarts[self.index()];
+        match restarts.checked_sub(1) {
             Some(left) => {
-                self.restarts[self.current] = left;
+                *restarts = left;
                 self.restart_current();
             }
             None => self.stop_current(),
@@ -231,7 +240,7 @@ impl Kernel {
     /// Ends the current process, and what the drivers had under way for it.
     pub fn stop_current(&mut self) {
         self.process().stop();
-        self.drivers.forget(self.current, &mut self.processes);
+        self.drivers.forget(self.index(), &mut self.processes);
         self.set_timer();
     }
 

@@ -24,7 +24,7 @@ impl Kernel {
     #[inline(always)]
     pub fn command_call(&self, number: u32, arguments: [u32; 2]) -> Call {
         Call {
-            process: self.current,
+            process: self.index(),
             number,
             arguments,
         }
@@ -92,7 +92,7 @@ impl Kernel {
         let place = &mut self.process().read_write[slot];
         let old = core::mem::replace(place, new);
         if let Some(with) = drivers::shared_with(slot) {
-            let owner = self.current;
+            let owner = self.index();
             let inbox = &mut self.processes[with].inbox;
             inbox.offer(owner, new.region());
         }
