@@ -4,12 +4,12 @@
 //! that ends.
 //!
 //! There is one core, and interrupts are off while the kernel runs, so the kernel is never entered
-//! twice. A word in the image says who goes first (see [`arch::slice_us`]). By turns: a process runs
+//! twice. A word in the image says who goes first (see [`Machine::slice_us`]). By turns: a process runs
 //! until it yields, ends, or has had its time slice; slices are counted only while another process
 //! could run, so an application that is alone is never disturbed. By fixed priority, which has no
 //! slices: a process runs until it yields, ends, or one in an earlier place can run.
 
-use crate::arch::{self, Source, timer, uart};
+use crate::arch::{Hardware, Machine, Source};
 use crate::drivers::Drivers;
 use crate::frame::Frame;
 use crate::loader::Apps;
@@ -54,9 +54,9 @@ impl Kernel {
 
     /// Makes a process of each application.
     pub fn start(&mut self, apps: &Apps) {
-        self.restarts = [arch::fault_restarts(); MAX_PROCESSES];
-        let slice = Some(arch::slice_us()).filter(|slice| *slice > 0);
-        self.slice = slice.map(|slice| timer::ticks(slice.max(SHORTEST_SLICE)));
+        self.restarts = [Hardware::fault_restarts(); MAX_PROCESSES];
+        let slice = Some(Hardware::slice_us()).filter(|slice| *slice > 0);
+        self.slice = slice.map(|slice| Hardware::ticks(slice.max(SHORTEST_SLICE)));
         for (process, app) in self.processes.iter_mut().zip(apps) {
             if let Some(app) = app {
                 process.start(*app);
@@ -101,7 +101,7 @@ impl Kernel {
                 self.current = next;
                 break;
             }
-            arch::wait_for_interrupt();
+            Hardware::wait_for_interrupt();
             self.serve_interrupts();
         }
         if self.protected != Some(self.current) {
@@ -119,12 +119,12 @@ impl Kernel {
     /// Opens the current process's memory, what others share with it, and no more to user mode.
     pub fn protect(&mut self) {
         let process = &mut self.processes[self.current % MAX_PROCESSES];
-        arch::protect(process.app.flash, process.protected_ram());
+        Hardware::protect(process.app.flash, process.protected_ram());
         process.inbox.take_moved();
         let open = !process.inbox.is_closed();
         // With most processes there is nothing to open here, nor to close.
         if open || self.windows_open {
-            arch::open_windows(process.inbox.windows());
+            Hardware::open_windows(process.inbox.windows());
             self.windows_open = open;
         }
         self.protected = Some(self.current);
@@ -162,26 +162,26 @@ impl Kernel {
 
     /// Serves what is pending. Returns whether the current process's time slice is over.
     fn serve_interrupts(&mut self) -> bool {
-        let pending = arch::pending_interrupts();
+        let pending = Hardware::pending_interrupts();
         let mut slice_over = false;
         if pending.timer {
-            let now = timer::now();
+            let now = Hardware::now();
             self.drivers.alarm.expire(now, &mut self.processes);
             slice_over = self.slice_end.take_if(|end| *end <= now).is_some();
             self.set_timer();
         }
         // One at a time: if there is another, it interrupts as soon as a process runs.
         if pending.external
-            && let Some(source) = arch::claim_interrupt()
+            && let Some(source) = Hardware::claim_interrupt()
         {
             match source {
                 Source::UartSent => {
-                    uart::acknowledge_sent();
+                    Hardware::acknowledge_sent();
                     self.drivers.console.sent(&mut self.processes);
                 }
                 Source::Other(number) => say!("interrupt {number} was not asked for"),
             }
-            arch::complete_interrupt(source);
+            Hardware::complete_interrupt(source);
         }
         slice_over
     }
@@ -195,14 +195,14 @@ impl Kernel {
         let others = self.processes.iter().enumerate();
         let mut others = others.filter(|(index, _)| *index != current);
         if others.any(|(_, process)| process.is_runnable()) {
-            self.slice_end = Some(timer::now() + slice);
+            self.slice_end = Some(Hardware::now() + slice);
             self.set_timer();
         }
     }
 
     /// Sets the timer to what comes first: an alarm, or the end of the time slice.
     pub fn set_timer(&mut self) {
-        timer::set(
+        Hardware::set_timer(
             self.drivers
                 .alarm
                 .next()
@@ -213,7 +213,7 @@ impl Kernel {
     }
 
     /// The current process did what it may not: says so and stops it, or starts it again if the image
-    /// says so (see [`arch::fault_restarts`]). The others run on.
+    /// says so (see [`Machine::fault_restarts`]). The others run on.
     pub fn fault(&mut self, cause: u32, value: u32) {
         let process = self.process();
         report::fault(&process.app, &process.frame, cause, value);

@@ -14,7 +14,7 @@
 //! process N, as a service if its argument is 0, else as a client.
 
 use crate::abi::{ErrorCode, Return};
-use crate::arch::timer;
+use crate::arch::{Hardware, Machine};
 use crate::drivers::{Call, alarm, ipc, perf};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
@@ -125,7 +125,7 @@ impl Kernel {
             (alarm::NUMBER, 0) => return self.give(Return::U32(1)),
             // The old way to set an alarm: the time when it is due.
             (alarm::NUMBER, 4) => {
-                let now = timer::now() as u32;
+                let now = Hardware::now() as u32;
                 self.command_call(6, [now, first.wrapping_sub(now)])
             }
             _ => self.command_call(number, [first, second]),

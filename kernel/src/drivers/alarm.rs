@@ -15,7 +15,7 @@
 
 use super::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return};
-use crate::arch::timer;
+use crate::arch::{Hardware, Machine};
 use crate::process::{MAX_PROCESSES, Processes};
 use crate::upcall::UpcallId;
 
@@ -43,17 +43,17 @@ impl Alarm {
         let [first, second] = call.arguments;
         let result = match call.number {
             0 => return (Return::Success, Then::Nothing),
-            1 => return (Return::U32(timer::TICKS_PER_SECOND), Then::Nothing),
-            2 => return (Return::U32(timer::now() as u32), Then::Nothing),
+            1 => return (Return::U32(Hardware::TICKS_PER_SECOND), Then::Nothing),
+            2 => return (Return::U32(Hardware::now() as u32), Then::Nothing),
             3 => match due.take() {
                 Some(_) => Return::Success,
                 None => Return::Failure(ErrorCode::Already),
             },
             5 => {
-                let now = timer::now();
+                let now = Hardware::now();
                 Return::U32(set(due, now, now as u32, first))
             }
-            6 => Return::U32(set(due, timer::now(), first, second)),
+            6 => Return::U32(set(due, Hardware::now(), first, second)),
             _ => Return::Failure(ErrorCode::NoSupport),
         };
         (result, Then::SetTimer)
