@@ -202,14 +202,8 @@ impl Kernel {
 
     /// Sets the timer to what comes first: an alarm, or the end of the time slice.
     pub fn set_timer(&mut self) {
-        Hardware::set_timer(
-            self.drivers
-                .alarm
-                .next()
-                .into_iter()
-                .chain(self.slice_end)
-                .min(),
-        );
+        let alarm = self.drivers.alarm.next();
+        Hardware::set_timer(alarm.into_iter().chain(self.slice_end).min());
     }
 
     /// The current process did what it may not: says so and stops it, or starts it again if the image

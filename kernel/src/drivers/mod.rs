@@ -4,8 +4,9 @@
 //!
 //! A driver is one file with its command table on top. A command is told who calls with what
 //! ([`Call`]), and given the processes, to look into the caller's buffers and to report events. Its
-//! answer says what follows from it besides the result ([`Then`]), and so do the places of buffers
-//! and upcalls: the rest of the kernel acts on that, and knows no driver's number.
+//! answer says what follows from it besides the result ([`Then`]), and functions here say what follows
+//! from an upcall or a buffer. Whoever asks acts on that and need not know drivers by number; only
+//! the versions of the interface do, for what they number or do differently.
 
 pub mod alarm;
 pub mod console;
