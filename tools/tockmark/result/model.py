@@ -250,7 +250,9 @@ class Result:
         return replace(
             self,
             rows=tuple(filter(meant, self.rows)),
-            **{kind: tuple(filter(meant, getattr(self, kind))) for kind in GONE},
+            failed=tuple(filter(meant, self.failed)),
+            skipped=tuple(filter(meant, self.skipped)),
+            missing=tuple(filter(meant, self.missing)),
         )
 
     @property
