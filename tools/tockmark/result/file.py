@@ -338,7 +338,6 @@ def _kept(row: Row) -> Kept:
 
 
 def _run(samples: tuple[int, ...]) -> str:
-    """A short series as one run, as the log has the events."""
-    if len(set(samples)) == 1:
-        return compress(list(samples))
-    return f"({','.join(map(str, samples))})"
+    """A series as the one run that it was in the log."""
+    run = compress(list(samples))
+    return f"({','.join(map(str, samples))})" if " " in run else run
