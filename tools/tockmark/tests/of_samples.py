@@ -4,7 +4,9 @@
 from dataclasses import replace
 
 import msgspec
+from typer.testing import Result as Done
 
+from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark, compress, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import Context, build
@@ -55,3 +57,12 @@ def with_provenance(result: Result, **changes: object) -> Result:
     if "said" in changes:
         changes["apps"] = (Apps(("time",), changes.pop("said")),)  # type: ignore[arg-type]
     return replace(result, provenance=msgspec.structs.replace(result.provenance, **changes))
+
+
+def exit_code(done: Done) -> int:
+    """The code with which the tool would end; an error that no verb may raise is raised."""
+    if isinstance(done.exception, TockmarkError):
+        return done.exception.code
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code
