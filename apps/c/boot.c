@@ -46,28 +46,7 @@ static bool sample_restart(struct tm_run *run) {
     return true;
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "boot.per_process",
-        .samples = 1,
-        .inner = 1,
-        .from = "reset",
-        .to = "start",
-        .scene = 1,
-        .params = {TM_PARAM("apps", 1, 2, 3, 4)},
-        .sample = sample_boot,
-    },
-    {
-        .id = "boot.restart",
-        .samples = 25,
-        .inner = 1,
-        .skip = TM_BY_ABI("version 1 has no exit", 0),
-        .from = "exit",
-        .to = "start",
-        .scene = 8,
-        .setup = setup_restart,
-        .sample = sample_restart,
-    },
-};
-
-const struct tm_app tm_app = {.name = "boot", TM_BENCHES(benches)};
+TM_BENCH(boot_per_process, .from = "reset", .to = "start", .sample = sample_boot);
+TM_BENCH(boot_restart, .from = "exit", .to = "start", .setup = setup_restart,
+         .sample = sample_restart);
+TM_APP(boot);

@@ -10,9 +10,10 @@
 #ifndef TM_APPS_EXCHANGE_H
 #define TM_APPS_EXCHANGE_H
 
+#include "bodies.h"
 #include "ipc.h"
 
-#define PAYLOAD_MAX 10240
+#define PAYLOAD_MAX TM_MAX_ipc_bandwidth_size
 #define SERVER_NAME "ipc_server"
 
 /* What the server does when notified. It takes a new role after the exchange that asks for it. */

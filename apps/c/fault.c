@@ -30,16 +30,5 @@ static bool sample(struct tm_run *run) {
     return tm_require(run, "ipc_notify", notified);
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "fault.stop",
-        .samples = FAULTERS,
-        .inner = 1,
-        .from = "fault",
-        .to = "next",
-        .scene = 1,
-        .sample = sample,
-    },
-};
-
-const struct tm_app tm_app = {.name = "fault", TM_BENCHES(benches)};
+TM_BENCH(fault_stop, .from = "fault", .to = "next", .sample = sample);
+TM_APP(fault);

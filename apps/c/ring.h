@@ -7,9 +7,9 @@
 #include "ipc.h"
 
 /* The sizes of a working set, in the order in which ctx.c asks for them. */
-static const uint32_t ring_kib[] = {0, 1, 4};
+static const uint32_t ring_kib[] = {TM_VALUES_ctx_ring_kib};
 
-#define RING_WORDS 1024 /* the largest */
+#define RING_WORDS (256 * TM_MAX_ctx_ring_kib) /* the largest */
 
 /* Reads every word of the first so many KiB, as mem.read_asm does. */
 static inline void ring_walk(uint32_t set[RING_WORDS], uint32_t kib) {

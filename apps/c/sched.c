@@ -43,27 +43,7 @@ static bool sample_jump(struct tm_run *run) {
     }
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "sched.alarm_lateness",
-        .samples = 100,
-        .inner = 1,
-        .from = "irq",
-        .to = "upcall",
-        .scene = 1,
-        .params = {TM_NAMED_PARAM("beside", "alone", "spinner", "ipc")},
-        .setup = alarm_setup,
-        .sample = alarm_sample,
-        .finish = alarm_finish,
-    },
-    {
-        .id = "sched.preempted",
-        .samples = 20,
-        .inner = 1,
-        .all_samples = true,
-        .scene = 4,
-        .sample = sample_jump,
-    },
-};
-
-const struct tm_app tm_app = {.name = "sched", TM_BENCHES(benches)};
+TM_BENCH(sched_alarm_lateness, .from = "irq", .to = "upcall", .setup = alarm_setup,
+         .sample = alarm_sample, .finish = alarm_finish);
+TM_BENCH(sched_preempted, .all_samples = true, .sample = sample_jump);
+TM_APP(sched);
