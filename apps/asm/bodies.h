@@ -1,34 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The sampler and the measured bodies, for C. A body takes its argument in a0 and returns a word
- * there from which one can see that it did its work; the .S file of its group says what it retires.
+ * The samplers and the measured bodies, for C. The .S file of a body's group says what it retires.
  */
 #ifndef TM_ASM_BODIES_H
 #define TM_ASM_BODIES_H
 
-#include <stdint.h>
-
 #include "abi.h"
+#include "shot.h"
 
-typedef uint32_t tm_body(void *arg);
-
-#include "rows.h"
-
-/* One measurement: what to call, and what came of it. The samplers know these offsets. */
-struct tm_shot {
-    tm_body *body;
-    void *arg;
-#if TM_ABI == 1
-    uint32_t counter; /* which one to read: TM_PERF_CYCLES or TM_PERF_INSTRET */
-    uint32_t cycles;  /* what that one counted between the two readings */
-#else
-    uint32_t cycles;      /* between the two readings */
-    uint32_t instret;     /* likewise */
-    uint32_t read_before; /* what the readings themselves returned: TOCK_SUCCESS_U32_U32 */
-    uint32_t read_after;
-#endif
-    uint32_t result[2]; /* a0 and a1 as the body left them */
-};
+#include "rows.h" /* the bodies, which are of the type tm_body */
 
 void tm_sample(struct tm_shot *shot);
 
