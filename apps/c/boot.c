@@ -5,15 +5,12 @@
  * in the slot before this one) to its first instruction. The times are the simulator's, by its
  * marks.
  */
-#include "alarm.h"
 #include "bench.h"
-#include "ipc.h"
+#include "mark.h"
+#include "peer.h"
 
 static uint32_t restarter;
 static volatile bool started;
-
-/* A sample of a restart begins here. */
-__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
 
 /* What is measured was over before this app could do anything. */
 static bool sample_boot(struct tm_run *run) {
@@ -27,8 +24,7 @@ static void on_start(uint32_t sender, uint32_t length, uint32_t address, void *u
 }
 
 static bool setup_restart(struct tm_run *run) {
-    static char name[] = "restarter";
-    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    struct tock_return found = tm_peer_find("restarter", 1);
     if (!tm_require(run, "ipc_discover", found))
         return false;
     restarter = found.word[0];

@@ -4,11 +4,8 @@
  * behind it; each notifies the next and yields. A sample is as many rounds as it takes to
  * make the hops of the catalogue.
  */
-#include "alarm.h"
 #include "ring.h"
 #include "sampling.h"
-
-enum { START_MS = 5 };
 
 static uint32_t members[4]; /* their IPC numbers, by slot */
 static uint32_t size;
@@ -42,11 +39,10 @@ static uint32_t rounds(void *arg) {
 
 /* Once, when the others have had the time to register. */
 static bool join(struct tm_run *run) {
-    static struct ring_name name;
-    if (!tm_require(run, "nap", tm_nap(START_MS)))
+    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
     for (uint32_t slot = 0; slot < tm_link.slots; slot++) {
-        struct tock_return found = ring_find(&name, slot);
+        struct tock_return found = ring_find(slot);
         if (!tm_require(run, "ipc_discover", found))
             return false;
         members[slot] = found.word[0];

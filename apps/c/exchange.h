@@ -11,7 +11,8 @@
 #define TM_APPS_EXCHANGE_H
 
 #include "bodies.h"
-#include "ipc.h"
+#include "peer.h"
+#include "reading.h"
 
 #define PAYLOAD_MAX TM_MAX_ipc_bandwidth_size
 #define SERVER_NAME "ipc_server"
@@ -23,11 +24,6 @@ enum role {
     SEND,  /* reads the counters, answers, then again when the reading is written down */
     COPY,  /* copies the payload, reads the counters, answers */
     ROLES
-};
-
-/* On version 1, where a call reads one counter: `first` is the one that was asked for. */
-struct reading {
-    uint32_t first, second;
 };
 
 struct exchange {
@@ -43,15 +39,5 @@ struct exchange {
     uint32_t good; /* the copy is a copy */
     uint32_t payload[PAYLOAD_MAX / 4];
 };
-
-static inline __attribute__((always_inline)) struct reading take_reading(uint32_t counter) {
-#if TM_ABI == 1
-    return (struct reading){tock_call(TOCK_COMMAND, TM_PERF, counter, 0, 0), 0};
-#else
-    (void)counter;
-    struct tock_return both = tock_command(TM_PERF, TM_PERF_BOTH, 0, 0);
-    return (struct reading){both.word[0], both.word[1]};
-#endif
-}
 
 #endif

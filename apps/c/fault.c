@@ -6,22 +6,15 @@
  * stopped it. The times are the simulator's, by its marks.
  */
 #include "bench.h"
-#include "ipc.h"
-
-enum { FAULTERS = 3 };
-
-/* A sample begins here. */
-__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
+#include "mark.h"
+#include "peer.h"
 
 /* The next instruction of this app. */
-__attribute__((noinline)) void tm_mark_next(void) { __asm__ volatile(""); }
+TM_MARK(next)
 
 static bool sample(struct tm_run *run) {
-    static char name[] = "faulterN";
     static uint32_t taken;
-    name[7] = (char)('1' + taken);
-    struct tock_return found = tm_ipc_find(name, taken ? 8 : 7); /* faulter, faulter2, … */
-    taken++;
+    struct tock_return found = tm_peer_find("faulter", ++taken);
     if (!tm_require(run, "ipc_discover", found))
         return false;
     tm_mark_arm();

@@ -7,11 +7,7 @@
  * way is measured towards the process that takes over at once, and the way back also where the
  * server first has to yield, as in the study.
  */
-#include "alarm.h"
-#include "bench.h"
 #include "exchange.h"
-
-enum { START_MS = 5 };
 
 static struct exchange shared;
 static uint32_t server;           /* its number */
@@ -58,13 +54,12 @@ static bool ask_for(struct tm_run *run, uint32_t next) {
 
 /* Once, when the server has had the time to register. */
 static bool connect(struct tm_run *run) {
-    static char name[] = SERVER_NAME;
     static bool connected;
     if (connected)
         return true;
-    if (!tm_require(run, "nap", tm_nap(START_MS)))
+    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
-    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    struct tock_return found = tm_peer_find(SERVER_NAME, 1);
     if (!tm_require(run, "ipc_discover", found))
         return false;
     server = found.word[0];
@@ -79,8 +74,7 @@ static bool setup_round_trip(struct tm_run *run) { return connect(run) && ask_fo
 
 /* On version 1 the server has to be told when the pass over the other counter begins. */
 static bool before(struct tm_run *run) {
-    uint32_t wanted = TM_BY_ABI(run->shot.counter, 0);
-    (void)run;
+    uint32_t wanted = counter_of(run);
     if (counter == wanted)
         return true;
     counter = wanted;
@@ -89,10 +83,7 @@ static bool before(struct tm_run *run) {
 
 /* A sample; one that goes backwards holds a reading that is not of this exchange. */
 static bool put(struct tm_run *run, struct reading from, struct reading to) {
-    run->shot.cycles = to.first - from.first;
-#if TM_ABI == 2
-    run->shot.instret = to.second - from.second;
-#endif
+    put_sample(run, from, to);
     return run->shot.cycles < 1u << 31 || tm_fail(run, "timestamp", "STALE");
 }
 
@@ -244,7 +235,7 @@ TM_BENCH(ipc_client_to_server, .setup = setup_to_server, .before = before,
          .sample = sample_to_server);
 TM_BENCH(ipc_server_to_client, .setup = setup_to_client, .before = before,
          .sample = sample_to_client);
-TM_BENCH(ipc_server_to_client_late, .setup = setup_to_client, .before = before,
+TM_BENCH(ipc_server_to_client_late, .setup = setup_to_server, .before = before,
          .sample = sample_to_client);
 TM_BENCH(ipc_round_trip, .setup = setup_round_trip, .before = before, .sample = sample_round_trip);
 /* What came of a search is for its finish to see. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app syscall: one or two system calls in each sample. The bodies are in asm/syscalls.S. */
-#include "alarm.h"
 #include "sharer.h"
 
 static uint8_t upcall_ran; /* the kernel's answer to yield-no-wait */
@@ -91,11 +90,10 @@ static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *u
 
 /* Asks as many others to share, one after the other, and looks into what each gives. */
 static bool setup_regions(struct tm_run *run) {
-    static struct sharer_name name;
-    if (!tm_require(run, "nap", tm_nap(5)))
+    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
     for (uint32_t slot = 1; slot <= run->value[0]; slot++) {
-        struct tock_return found = sharer_find(&name, slot);
+        struct tock_return found = tm_peer_find("sharer", slot);
         if (!tm_require(run, "ipc_discover", found))
             return false;
         uint32_t sharer = found.word[0];
