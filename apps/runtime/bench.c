@@ -51,10 +51,6 @@ static void print_bench(const struct tm_run *run) {
     begin_record(run, "bench");
     tm_record_number(&out, "inner", bench->inner);
     tm_record_number(&out, "n", run->samples);
-    if (bench->reads)
-        tm_record_number(&out, "reads", bench->reads);
-    if (bench->raw)
-        tm_record_words(&out, "net=raw");
     if (bench->from) {
         tm_record_words(&out, "clock=sim");
         tm_record_pair(&out, "from", bench->from);

@@ -51,8 +51,6 @@ struct tm_bench {
     uint32_t expect;    /* what body returns, if setup does not say */
     bool returns_any;   /* or it returns nothing that could be compared */
     const char *call;   /* the system call that the body makes, if one, for a fail record */
-    uint32_t reads;     /* pairs of readings in a sample of its own hook, if not 1 */
-    bool raw;           /* nothing is to be subtracted */
     const char *from;   /* the sample is the simulator's time from this mark (docs/protocol.md) */
     const char *to;     /* to that one, if setup does not say; the app prints none */
     uint32_t events_to; /* a sweep's last value that events are counted for; 0: all */
