@@ -13,27 +13,6 @@ TM_BENCH(time_read, .body = tm_body_empty);
 
 static struct tm_out out = {.write = tm_console_write};
 
-bool tm_skip(struct tm_run *run, const char *reason) {
-    run->skip_reason = reason;
-    return false;
-}
-
-bool tm_fail(struct tm_run *run, const char *call, const char *error) {
-    if (!run->failed_call) { /* what failed first is why */
-        run->failed_call = call;
-        run->failed_error = error;
-    }
-    return false;
-}
-
-bool tm_fail_with(struct tm_run *run, const char *call, struct tock_return returned) {
-    return tm_fail(run, call, tock_error_name(returned.word[0]));
-}
-
-bool tm_verify(struct tm_run *run, bool as_it_should) {
-    return as_it_should || tm_fail(run, "verify", "WRONG_RESULT");
-}
-
 static void begin_record(const struct tm_run *run, const char *kind) {
     tm_record(&out, kind);
     tm_record_words(&out, run->bench->id);
