@@ -20,12 +20,14 @@ ifeq ($(shell command -v $(CC)),)
 $(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 endif
 
-# What shapes the code: every app says these, with the compiler's version, in its begin record.
+# What shapes the code: every app says it in its begin record, with the language and the compiler.
 MACHINE := -march=rv32imc -mabi=ilp32
 CODE := -O3 $(MACHINE) -falign-functions=8
+SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
-	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_CFLAGS="$(CODE)$(if $(LIBTOCK), libtock-c)"'
+	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_LANG="c"' \
+	'-DTM_CC="$(SAID)$(if $(LIBTOCK), libtock-c)"'
 # The runtime needs no C library: here a loop that copies does not become a call of memcpy.
 RUNTIME_CFLAGS := -fno-tree-loop-distribute-patterns
 ASFLAGS = $(MACHINE) -MMD -MP -I$(OUT) -Iapps/asm -DTM_ABI=$(ABI)

@@ -131,10 +131,10 @@ static void measure_bench(const struct tm_bench *bench) {
 
 int main(void) {
     out.app = tm_app.name;
-    tm_record(&out, "begin proto=1 lang=c abi=" TEXT(TM_ABI));
+    tm_record(&out, "begin proto=1 lang=" TM_LANG " abi=" TEXT(TM_ABI));
     tm_record_number(&out, "apps", tm_link.apps);
     tm_record_words(&out, "perf=" TEXT(TM_PERF));
-    tm_record_quoted(&out, "cc", "riscv64-unknown-elf-gcc " __VERSION__ " " TM_CFLAGS);
+    tm_record_quoted(&out, "cc", TM_CC);
     tm_record_end(&out);
 
     measure(&tm_bench_time_read, (uint32_t[TM_PARAMS_MAX]){0});
