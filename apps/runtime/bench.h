@@ -2,8 +2,8 @@
 /*
  * The benchmark harness: what an app of benchmarks consists of.
  *
- * An app is its group's benchmarks; main() is the harness's. A benchmark gives one
- * row for each value of its parameters, and a row goes like this:
+ * An app is its group's benchmarks; main() is the harness's. A benchmark gives one row for each
+ * value of its parameters, and a row goes like this:
  *
  *     setup      once: prepares the body, may give up by tm_skip() or tm_fail()
  *     samples    before, outside of the sample; then read counters, body, read counters: nothing
@@ -42,7 +42,7 @@ struct tm_bench {
     uint32_t samples; /* how many, at most TM_SAMPLES_MAX */
     uint32_t inner;   /* operations in a sample */
     uint32_t scene;   /* in which it runs; 0: where the app stands alone */
-    uint32_t scenes; /* its first parameter's i-th value runs in scene `scene` + i; 1: all in one */
+    uint32_t scenes;  /* 1: all values there; else its first parameter's i-th in `scene` + i */
     const char *skip; /* why it is not even tried on this version */
     struct tm_param params[TM_PARAMS_MAX];
 
