@@ -18,6 +18,7 @@ import pytest
 
 from tockmark import paths
 from tockmark.profile.trace import Step, parse
+from tockmark.result import file
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 PLAIN = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
@@ -136,12 +137,14 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
 
     result = tmp_path / "result.json"
     tockmark("run", "--only", "syscall", "--icache", "on", "-o", str(result))
-    (row,) = (r for r in json.loads(result.read_text())["rows"] if r["id"] == "syscall.command")
-    sample = row["cycles"]["stats"]["median"]
+    (row,) = (row for row in file.load(result).rows if row.id == "syscall.command")
+    assert row.cycles is not None
+    assert row.instret is not None
+    sample = row.cycles.median
 
     said = tockmark("profile", "syscall.command", "-o", str(tmp_path))
     sums = [line.split()[:3] for line in said.splitlines() if line.endswith("  sum")]
-    assert sums == [[str(sample), "100.0", str(row["instret"]["stats"]["median"])]] * 2
+    assert sums == [[str(sample), "100.0", str(row.instret.median)]] * 2
     assert (tmp_path / "profile.txt").read_text().strip() in said
 
     folded = (tmp_path / "stacks.folded").read_text().splitlines()
