@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -24,6 +25,19 @@ STRANGERS = "Not in this catalogue"  # behind them: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
 Params = dict[str, int | str]
+
+
+class HasPlace(Protocol):
+    """What the catalogue can put in order."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def params(self) -> Params: ...
+
+
+Placed = TypeVar("Placed", bound=HasPlace)
 
 
 @dataclass(frozen=True)
@@ -119,6 +133,23 @@ class Catalogue:
         """Where a row stands in a table, whether the catalogue knows it or not."""
         known = self.benchmarks.get(id_)
         return known.section if known else STRANGERS
+
+    def moved(self, id_: str, params: Params) -> int | None:
+        """The bytes that a sample of this row moves, if it moves any."""
+        known = self.benchmarks.get(id_)
+        moved = params.get(known.bytes) if known and known.bytes else None
+        return moved if isinstance(moved, int) else None
+
+    def in_sections(self, rows: Iterable[Placed]) -> list[tuple[str, list[Placed]]]:
+        """Rows, or whatever stands for one, by section in the catalogue's order; strangers last."""
+        known = self.rows(self.benchmarks)
+        place = {(id_, frozenset(params.items())): at for at, (id_, params) in enumerate(known)}
+        found: dict[str, list[Placed]] = {name: [] for name in [*self.sections(), STRANGERS]}
+        for row in sorted(
+            rows, key=lambda r: place.get((r.id, frozenset(r.params.items())), len(known))
+        ):
+            found[self.section_of(row.id)].append(row)
+        return [(name, those) for name, those in found.items() if those]
 
     def rows(self, ids: Iterable[str]) -> list[tuple[str, Params]]:
         """The rows that these benchmarks must give, in the catalogue's order."""
