@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The pages say what is so: tables are those of committed results, links lead somewhere."""
+"""The pages say what is so: tables are those of committed results, links lead somewhere, and so do
+the paths that are named."""
 
+import fnmatch
 import re
 import subprocess
 import sys
@@ -12,7 +14,16 @@ from tockmark.result import result
 from tockmark.show import view
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "kernel" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+BUILT = ("build", ".venv", ".tools")
+UPSTREAM = ("tock", "libtock-c", "ibex", "opentitan")  # whose paths have this before them
+READERS = ("~", "path")  # stand for the reader's own: ~/tock, path/to/kernel.elf
+PATH = re.compile(r"(?<![\w./$~…-])[\w.~-]+/[\w./*<>{},…-]*")
+NAME = re.compile(r"`([\w-]+\.(?:c|cc|h|S|sv|vlt|ld|rs|py|sh|toml|mk|j2|md))`")
+OPEN = re.compile(r"<\w+>|\{[\w.,]+\}|…")  # a place that anything may stand in
 
 
 def test_tables_are_those_of_the_committed_results() -> None:
@@ -27,6 +38,67 @@ def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     for link in links:
         assert link.startswith("https://") or (page.parent / link).exists(), link
+
+
+def known() -> set[str]:
+    """Our files and folders, from the root: what git has or would add."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [Path(name) for name in listed.splitlines() if (ROOT / name).exists()]
+    return {str(path) for file in files for path in (file, *file.parents)} - {"."}
+
+
+def lost_paths(text: str, ours: set[str]) -> list[str]:
+    """The paths in a page that are not there, each with its line.
+
+    A path that begins with a folder of our root is ours. In code, any other with a slash is suspect
+    that has the name of a file or a slash at its end: ours are written from the root. A name alone
+    is that of one of our sources."""
+    roots = {path for path in ours if "/" not in path}
+    names = {Path(path).name for path in ours}
+    lost = []
+    for number, line in enumerate(text.splitlines(), 1):
+        prose = re.sub(r"\]\([^)]*\)", "]", line)  # links have a test of their own
+        code = [match.span() for match in re.finditer(r"`[^`]+`", prose)]
+        found = [match[1] for match in NAME.finditer(prose) if match[1] not in names]
+        for match in PATH.finditer(prose):
+            path = match[0].rstrip(".,")
+            root = path.partition("/")[0]
+            if root in roots:
+                wanted = OPEN.sub("*", path).rstrip("/")
+                found += [] if fnmatch.filter(ours, wanted) else [path]
+            elif root not in (*BUILT, *UPSTREAM, *READERS):
+                coded = any(start < match.start() < end for start, end in code)
+                found += [path] if coded and re.search(r"\.[a-zA-Z]\w*$|/$", path) else []
+        lost += [f"{number}: {path}" for path in found]
+    return lost
+
+
+def test_paths_are_there() -> None:
+    ours = known()
+    lost = [
+        f"{page.relative_to(ROOT)}:{path}"
+        for page in PAGES
+        for path in lost_paths(page.read_text(encoding="utf-8"), ours)
+    ]
+    assert not lost, "not in the checkout, from its root:\n" + "\n".join(lost)
+
+
+@pytest.mark.parametrize(
+    ("line", "lost"),
+    [
+        ("see docs/gone.md.", ["1: docs/gone.md"]),
+        ("`docs/here.md`, docs/, docs/h*.md, `docs/<page>.md`, docs/{here,gone}.md", []),
+        ("`docs/<page>.txt`", ["1: docs/<page>.txt"]),
+        ("`model/part.h` and `model/`", ["1: model/part.h", "1: model/"]),
+        ("`here.md` and `gone.md`, not gone.md nor `x.json`", ["1: gone.md"]),
+        ("load/store, `MB/s`, 1/2", []),
+        ("build/docs/x.md, `.venv/bin/x`, `~/docs/x.md`, `path/to/x.elf`", []),
+        ("`tock/docs/gone.md`, [page](docs/gone.md), https://a.org/docs/gone.md", []),
+    ],
+)
+def test_a_path_that_is_not_there_is_found(line: str, lost: list[str]) -> None:
+    assert lost_paths(line, {"docs", "docs/here.md"}) == lost
 
 
 def test_the_published_schema_is_that_of_the_tool() -> None:

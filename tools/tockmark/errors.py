@@ -5,6 +5,7 @@ OK = 0
 INCOMPLETE = 1  # something failed or is missing; what was good is kept
 UNUSABLE = 2  # unusable input, or wrong usage
 REGRESSION = 3  # beyond a hard limit of `gate`
+INTERRUPTED = 130  # Ctrl-C, as shells have it; what was good is kept
 
 
 class TockmarkError(Exception):

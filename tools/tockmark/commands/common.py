@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tockmark.errors import INCOMPLETE, OK
-from tockmark.result import result as results
+from tockmark.result.model import Result
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
@@ -28,12 +28,19 @@ def _set_debug(value: bool) -> bool:
 Debug = Annotated[
     bool, typer.Option("--debug", callback=_set_debug, help="Show the trace of an error.")
 ]
+Only = Annotated[
+    str | None,
+    typer.Option(
+        help="Which rows: ids, groups, patterns, kernel or app, separated by commas:"
+        " 'syscall,call.args:n=3'."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
 
 
-def judge(result: results.Json) -> int:
+def judge(result: Result) -> int:
     """Name on stderr what is wrong with a result; the exit code that it deserves."""
-    reasons = results.incomplete(result)
+    reasons = result.incomplete
     for reason in reasons[:SHOWN_REASONS]:
         print(f"tockmark: {reason}", file=sys.stderr)
     if len(reasons) > SHOWN_REASONS:

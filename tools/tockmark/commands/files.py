@@ -2,6 +2,7 @@
 """Verbs that turn one file into another, or into a table: parse, table, export."""
 
 import json
+import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import AsJson, Debug, judge
+from tockmark.commands.common import AsJson, Debug, Only, judge
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.log import parse
-from tockmark.result import result as results
-from tockmark.show import export, table
+from tockmark.files import write_whole
+from tockmark.result import file, parse
+from tockmark.show import export, summary, table
+from tockmark.show.text import LINE
 from tockmark.suite import catalogue
+from tockmark.suite.select import select
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +30,9 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="table",
         epilog="Examples: `tockmark table results/a.json`; "
-        "`tockmark table a.json b.json` side by side; `tockmark table a.json --events`",
+        "`tockmark table a.json b.json` side by side; `tockmark table a.json --all`; "
+        "`tockmark table a.json --only 'call.*,mem.copy_asm:size=64'`; "
+        "`tockmark table a.json --events`",
     )(table_verb)
     app.command(
         name="export",
@@ -54,37 +59,51 @@ def parse_verb(
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
     known = catalogue.load()
     result = parse.parse(log, known)
-    results.write_whole({path: results.text(result)})
-    print(f"{len(result['rows'])} rows kept: {paths.shown(path)}")
-    for id_ in sorted({row["id"] for row in result["rows"]} - known.benchmarks.keys()):
+    write_whole({path: file.text(result)})
+    print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
+    for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
     raise typer.Exit(judge(result))
 
 
 def table_verb(
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every row, not one screen of them.")
+    ] = False,
+    only: Only = None,
     events: Annotated[
         bool, typer.Option("--events", help="Show the core's event counters: stalls, loads, …")
     ] = False,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Show result files as a table; several of them side by side."""
+    """Show what result files cost on one screen; several of them side by side.
+
+    --all shows every row, --only those that are named."""
     known = catalogue.load()
-    named = [(paths.shown(file), results.load(file)) for file in files]
+    named = [(paths.shown(path), file.load(path)) for path in files]
+    if only is not None:
+        there = [(row.id, row.params) for _, result in named for row in result.rows]
+        wanted = select(known, only, there)
+        named = [(name, result.only(wanted)) for name, result in named]
+    results = [result for _, result in named]
     if events:
-        print("\n".join(table.render_events(result, known) for _, result in named), end="")
+        print("\n".join(table.render_events(result, known) for result in results), end="")
     elif as_json:
-        print(json.dumps(table.as_json(named, known), indent=1, ensure_ascii=False))
+        print(json.dumps(table.as_json(results, known), indent=1, ensure_ascii=False))
+    elif not every and only is None:
+        print(summary.render(named, known), end="")
     elif len(named) == 1:
-        print(table.render(named[0][1], known), end="")
+        print(table.render(results[0], known), end="")
     else:
-        print(table.render_side_by_side(named, known), end="")
-    raise typer.Exit(INCOMPLETE if any(results.incomplete(r) for _, r in named) else OK)
+        width = max(summary.NARROW, min(LINE, shutil.get_terminal_size((LINE, 24)).columns))
+        print(table.render_side_by_side(named, known, width), end="")
+    raise typer.Exit(INCOMPLETE if any(result.incomplete for result in results) else OK)
 
 
 def export_verb(
-    file: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file.")],
+    path: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file.")],
     form: Annotated[
         Form,
         typer.Option(
@@ -101,12 +120,12 @@ def export_verb(
     """Write a result in a form that another tool reads.
 
     A row with an error is in no form but csv: it is named on stderr, and the exit code is 1."""
-    result = results.load(file)
+    result = file.load(path)
     text = export.export(result, catalogue.load(), form.value)
     if output is None:
         print(text, end="")
     else:
-        results.write_whole({output: text})
+        write_whole({output: text})
         print(f"written {paths.shown(output)}")
     dropped = export.left_out(result)
     for reason in dropped:

@@ -66,7 +66,6 @@ def _said(version: patch.Version) -> str:
 def _next(tree: Path, version: patch.Version) -> str:
     options = f" {version.run}" if version.run else ""
     return (
-        "Next, as Tock's own documentation says, with the toolchain that this tree names:\n"
-        f"  make -C {tree / version.board}\n"
-        f"then\n  tockmark run{options} --kernel {patch.elf(tree, version)}"
+        f"Next, build {version.board} as Tock's own documentation says, then\n"
+        f"  tockmark run{options} --kernel {patch.elf(tree, version)}"
     )

@@ -12,14 +12,187 @@ import typer
 
 from tockmark import paths, profile
 from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.errors import INTERRUPTED
 from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
 from tockmark.result.provenance import BASELINE
-from tockmark.show import table
-from tockmark.suite import catalogue
-from tockmark.suite.select import Selection, only_one, select
+from tockmark.show import summary, table
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.select import only_one, select
 from tockmark.target import board as boards
 from tockmark.target import run
-from tockmark.target.image import Apps, Kernel, named, read_kernel
+from tockmark.target.image import Apps, named, read_kernel
+
+
+class Switch(StrEnum):
+    """on or off."""
+
+    ON = "on"
+    OFF = "off"
+
+
+KernelFile = Annotated[
+    Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
+]
+KernelName = Annotated[
+    str | None, typer.Option(help="What to call a kernel that does not say its name.")
+]
+BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    app.command(
+        name="run",
+        epilog="Examples: `tockmark run`; `tockmark run --only kernel,loop.empty`; "
+        "`tockmark run --only call.args:n=3`; "
+        "`tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off`; "
+        "`tockmark run --machine nexysvideo` after `make sim-nexysvideo kernel-nexysvideo`. "
+        f"Exit code {INTERRUPTED} after Ctrl-C: what was measured is kept.",
+    )(run_verb)
+    app.command(
+        name="profile",
+        epilog="Examples: `tockmark profile syscall.command`; "
+        "`tockmark profile call.args:n=3 -o out`",
+    )(profile_verb)
+
+
+def run_verb(
+    kernel: KernelFile = None,
+    kernel_name: KernelName = None,
+    opt_level: Annotated[
+        str | None,
+        typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
+    ] = None,
+    only: Only = None,
+    board: BoardName = boards.DEFAULT,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
+    ] = None,
+    abi: Annotated[
+        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
+    ] = 2,
+    apps: Annotated[
+        Path | None,
+        typer.Option(help="Folder with other builds of the apps; default: build/apps/c-abi<N>."),
+    ] = None,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
+    ] = None,
+    all_samples: Annotated[
+        bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
+    ] = False,
+    samples: Annotated[
+        int | None, typer.Option(min=9, help="Take at most so many samples of a row; default: 64.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Result file; the log goes beside it.")
+    ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(help="Show the new run beside this result; may be given again."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every row, not one screen of them.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
+    ] = None,
+    max_cycles: Annotated[
+        int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Run the suite and print what it costs.
+
+    Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
+    A run that is partial or incomplete says so in the name of its files."""
+    profiled = boards.load(boards.simulated(machine) if machine else board)
+    known = catalogues.load()
+    wanted = select(known, only)
+    ids = set(wanted.ids())
+    others = [(paths.shown(path), file.load(path)) for path in beside or ()]
+    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
+    options = run.Options(
+        kernel=named(elf, kernel_name, opt_level),
+        board=profiled,
+        apps=Apps(apps, abi) if apps is not None else Apps.built(abi),
+        catalogue=known,
+        boots=[boot for boot in known.boots() if ids.intersection(boot.measures)],
+        icaches=[True, False] if icache is None else [icache is Switch.ON],
+        all_samples=all_samples,
+        samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
+        jobs=jobs or os.cpu_count() or 1,
+        max_cycles=max_cycles or profiled.target.max_cycles,
+    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ran = run.run(options)
+    result, log = result_of(ran, options, wanted)
+    path = output if output is not None else default_path(options, result, only)
+    shown = [(paths.shown(path), result), *others]
+    if every or (only is not None and not others):
+        print(table.render(result, known), flush=True)
+    else:
+        print(summary.render(shown, known), flush=True)
+    write_whole({path.with_suffix(".log"): log, path: file.text(result)})
+    print(f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}")
+    code = judge(result)
+    raise typer.Exit(INTERRUPTED if ran.interrupted else code)
+
+
+def default_path(options: run.Options, result: Result, only: str | None) -> Path:
+    """Where a result goes: no run replaces another, and a partial or incomplete one says so."""
+    said = options.kernel.name or options.kernel.path.stem
+    name = BASELINE if said.startswith(BASELINE) else said.lower().replace(" ", "-")
+    parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.apps.abi}"]
+    parts += [options.board.name]
+    if len(options.icaches) == 1:
+        parts += ["icache-on" if options.icaches[0] else "icache-off"]
+    if only is not None:
+        parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
+    parts += ["incomplete"] if result.incomplete else []
+    stem, count = "-".join(parts), 1
+    path = paths.RESULTS / f"{stem}.json"
+    while path.exists() or path.with_suffix(".log").exists():
+        count += 1
+        path = paths.RESULTS / f"{stem}-{count}.json"
+    return path
+
+
+def profile_verb(
+    benchmark: Annotated[
+        str, typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3.")
+    ],
+    kernel: KernelFile = None,
+    kernel_name: KernelName = None,
+    board: BoardName = boards.DEFAULT,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
+    ] = None,
+    max_cycles: Annotated[
+        int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
+    ] = None,
+    as_json: AsJson = False,
+    debug: Debug = False,
+) -> None:
+    """Show where each cycle of one steady sample goes: by phase, function and cause.
+
+    Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
+    Needs what `make profile` builds."""
+    profiled = boards.load(board)
+    known = catalogues.load()
+    id_, params = only_one(known, benchmark)
+    measured = named(
+        read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
+    )
+    cached = profiled.target.icache if icache is None else icache is Switch.ON
+    folder = output or profile.default_out(id_, params, measured, profiled, cached)
+    limit = max_cycles or profiled.target.max_cycles
+    options = profile.Options(measured, profiled, cached, id_, params, folder, limit, as_json)
+    print(profile.profile(options, known))

@@ -121,6 +121,8 @@ class Reader:
         elif match := _TITLE.fullmatch(text):
             self.finish()
             self._title, self._about, self._test, self._mode = [match[1]], [], "", "title"
+        elif _TITLE.search(text):
+            self._torn_title(text)
         elif match := _ABOUT.fullmatch(text):
             self.finish()
             self._about, self._mode = [match[1]], "about"
@@ -150,6 +152,13 @@ class Reader:
             self._break(f"{text[:40]!r} is no sample")
         else:
             self._problem(f"cannot place {text[:60]!r}; take the line out if it measures nothing")
+
+    def _torn_title(self, text: str) -> None:
+        """A title behind the rest of another line: whose tables follow is not known."""
+        if self._table is not None and not self._table.broken:
+            self._break(f"a title within the line {text[:40]!r}")
+        self.finish()
+        self._title, self._about, self._test, self._mode = None, [], "", ""
 
     def _heading(self, text: str) -> None:
         self.finish()

@@ -67,7 +67,7 @@ def build(
     return Result(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
-            tool=Tool(version=__version__),
+            tool=Tool("tockmark", __version__),
             kernel=context.kernel,
             board=context.board,
             abi=context.abi,

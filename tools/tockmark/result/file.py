@@ -22,7 +22,7 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import compress, expand
 from tockmark.log.rows import EVENTS, SERIES, Clock
 from tockmark.paths import shown
-from tockmark.result.model import Absent, Result, Row, Series
+from tockmark.result.model import GONE, Absent, Result, Row, Series
 from tockmark.result.provenance import Count, Part, Positive, Provenance, Published
 from tockmark.suite.catalogue import OVERHEAD, Params
 
@@ -48,7 +48,7 @@ class Kept(Part, frozen=True):
     cycles: str | None = None
     instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
-    stated: dict[Counter, float] = field(default_factory=dict)  # net counts, if samples are lost
+    stated: dict[Counter, int | float] = field(default_factory=dict)  # net, without samples
     faults: tuple[str, ...] = ()
     published: Published | None = None
 
@@ -264,12 +264,10 @@ def _check(row: Row) -> None:
         raise RefusedError(f"row {row.name}: the simulator's clock counts no instructions")
 
 
-GONE = ("failed", "skipped", "missing")
-
-
 def text(result: Result) -> str:
     """A result as the file holds it."""
     provenance = _plain(result.provenance)
+    provenance["board"]["timing"] = result.provenance.board.timing  # every table prints it
     blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
@@ -308,7 +306,7 @@ def _kept(row: Row) -> Kept:
         icache=row.icache,
         inner=row.inner,
         reads=row.reads,
-        clock=row.clock,
+        **({"clock": "sim"} if row.clock == "sim" else {}),
         **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
         stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]

@@ -13,7 +13,7 @@ verdict.
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import msgspec
@@ -22,8 +22,11 @@ from tockmark.log.rows import SERIES, Clock
 from tockmark.result.provenance import Part, Provenance, Published
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
 from tockmark.suite.catalogue import OVERHEAD, Params, label
+from tockmark.suite.select import Selection
 
 ICACHE = {True: "on", False: "off", None: "unknown"}
+
+GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 
 Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
 
@@ -230,6 +233,18 @@ class Result:
         for row in sorted(self.rows, key=lambda row: row.is_overhead and row.app != own):
             found.setdefault(row.key, row)
         return {row.key: row for row in self.rows if found[row.key] is row}
+
+    def only(self, wanted: Selection) -> "Result":
+        """The same with the rows that are meant."""
+
+        def meant(row: Row | Absent) -> bool:
+            return wanted.fits(row.id, row.params, row.icache)
+
+        return replace(
+            self,
+            rows=tuple(filter(meant, self.rows)),
+            **{kind: tuple(filter(meant, getattr(self, kind))) for kind in GONE},
+        )
 
     @property
     def overheads(self) -> list[Row]:

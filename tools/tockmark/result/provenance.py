@@ -32,8 +32,8 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Tool(Part, frozen=True):
-    name: str = "tockmark"
-    version: str = "0"
+    name: str
+    version: str
 
 
 class Kernel(Part, frozen=True):
@@ -102,7 +102,7 @@ class Apps(Part, frozen=True):
 class Published(Part, frozen=True):
     """What was published of a row that others measured, and why it is not that here, if so."""
 
-    value: float
+    value: int | float  # as it was published: msgspec keeps the one it reads
     unit: str
     source: str
     corrected: str | None = None

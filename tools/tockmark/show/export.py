@@ -6,9 +6,8 @@ bmf      Bencher Metric Format (JSON): by benchmark and measure, value with its 
 github   github-action-benchmark's customSmallerIsBetter (JSON): a list of name, unit, value
 lmbench  the lines and blocks of an lmbench result file, in microseconds and MB/s
 
-All but csv give the cost of one inner operation; in csv the columns net_per_op and us do. A row with
-an error has no number that another tool should take: csv names the error, the other forms leave the
-row out.
+All but csv give the cost of one inner operation; in csv net_per_op and us do. A row with an error
+has no number that another tool should take: csv names the error, the other forms leave the row out.
 """
 
 import csv

@@ -13,9 +13,9 @@ import jinja2
 
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.result.provenance import Timing
-from tockmark.show import figures, plot, text
+from tockmark.show import figures, plot, table, text
 from tockmark.show.plot import Named
-from tockmark.suite.catalogue import Benchmark, Catalogue, Params, label
+from tockmark.suite.catalogue import Benchmark, Catalogue, label
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -36,12 +36,9 @@ UNKNOWN = "not known"
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of a table: a benchmark with parameters, what each result has for it."""
+class Line(table.Line):
+    """One line of a table, a column being a result with a cache setting."""
 
-    id: str
-    params: Params
-    cells: list[Row | None]  # by column: a result with a cache setting
     baseline: Row | None  # with the setting of the first column
 
     @property
@@ -51,7 +48,7 @@ class Line:
     @property
     def first(self) -> Row | None:
         """The first column that has the row."""
-        return next((row for row in self.cells if row and row.sound), None)
+        return next((row for row in self.rows if row and row.sound), None)
 
 
 @dataclass(frozen=True)
@@ -157,22 +154,16 @@ def _sections(
 ) -> list[tuple[str, list[Group]]]:
     """All rows of all results, by section and benchmark."""
     beside = baseline.result.table if baseline else {}
-    found = {row.key[:2]: row for one, _ in columns for row in one.result.table.values()}
-    lines = [
-        Line(
-            row.id,
-            row.params,
-            [one.result.table.get((*key, icache)) for one, icache in columns],
-            beside.get((*key, columns[0][1])),
-        )
-        for key, row in found.items()
-    ]
+    tables, icaches = [one.result.table for one, _ in columns], [icache for _, icache in columns]
     sections = []
-    for section, those in catalogue.in_sections(lines):
+    for section, lines in table.sections(tables, icaches, catalogue):
         groups: dict[str, Group] = {}
-        for line in those:
-            group = Group(line.id, catalogue.benchmarks.get(line.id), [])
-            groups.setdefault(line.id, group).lines.append(line)
+        for line in lines:
+            known = catalogue.benchmarks.get(line.id)
+            key = line.id, frozenset(line.params.items()), icaches[0]
+            groups.setdefault(line.id, Group(line.id, known, [])).lines.append(
+                Line(line.id, line.params, line.rows, beside.get(key))
+            )
         sections.append((section, list(groups.values())))
     return sections
 

@@ -144,10 +144,12 @@ class Catalogue:
         """Rows, or whatever stands for one, by section in the catalogue's order; strangers last."""
         known = self.rows(self.benchmarks)
         place = {(id_, frozenset(params.items())): at for at, (id_, params) in enumerate(known)}
+
+        def placed(row: Placed) -> int:
+            return place.get((row.id, frozenset(row.params.items())), len(known))
+
         found: dict[str, list[Placed]] = {name: [] for name in [*self.sections(), STRANGERS]}
-        for row in sorted(
-            rows, key=lambda r: place.get((r.id, frozenset(r.params.items())), len(known))
-        ):
+        for row in sorted(rows, key=placed):
             found[self.section_of(row.id)].append(row)
         return [(name, those) for name, those in found.items() if those]
 

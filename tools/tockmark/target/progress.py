@@ -22,6 +22,7 @@ class Status:
     state: str = "waiting"
     rows: int = 0
     cycles: int = 0
+    weight: float = 1  # its share of the whole work, in any unit
     started: float | None = None
     seconds: float = 0.0
     done: bool = False
@@ -33,6 +34,24 @@ class Status:
             f"{self.state}, {self.rows} of {self.rows_expected} rows,"
             f" {self.cycles / 1e6:.1f} M cycles, {self.seconds:.0f} s"
         )
+
+    @property
+    def share(self) -> float:
+        """How much of it is done."""
+        return 1.0 if self.done else min(self.rows / max(self.rows_expected, 1), 1.0)
+
+
+LEAST = 0.05  # of the work must be done before the time left can be told
+
+
+def left(statuses: Sequence[Status], seconds: float) -> str:
+    """The time left of the whole run, from what is done of it by weight."""
+    whole = sum(status.weight for status in statuses)
+    done = sum(status.weight * status.share for status in statuses) / whole if whole else 1.0
+    if done >= 1 or done < LEAST:
+        return ""
+    rest = seconds * (1 - done) / done
+    return f", {rest:.0f} s left" if rest < 100 else f", {rest / 60:.0f} min left"
 
 
 class Display(Protocol):
@@ -55,6 +74,7 @@ class Lines:
     statuses: Sequence[Status]
     reported: set[str] = field(default_factory=set)
     last: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.monotonic)
 
     def show(self) -> None:
         due = time.monotonic() - self.last >= PLAIN_EVERY
@@ -66,6 +86,9 @@ class Lines:
                 self.reported.add(status.app)
         if due:
             self.last = time.monotonic()
+            done = sum(status.done for status in self.statuses)
+            rest = left(self.statuses, self.last - self.began)
+            print(f"all: {done} of {len(self.statuses)} boots{rest}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         self.show()
@@ -105,6 +128,7 @@ class Bars:
         cycles = sum(status.cycles for status in self.statuses) / 1e6
         wall = time.monotonic() - self.started
         line = f"{done} of {len(self.statuses)} boots done, {cycles:.1f} M cycles, {wall:.0f} s"
+        line += left(self.statuses, wall)
         rows = sum(status.rows for status in self.statuses)
         self.progress.update(self.all, completed=rows, line=line)
 

@@ -22,6 +22,7 @@ from tockmark.target.progress import Status, display
 from tockmark.target.simulator import Simulation, simulate
 
 SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
+BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
 BASELINE = "tockmark-baseline"  # how our kernel's name begins
 _ROW = re.compile(r"#tm \d+ \w+ (?:data instret|fail|skip) ")  # what ends a row, for progress
 
@@ -71,6 +72,7 @@ class Ran:
 
     jobs: list[Job]
     notes: list[str]
+    interrupted: bool
 
 
 def run(options: Options) -> Ran:
@@ -84,7 +86,8 @@ def run(options: Options) -> Ran:
     jobs = [_job(boot, icache, options) for boot in options.boots for icache in options.icaches]
     paths.RUNS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:  # runs may go on side by side
-        return Ran(jobs, _run_all(jobs, options, Path(folder)))
+        notes = _run_all(jobs, options, Path(folder))
+    return Ran(jobs, notes, bool(notes))
 
 
 def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
@@ -118,7 +121,9 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
 
 def _job(boot: Boot, icache: bool, options: Options) -> Job:
     rows = len(options.catalogue.rows(boot.measures)) + (OVERHEAD not in boot.measures)
-    return Job(boot, icache, Status(f"{boot.name}, {'on' if icache else 'off'}", rows))
+    name = f"{boot.name}, {'on' if icache else 'off'}"
+    weight = BOOTING + options.catalogue.cost(boot)
+    return Job(boot, icache, Status(name, rows, weight=weight))
 
 
 class Images:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import App, Measured, Row, assemble
+from tockmark.log.rows import App, Measured, RawRow, assemble
 from tockmark.tests.conftest import RECORDS, encoded
 
 
@@ -15,7 +15,7 @@ def measured(lines: list[str]) -> Measured:
     return assemble(decode(lines))
 
 
-def rows(found: Measured) -> list[Row]:
+def rows(found: Measured) -> list[RawRow]:
     return [row for _, app in found.each() for row in app.rows]
 
 
@@ -24,7 +24,7 @@ def apps(found: Measured) -> dict[str, App]:
 
 
 def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
-    return {row.key(): row.series for row in rows(found)}
+    return {(row.app, row.key()): row.series for row in rows(found)}
 
 
 def test_a_whole_log(log: list[str]) -> None:

@@ -6,16 +6,23 @@ import os
 import signal
 import sys
 import threading
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pytest
 
+from tockmark import paths
+from tockmark.commands import running
+from tockmark.commands.running import default_path
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark
-from tockmark.result import result as results
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.result.of_run import result_of
 from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.suite.select import select
 from tockmark.target import board as boards
-from tockmark.target import run
+from tockmark.target import progress, run
 from tockmark.target.image import Apps, Image, Kernel
 from tockmark.tests.conftest import RECORDS, encoded
 
@@ -53,8 +60,8 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
         kernel=Kernel(tmp_path / "k.elf", "tockmark-baseline 0.1.0 abi2", "d" * 64, None, ()),
         board=dataclasses.replace(profile, target=target),
         apps=Apps(tmp_path, 2),
+        catalogue=catalogue,
         boots=catalogue.boots(),
-        wanted=None,
         icaches=[True],
         all_samples=False,
         samples=None,
@@ -67,10 +74,14 @@ def end(folder: Path, app: str, how: str, lines: list[str]) -> None:
     (folder / f"{app}.flash").write_text("\n".join([*lines, how]))
 
 
-def test_a_whole_run(options: run.Options, catalogue: Catalogue) -> None:
-    result, log = run.run(options, catalogue)
-    assert results.incomplete(result) == []
-    assert [row["app"] for row in result["rows"]] == ["time", "loop", "loop", "mem", "mem", "mem"]
+def ran(options: run.Options) -> tuple[Result, str]:
+    return result_of(run.run(options), options, select(options.catalogue, None))
+
+
+def test_a_whole_run(options: run.Options) -> None:
+    result, log = ran(options)
+    assert result.incomplete == ()
+    assert [row.app for row in result.rows] == ["time", "loop", "loop", "mem", "mem", "mem"]
     assert log.splitlines() == [
         line
         for app, records in RECORDS.items()
@@ -80,9 +91,14 @@ def test_a_whole_run(options: run.Options, catalogue: Catalogue) -> None:
             BootMark(app, True, app, ends=True).encode(),
         )
     ]
-    assert {row["icache"] for row in result["rows"]} == {True}
-    assert result["provenance"]["kernel"]["name"] == "tockmark-baseline 0.1.0 abi2"
-    assert results.text(result)  # follows the schema
+    assert result.icaches == [True]
+    assert result.provenance.kernel.name == "tockmark-baseline 0.1.0 abi2"
+
+
+def test_a_run_comes_back_from_its_file_as_it_was(options: run.Options, tmp_path: Path) -> None:
+    result, _ = ran(options)
+    (tmp_path / "r.json").write_text(file.text(result))
+    assert file.load(tmp_path / "r.json") == result
 
 
 @pytest.mark.parametrize(
@@ -96,57 +112,77 @@ def test_a_whole_run(options: run.Options, catalogue: Catalogue) -> None:
     ],
 )
 def test_a_failed_app_leaves_the_others(
-    code: str, message: str, options: run.Options, catalogue: Catalogue, tmp_path: Path
+    code: str, message: str, options: run.Options, tmp_path: Path
 ) -> None:
     end(tmp_path, "loop", code, encoded("loop", RECORDS["loop"])[:5])
-    result, _ = run.run(options, catalogue)
-    assert [row["app"] for row in result["rows"]] == ["time", "loop", "mem", "mem", "mem"]
-    reasons = results.incomplete(result)
+    result, _ = ran(options)
+    assert [row.app for row in result.rows] == ["time", "loop", "mem", "mem", "mem"]
+    reasons = result.incomplete
     assert "missing: loop: loop.empty" in reasons
     assert any(message in r and "(earlgrey-sim: pc=0x20000404)" in r for r in reasons)
 
 
-def test_ctrl_c_keeps_what_is_there(
-    options: run.Options, catalogue: Catalogue, tmp_path: Path
-) -> None:
+def test_ctrl_c_keeps_what_is_there(options: run.Options, tmp_path: Path) -> None:
     end(tmp_path, "mem", "hang", encoded("mem", RECORDS["mem"])[:9])
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    result, _ = run.run(options, catalogue)
-    reasons = results.incomplete(result)
+    stopped = run.run(options)
+    assert stopped.interrupted
+    result, _ = result_of(stopped, options, select(options.catalogue, None))
+    reasons = result.incomplete
     assert "interrupted: the rows that are missing were not measured" in reasons
     assert "missing: mem: mem.copy_asm size=64" in reasons
-    assert len(result["rows"]) == 5
+    assert len(result.rows) == 5
 
 
-def test_a_missing_simulator_is_told_at_once(options: run.Options, catalogue: Catalogue) -> None:
+def test_a_missing_simulator_is_told_at_once(options: run.Options) -> None:
     options.board.target.binary.unlink()
     with pytest.raises(TockmarkError, match="is not built; run `make build`"):
-        run.run(options, catalogue)
+        run.run(options)
 
 
-def test_only_chooses_groups_and_ids(catalogue: Catalogue) -> None:
-    assert run.choose(catalogue, None) == (catalogue.boots(), None)
-    boots, wanted = run.choose(catalogue, "mem, loop.empty")
-    assert [boot.name for boot in boots] == ["loop", "mem"]
-    assert wanted == {"mem.copy_asm", "loop.empty"}
-    for wrong in ("mem,x", ",", "mem.copy"):
-        with pytest.raises(TockmarkError):
-            run.choose(catalogue, wrong)
-
-
-def test_a_partial_result_has_a_name_of_its_own(
-    options: run.Options, catalogue: Catalogue, tmp_path: Path
+@pytest.mark.parametrize("panics", ["this board panics on it", None])
+def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
+    panics: str | None, options: run.Options, tmp_path: Path
 ) -> None:
-    whole, _ = run.run(options, catalogue)
+    """Its lines are not in the log: what they say is of a kernel that is about to panic."""
+    end(tmp_path, "loop", "7", encoded("loop", RECORDS["loop"])[:5])
+    boots = [
+        dataclasses.replace(boot, panics=panics if boot.name == "loop" else None)
+        for boot in options.boots
+    ]
+    result, log = ran(dataclasses.replace(options, boots=boots))
+    skipped = [(gone.id, gone.boot, gone.icache, gone.why) for gone in result.skipped]
+    if panics:
+        assert skipped == [("loop.empty", "loop", True, panics)]
+        assert result.incomplete == ()
+        assert "loop" not in log
+    else:
+        assert skipped == []
+        assert any("the kernel panicked" in reason for reason in result.incomplete)
+
+
+def test_only_runs_the_boots_that_give_its_rows(options: run.Options) -> None:
+    wanted = select(options.catalogue, "mem.copy_asm:size=64")
+    result, _ = result_of(run.run(options), options, wanted)
+    assert [row.label for row in result.rows if not row.is_overhead] == ["mem.copy_asm size=64"]
+    assert result.incomplete == ()
+
+
+def test_no_run_replaces_another_and_a_partial_one_says_so(
+    options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    whole, _ = ran(options)
     end(tmp_path, "mem", "4", [])
-    broken, _ = run.run(options, catalogue)
-    some = dataclasses.replace(options, wanted={"mem.copy_asm"}, icaches=[False])
+    broken, _ = ran(options)
+    some = dataclasses.replace(options, icaches=[False])
     both = dataclasses.replace(options, icaches=[True, False])
+    only = whole.only(select(options.catalogue, "mem"))
     names = [
-        run.default_path(options, whole).name.split("-", 3)[3],
-        run.default_path(options, broken).name.split("-", 3)[3],
-        run.default_path(some, whole).name.split("-", 3)[3],
-        run.default_path(both, whole).name.split("-", 3)[3],
+        default_path(options, whole, None).name.split("-", 4)[4],
+        default_path(options, broken, None).name.split("-", 4)[4],
+        default_path(some, only, "mem").name.split("-", 4)[4],
+        default_path(both, whole, None).name.split("-", 4)[4],
     ]
     assert names == [
         "tockmark-baseline-abi2-earlgrey-sim-icache-on.json",
@@ -154,3 +190,31 @@ def test_a_partial_result_has_a_name_of_its_own(
         "tockmark-baseline-abi2-earlgrey-sim-icache-off-only-mem.json",
         "tockmark-baseline-abi2-earlgrey-sim.json",
     ]
+    monkeypatch.setattr(running, "datetime", Stopped)
+    first = default_path(options, whole, None)
+    first.write_text("")
+    second = default_path(options, whole, None)
+    second.with_suffix(".log").write_text("")
+    third = default_path(options, whole, None)
+    assert [p.name[-12:] for p in (first, second, third)] == [
+        "ache-on.json",
+        "he-on-2.json",
+        "he-on-3.json",
+    ]
+
+
+class Stopped(datetime):
+    """A clock within one second."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> "Stopped":
+        return cls(2000, 1, 1, tzinfo=tz)
+
+
+def test_the_time_left_follows_from_the_work_done() -> None:
+    heavy = progress.Status("a", 10, weight=30, rows=5)
+    light = progress.Status("b", 10, weight=10, done=True)
+    assert progress.left([heavy, light], 50) == ", 30 s left"
+    assert progress.left([heavy, light], 5000) == ", 50 min left"
+    assert progress.left([dataclasses.replace(heavy, rows=0)], 50) == ""
+    assert progress.left([light], 50) == ""

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Verbs that check the tool's own ground: doctor, validate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark.commands import doctor
+from tockmark.commands.common import AsJson, Debug
+from tockmark.errors import INCOMPLETE, OK
+from tockmark.files import write_whole
+from tockmark.validate import report, runner
+from tockmark.validate.row import Verdict, judge, load_unexplained
+
+
+def register(app: typer.Typer) -> None:
+    """Add these verbs to the command line."""
+    app.command(name="doctor")(doctor_verb)
+    app.command(
+        name="validate",
+        epilog="Examples: `tockmark validate`; `tockmark validate --only memory,study`",
+    )(validate_verb)
+
+
+def doctor_verb(debug: Debug = False) -> None:
+    """Show what is installed and built, in which version, and what to do about the rest."""
+    findings = doctor.examine()
+    print(doctor.render(findings), end="")
+    raise typer.Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
+
+
+def validate_verb(
+    only: Annotated[
+        str | None, typer.Option(help=f"Parts, separated by commas: {', '.join(runner.PARTS)}.")
+    ] = None,
+    as_json: AsJson = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Store all rows in a file, too.")
+    ] = None,
+    show: Annotated[
+        Path | None, typer.Option(help="Show a stored validation; run nothing.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Compare the simulator with what others published or measured.
+
+    Builds the simulators that it needs. Exit code 0 only if every row is inside its bound or in
+    validation/unexplained.toml with the same measurement."""
+    if show is not None:
+        judged = report.load(show)
+    else:
+        parts = runner.choose(only)
+        runner.build_simulators(parts)
+        judged = judge(runner.run(parts), load_unexplained())
+    data = report.as_json(judged)
+    print(report.text(data) if as_json else report.render(judged), end="", flush=True)
+    if output is not None:
+        write_whole({output: report.text(data)})
+    wrong = any(item.verdict is Verdict.WRONG for item in judged)
+    raise typer.Exit(INCOMPLETE if wrong else OK)

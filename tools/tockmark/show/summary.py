@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The first screen, in lmbench's manner: what the operations cost that people ask for first, the
+kernels side by side. All rows are table.py's."""
+
+import shutil
+from dataclasses import dataclass
+
+from tockmark.judge.mean import kernel_mean
+from tockmark.result.model import ICACHE, Result, Row, ratio
+from tockmark.show import text
+from tockmark.show.table import OUR_OWN, opt_level
+from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.select import only_one
+
+# What stands on the screen: the words for it, and the row.
+BLOCKS: dict[str, dict[str, str]] = {
+    "System calls": {
+        "command": "syscall.command",
+        "command to no driver": "syscall.command_absent",
+        "yield-no-wait": "syscall.yield_no_wait",
+        "subscribe": "syscall.subscribe",
+        "allow-ro 64 B": "syscall.allow_ro:size=64",
+        "allow-rw 64 B": "syscall.allow_rw:size=64",
+        "memop": "syscall.memop",
+        "sbrk": "syscall.sbrk",
+        "console write 64 B": "console.write:size=64",
+    },
+    "Upcalls, switching, latency": {
+        "upcall": "upcall.yield_wait",
+        "token hop, 2 processes": "ctx.ring:processes=2,kib=0",
+        "token hop, 4 with 4 KiB": "ctx.ring:processes=4,kib=4",
+        "irq to upcall, asleep": "irq.upcall:core=asleep",
+        "irq to upcall, busy": "irq.upcall:core=busy",
+        "reset to first app": "boot.per_process:apps=1",
+    },
+    "IPC": {
+        "one way": "ipc.client_to_server",
+        "round trip": "ipc.round_trip",
+        "discover": "ipc.discover_hit:part=all",
+        "share": "ipc.share",
+        "message of 4 KiB": "ipc.bandwidth:size=4096",
+    },
+    "Processor and memory (no kernel)": {
+        "procedure call": "call.void",
+        "loop iteration": "loop.empty",
+        "list node in RAM": "mem.latency:stride=64",
+        "memcpy 4 KiB": "mem.copy_memcpy:size=4096",
+        "flash load, chained": "flash.latency:to=next",
+    },
+}
+LABEL = 26
+CYCLES, TIME, RATIO = 10, 9, 6  # widths of the columns of a kernel, each with a blank before it
+NARROW = 80
+LONGEST = CYCLES + RATIO  # of a kernel's name over its columns
+
+
+@dataclass(frozen=True)
+class Column:
+    """A result as a column: under which name, and with which cache setting."""
+
+    name: str
+    result: Result
+    icache: bool | None
+
+
+def render(named: list[tuple[str, Result]], catalogue: Catalogue, width: int | None = None) -> str:
+    """The screen; at most `width` columns, those of the terminal if it has less than 100."""
+    width = width or min(text.LINE, max(NARROW, shutil.get_terminal_size((text.LINE, 24)).columns))
+    columns = _columns(named)
+    timed = _wide(columns, True) <= width
+    some = len(columns) if timed else _fit(width)
+    out = [*_header(columns, width), *text.wrap(_legend(columns, timed), "", width), ""]
+    for at in range(1, max(2, len(columns)), max(1, some - 1)):
+        out += _block([columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed)
+    out += text.wrap(MEAN, "", width) if len(columns) > 1 else []
+    for name, result in named:
+        if why := result.incomplete:
+            more = f" (and {len(why) - 1} more; --all shows them)" if len(why) > 1 else ""
+            out += text.wrap(f"INCOMPLETE {name}: {why[0]}{more}", width=width)
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _columns(named: list[tuple[str, Result]]) -> list[Column]:
+    """A column a result, with one cache setting for all if they have one in common, else each with
+    its own first. One result alone has a column for each of its settings."""
+    results = [result for _, result in named]
+    if len(results) == 1:
+        (only,) = results
+        return [Column(f"i-cache {ICACHE[icache]}", only, icache) for icache in only.icaches[:2]]
+    common = [c for c in results[0].icaches if all(c in result.icaches for result in results)]
+    icaches = [common[0] if common else result.icaches[0] for result in results]
+    return [Column(*c) for c in zip(short_names(named), results, icaches, strict=True)]
+
+
+def short_names(named: list[tuple[str, Result]]) -> list[str]:
+    """What tells the results apart in a few letters: the kernels' names, with the version of the
+    interface if need be, or the files', or letters."""
+    kernels = [_short(result) for _, result in named]
+    for names in (
+        kernels,
+        [f"{k} v{r.provenance.abi}" for k, (_, r) in zip(kernels, named, strict=True)],
+        [name.rpartition("/")[2].removesuffix(".json") for name, _ in named],
+    ):
+        if len(set(names)) == len(names) and max(map(len, names)) <= LONGEST:
+            return names
+    return text.letters(len(named))
+
+
+def _short(result: Result) -> str:
+    kernel = result.provenance.kernel
+    return "baseline" if kernel.is_baseline else kernel.title.partition(",")[0].partition(" (")[0]
+
+
+def _header(columns: list[Column], width: int) -> list[str]:
+    """Each kernel in a line or two, and below what they have in common."""
+    results = {id(column.result): column for column in columns}
+    alone = len(results) == 1
+    indent = 0 if alone else max(len(column.name) for column in columns) + 2
+    same = _conditions(columns[0])
+    shared = all(_conditions(column) == same for column in columns)
+    out: list[str] = []
+    for column in results.values():
+        kernel = column.result.provenance.kernel
+        sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
+        told = f"{kernel.title}, {opt_level(column.result)}{sha}"
+        told += f": {OUR_OWN}" if kernel.is_baseline else ""
+        told += "" if shared or alone else f"; {_conditions(column)}"
+        out += text.wrap(f"{'' if alone else column.name:{indent}}{told}", " " * indent, width)
+    out += text.wrap(same, width=width) if shared or alone else []
+    return [*out, ""]
+
+
+def _conditions(column: Column) -> str:
+    board, abi = column.result.provenance.board, column.result.provenance.abi
+    return (
+        f"{board.name or 'unknown board'} ({board.machine or '?'}), {board.clock},"
+        f" i-cache {ICACHE[column.icache]}, interface version {abi or 'unknown'},"
+        f" timing {board.timing}"
+    )
+
+
+def _wide(columns: list[Column], timed: bool) -> int:
+    return LABEL + len(columns) * (CYCLES + TIME * timed) + (len(columns) - 1) * RATIO
+
+
+def _fit(width: int) -> int:
+    """How many columns fit, without times."""
+    return max(2, 1 + (width - LABEL - CYCLES) // (CYCLES + RATIO))
+
+
+def _block(columns: list[Column], catalogue: Catalogue, timed: bool) -> list[str]:
+    """All rows for some of the columns."""
+    lines = {
+        title: {words: _rows(term, columns, catalogue) for words, term in rows.items()}
+        for title, rows in BLOCKS.items()
+    }
+    every = [found for block in lines.values() for found in block.values()]
+    grid = zip(*(_cells(i, every, timed) for i in range(len(columns))), strict=True)
+    out = _heads(columns, timed)
+    for title, found in lines.items():
+        out.append(title)
+        for words, cells in zip(found, grid, strict=False):  # the grid goes on in the next block
+            out.append(f"  {words:{LABEL - 2}}{''.join(cells)}".rstrip())
+    if len(columns) > 1:
+        means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
+        blank = " " * (CYCLES + TIME * timed)
+        out.append(
+            f"{'Geometric mean':{LABEL}}{blank}" + "".join(f"{blank}{m:>{RATIO}}" for m in means)
+        )
+    return [*out, ""]
+
+
+def _heads(columns: list[Column], timed: bool) -> list[str]:
+    """The kernels' names, each over its columns, and below what these are."""
+    names, units = " " * LABEL, " " * LABEL
+    for i, column in enumerate(columns):
+        unit = f"{'cycles':>{CYCLES}}" + f"{'µs':>{TIME}}" * timed + f"{'ratio':>{RATIO}}" * (i > 0)
+        if len(column.name) < len(unit):
+            names += f"{column.name:>{len(unit)}}"
+        else:  # the first kernel's columns may be narrower than its name
+            names = names[: len(units) + len(unit) - len(column.name)] + column.name
+        units += unit
+    return [names, units]
+
+
+def _cells(i: int, rows: list[list[Row | None]], timed: bool) -> list[str]:
+    """The cells of one column, row by row of a block."""
+    mine = [found[i] for found in rows]
+    cycles = text.aligned([_rounded(row.per_op) if row else None for row in mine], 2)
+    times = text.aligned([_rounded(row.us) if row else None for row in mine], 2)
+    cells = []
+    for found, row, one, time in zip(rows, mine, cycles, times, strict=True):
+        wrong = row is not None and bool(row.errors)
+        cell = f"{one + '!' * wrong:>{CYCLES}}" + f"{time:>{TIME}}" * timed
+        cells.append(cell + (f"{text.ratio(ratio(found[0], row)):>{RATIO}}" if i else ""))
+    return cells
+
+
+def _rounded(value: float | None) -> float | None:
+    """Four digits, or all before the point: more is more than a reader of a screen wants."""
+    return value if value is None or value < 100 else round(value, 1)
+
+
+MEAN = (
+    "Geometric mean of the ratios of all benchmarks that touch the kernel, a sweep weighing as one."
+)
+
+
+def _legend(columns: list[Column], timed: bool) -> str:
+    first = f"; ratio: by {columns[0].name}" if len(columns) > 1 else ""
+    time = " and in µs" if timed else ""
+    return (
+        f"Net cycles of one operation{time} (median, less the readings){first}. Lower is"
+        ' better. "-": not measured; "!": an error. --all shows every row.'
+    )
+
+
+def _rows(term: str, columns: list[Column], catalogue: Catalogue) -> list[Row | None]:
+    id_, params = only_one(catalogue, term)
+    key = id_, frozenset(params.items())
+    return [column.result.table.get((*key, column.icache)) for column in columns]
+
+
+def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
+    return text.ratio(kernel_mean(base.result, new.result, catalogue, (base.icache, new.icache)))

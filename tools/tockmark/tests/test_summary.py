@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The first screen: it fits, names the kernels, and its figures are those of the rows."""
+
+from dataclasses import replace
+from itertools import pairwise
+from math import exp, log
+
+import msgspec
+import pytest
+
+from tockmark import paths
+from tockmark.judge.mean import kernel_mean
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.show import summary
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.select import only_one, select
+from tockmark.tests import made, of_samples
+
+KNOWN = catalogues.load()
+COMMITTED = ["baseline-cw310", "tock-2.2-cw310", "tock-master-cw310"]
+
+
+@pytest.fixture(scope="module")
+def named() -> list[tuple[str, Result]]:
+    return [(f"{name}.json", file.load(paths.RESULTS / f"{name}.json")) for name in COMMITTED]
+
+
+def cells(text: str, words: str) -> list[str]:
+    (line,) = (line for line in text.splitlines() if line.startswith(f"  {words}  "))
+    return line.removeprefix(f"  {words}").split()
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("many", [1, 2, 3, 5])
+def test_it_fits_and_its_columns_stand_below_each_other(
+    named: list[tuple[str, Result]], width: int, many: int
+) -> None:
+    lines = summary.render((named * 2)[:many], KNOWN, width).splitlines()
+    assert max(map(len, lines)) <= width
+    if many <= 3:
+        assert len(lines) <= 50  # a screen
+    rows = [line for line in lines if line.startswith("  ") and line.strip()[0].islower()]
+    points = [[at for at, c in enumerate(line) if c == "."] for line in rows]
+    assert any(len(found) > 1 for found in points)
+
+
+def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> None:
+    text = summary.render(named, KNOWN, 100)
+    for words, term in [
+        (words, term) for block in summary.BLOCKS.values() for words, term in block.items()
+    ]:
+        id_, params = only_one(KNOWN, term)
+        found = cells(text, words)
+        rows = [result.table[id_, frozenset(params.items()), True] for _, result in named]
+        assert len(found) == 8
+        for row, at in zip(rows, (0, 2, 5), strict=True):
+            assert row.per_op is not None
+            assert row.us is not None
+            assert float(found[at]) == pytest.approx(row.per_op, abs=0.051)
+            assert float(found[at + 1]) == pytest.approx(row.us, abs=0.051)
+        assert float(found[4]) == pytest.approx(rows[1].per_op / rows[0].per_op, abs=0.0051)  # type: ignore[operator]
+
+
+def test_the_heading_tells_kernels_apart_and_how_they_were_built(
+    named: list[tuple[str, Result]],
+) -> None:
+    text = " ".join(summary.render(named, KNOWN, 100).split())
+    assert summary.short_names(named) == ["baseline", "Tock 2.2", "Tock master"]
+    assert "opt-level 3" in text
+    assert text.count("opt-level z") == 2
+    assert "our own kernel, not Tock; it serves Perf on a path of its own" in text
+    twice = summary.short_names([named[0], ("x/again.json", named[0][1])])
+    assert twice == ["baseline-cw310", "again"]
+    assert summary.short_names([("a" * 30, named[0][1])] * 2) == ["A", "B"]
+
+
+def test_one_result_has_a_column_for_each_cache_setting(named: list[tuple[str, Result]]) -> None:
+    text = summary.render(named[:1], KNOWN, 100)
+    assert "i-cache on" in text
+    assert "i-cache off" in text
+    assert len(cells(text, "command")) == 5
+
+
+def test_results_without_a_common_cache_setting_have_each_their_own(
+    named: list[tuple[str, Result]],
+) -> None:
+    off = replace(named[1][1], rows=tuple(r for r in named[1][1].rows if r.icache is False))
+    on = replace(named[0][1], rows=tuple(r for r in named[0][1].rows if r.icache))
+    text = summary.render([("on", on), ("off", off)], KNOWN, 100)
+    assert "i-cache on, interface" in " ".join(text.split())
+    assert "i-cache off, interface" in " ".join(text.split())
+    assert cells(text, "command")[-1] != "-"
+
+
+def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
+    base, new = made.result(KNOWN), made.result(KNOWN, 2)
+    assert kernel_mean(base, base, KNOWN, (True, True)) == pytest.approx(1)
+    found = kernel_mean(base, new, KNOWN, (True, True))
+    by_id: dict[str, list[float]] = {}
+    for row in base.table.values():
+        if row.icache and not row.is_overhead and KNOWN.benchmarks[row.id].touches == "kernel":
+            other = new.table[row.key]
+            assert row.net
+            assert other.net
+            by_id.setdefault(row.id, []).append(log(other.net / row.net))
+    assert len(by_id["ipc.bandwidth"]) > len(by_id["syscall.command"]) == 1
+    expected = exp(sum(sum(v) / len(v) for v in by_id.values()) / len(by_id))
+    assert found == pytest.approx(expected)
+    apps = select(KNOWN, "app")
+    assert kernel_mean(base.only(apps), new, KNOWN, (True, True)) is None
+
+
+def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
+    good = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(100)})
+    wrong = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(-4)})
+    text = summary.render([("a", good), ("b", wrong)], KNOWN, 100)
+    assert cells(text, "command") == ["100", "4.17", "-4!", "-0.17", "-"]
+    assert "INCOMPLETE b: wrong: time: syscall.command: net cycles is -4, below zero" in text
+
+
+def test_a_kernel_whose_build_is_not_known_says_so() -> None:
+    bare = of_samples.made(KNOWN, {})
+    kernel = msgspec.structs.replace(bare.provenance.kernel, opt_level=None)
+    provenance = msgspec.structs.replace(bare.provenance, kernel=kernel)
+    text = summary.render([("a", replace(bare, provenance=provenance))], KNOWN, 100)
+    assert "one 1.0, opt-level unknown" in text
+
+
+def test_blocks_name_one_row_each_and_none_twice() -> None:
+    terms = [term for block in summary.BLOCKS.values() for term in block.values()]
+    assert len({str(only_one(KNOWN, term)) for term in terms}) == len(terms)
+    assert all(a != b for a, b in pairwise(terms))
