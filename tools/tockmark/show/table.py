@@ -67,13 +67,13 @@ def sections(
 ) -> list[tuple[str, list[Line]]]:
     """The rows of several tables side by side, each with a cache setting of its own: by section, in
     the catalogue's order, strangers at the end."""
-    lines: dict[object, Line] = {}
-    for row in (row for table in tables for row in table.values()):
-        key = row.key[:2]
+    order = {(i, frozenset(p.items())): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
+    order |= {row.key[:2]: (row.id, row.params) for table in tables for row in table.values()}
+    lines = []
+    for key, (id_, params) in order.items():
         cells = tuple(t.get((*key, icache)) for t, icache in zip(tables, icaches, strict=True))
-        if any(cells):
-            lines.setdefault(key, Line(row.id, row.params, cells))
-    return catalogue.in_sections(lines.values())
+        lines += [Line(id_, params, cells)] if any(cells) else []
+    return catalogue.in_sections(lines, lambda line: line.id)
 
 
 def render(result: Result, catalogue: Catalogue) -> str:

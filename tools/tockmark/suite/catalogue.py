@@ -4,10 +4,10 @@
 import hashlib
 import itertools
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -25,19 +25,7 @@ STRANGERS = "Not in this catalogue"  # behind them: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
 Params = dict[str, int | str]
-
-
-class HasPlace(Protocol):
-    """What the catalogue can put in order."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def params(self) -> Params: ...
-
-
-Placed = TypeVar("Placed", bound=HasPlace)
+One = TypeVar("One")
 
 
 @dataclass(frozen=True)
@@ -140,19 +128,6 @@ class Catalogue:
         moved = params.get(known.bytes) if known and known.bytes else None
         return moved if isinstance(moved, int) else None
 
-    def in_sections(self, rows: Iterable[Placed]) -> list[tuple[str, list[Placed]]]:
-        """Rows, or whatever stands for one, by section in the catalogue's order; strangers last."""
-        known = self.rows(self.benchmarks)
-        place = {(id_, frozenset(params.items())): at for at, (id_, params) in enumerate(known)}
-
-        def placed(row: Placed) -> int:
-            return place.get((row.id, frozenset(row.params.items())), len(known))
-
-        found: dict[str, list[Placed]] = {name: [] for name in [*self.sections(), STRANGERS]}
-        for row in sorted(rows, key=placed):
-            found[self.section_of(row.id)].append(row)
-        return [(name, those) for name, those in found.items() if those]
-
     def rows(self, ids: Iterable[str]) -> list[tuple[str, Params]]:
         """The rows that these benchmarks must give, in the catalogue's order."""
         wanted = set(ids)
@@ -162,6 +137,17 @@ class Catalogue:
             if benchmark.id in wanted
             for params in benchmark.variants()
         ]
+
+    def in_sections(
+        self, rows: Iterable[One], id_of: Callable[[One], str]
+    ) -> list[tuple[str, list[One]]]:
+        """Rows of any kind by section, both in the catalogue's order; what it does not know comes
+        last. The rows of one benchmark stay as they were given."""
+        place = {id_: i for i, id_ in enumerate(self.benchmarks)}
+        found: dict[str, list[One]] = {name: [] for name in [*self.sections(), STRANGERS]}
+        for row in sorted(rows, key=lambda row: place.get(id_of(row), len(place))):
+            found[self.section_of(id_of(row))].append(row)
+        return [(section, some) for section, some in found.items() if some]
 
 
 def load(path: Path = paths.CATALOGUE) -> Catalogue:
