@@ -3,11 +3,17 @@
 export CARGO_TARGET_DIR := $(abspath build/cargo)
 MAKEFLAGS += --jobs=$(shell nproc)
 TOCKMARK := .venv/bin/tockmark
+RESULTS := results/tock-2.2-cw310.json results/tock-master-cw310.json
+
+# Without V=1 only what is begun is said, not how: the compilers' warnings and errors come all the same.
+QUIET := $(if $(V),,--quiet)
+SILENT := --no-print-directory $(if $(V),,--silent)
+begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
 .PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test conformance validate tables findings clean
 
 help:
-	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print the table'
+	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
 	@echo 'make test    set up, build, run every test'
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
@@ -18,6 +24,7 @@ help:
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make clean   remove all that was made, except results/'
+	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
 
 setup:
@@ -28,12 +35,14 @@ build: sim kernel kernel-v1 apps
 # One simulator a machine: `make sim`, `make sim-nexysvideo`, …
 sim: sim-cw310
 sim-%: setup
-	@$(MAKE) --no-print-directory -C boards/earlgrey-sim MACHINE=$* \
+	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* \
 	    OUT=$(abspath build/sim/$*) VENV=$(abspath .venv)
 
 # Beside it, one that shows more: every retired instruction, or waves. MACHINE=nexysvideo for another.
 sim-retire sim-waves: sim-%: setup
-	@$(MAKE) --no-print-directory -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$* \
+	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$* \
 	    OUT=$(abspath build/sim)/$(or $(MACHINE),cw310)-$* VENV=$(abspath .venv)
 
 # Its speed beside that of Ibex's own simple_system. Takes minutes.
@@ -42,23 +51,26 @@ simspeed: build
 
 # What `tockmark profile` needs besides.
 profile: build sim-retire
-	@cargo kernel-lines
+	@cargo kernel-lines $(QUIET)
 
 kernel: setup
-	@cargo kernel
+	$(call begin,build/cargo,the baseline kernel)
+	@cargo kernel $(QUIET)
 
 # Its variants: kernel-v1, kernel-nexysvideo, kernel-v1-nexysvideo.
 kernel-%: setup
-	@cargo kernel-$*
+	$(call begin,build/cargo-$*,the baseline kernel $*)
+	@cargo kernel-$* $(QUIET)
 
 # For each version of the system-call interface.
 apps: apps-1 apps-2
 apps-%: setup
-	@$(MAKE) --no-print-directory -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
-	@$(MAKE) --no-print-directory -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
+	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
+	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
+	@$(MAKE) $(SILENT) -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
 
 bench: build
-	@$(TOCKMARK) run
+	@$(TOCKMARK) run $(addprefix --beside ,$(RESULTS))
 
 test: build
 	@.venv/bin/pytest

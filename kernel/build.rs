@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Hands the memory layout of the machine to the linker, for the board only (on a host nothing is
-//! linked specially), and tells the kernel which variant of itself it is.
+//! linked specially), and tells the kernel which variant of itself it is and how it is optimised.
 
 use std::env;
 
@@ -15,7 +15,9 @@ fn main() {
     let version = if is_on("ABI_V1") { 1 } else { 2 };
     println!("cargo::rerun-if-changed=layout.ld");
     println!("cargo::rerun-if-changed=machines");
-    println!("cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}");
+    // What the image says must be what Cargo did, so it is not written down a second time.
+    let opt_level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
+    println!("cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine} opt-level={opt_level}");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-L{here}/machines/{machine}");

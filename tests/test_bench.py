@@ -207,6 +207,14 @@ def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_p
             assert row[series]["net"] == other[series]["net"], row["id"]
 
 
+def test_what_version_1_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    lacking = {b.id: b.skip_v1 for b in catalogue.load().benchmarks.values() if b.skip_v1}
+    groups = ",".join({id_.partition(".")[0] for id_ in lacking})
+    result = run_bench(tmp_path, "--abi", "1", "--only", groups, "--icache", "off").result
+    assert {row["id"]: row["why"] for row in result["skipped"]} == lacking
+    assert not result["failed"] + result["missing"]
+
+
 def test_a_second_run_gives_the_same_numbers(bench: Bench, tmp_path: Path) -> None:
     again = run_bench(tmp_path, "--only", "call")
     first = [row for row in bench.result["rows"] if row["app"] == "call"]

@@ -11,6 +11,7 @@ from tockmark import paths
 
 PACKAGE = paths.ROOT / "tools" / "tockmark"
 BASE = ("__init__", "errors", "paths", "files")  # of the package itself: what all may use
+NAMES = ("__version__", "BASELINE")  # that the package itself has
 ORDER = ["suite", "target", "log", "result", "judge", "show"]
 # Each of these uses what is below and none of the others.
 BESIDE = ["profile", "validate", "conformance"]
@@ -20,7 +21,7 @@ TOP = ["commands", "cli", "__main__"]
 def layer(module: str) -> str:
     """The layer of tockmark.x.y."""
     parts = module.split(".")[1:]
-    return "base" if not parts or parts[0] in BASE else parts[0]
+    return "base" if not parts or parts[0] in (*BASE, *NAMES) else parts[0]
 
 
 def rank(name: str) -> int:

@@ -28,6 +28,18 @@ def test_a_block_shows_the_command_and_its_output(refreshed: Callable[[str], str
     assert refreshed(new) == new
 
 
+def test_a_list_shows_the_benchmarks_of_its_section(refreshed: Callable[[str], str]) -> None:
+    page = "a\n<!-- benchmarks: Memory latencies -->\nold\n<!-- end of benchmarks -->\nb\n"
+    new = refreshed(page)
+    assert "\n- `mem.latency` (stride 16, 32, 64): a walk along a linked list" in new
+    assert "*Counted:* 2 instructions a node" in new
+    assert new.endswith(".\n<!-- end of benchmarks -->\nb\n")
+    assert "old" not in new
+    assert refreshed(new) == new
+    with pytest.raises(SystemExit, match="has no section 'Memories'"):
+        refreshed(page.replace("Memory latencies", "Memories"))
+
+
 def test_an_exit_code_is_shown(refreshed: Callable[[str], str], tmp_path: Path) -> None:
     """A made regression: every net is twice what it was."""
     base = ROOT / "results" / "baseline-cw310.json"

@@ -4,15 +4,13 @@
 //! that ends.
 //!
 //! There is one core, and interrupts are off while the kernel runs, so the kernel is never entered
-//! twice. A word in the image says who goes first (see [`arch::slice_us`]). By turns: a process runs
+//! twice. A word in the image says who goes first (see [`Machine::slice_us`]). By turns: a process runs
 //! until it yields, ends, or has had its time slice; slices are counted only while another process
 //! could run, so an application that is alone is never disturbed. By fixed priority, which has no
 //! slices: a process runs until it yields, ends, or one in an earlier place can run.
 
-use crate::arch::{self, Source, timer, uart};
-use crate::drivers::alarm::Alarm;
-use crate::drivers::console::Console;
-use crate::drivers::ipc;
+use crate::arch::{Hardware, Machine, Source};
+use crate::drivers::Drivers;
 use crate::frame::Frame;
 use crate::loader::Apps;
 use crate::process::{MAX_PROCESSES, Process, Processes};
@@ -27,8 +25,7 @@ pub struct Kernel {
     pub processes: Processes,
     /// The process that runs, or ran last.
     pub current: usize,
-    pub alarm: Alarm,
-    pub console: Console,
+    pub drivers: Drivers,
     /// How often each process may still be started again after a fault.
     restarts: [u32; MAX_PROCESSES],
     /// How many ticks a process runs while another one waits. None: fixed priority.
@@ -46,8 +43,7 @@ impl Kernel {
         Kernel {
             processes: [const { Process::new() }; MAX_PROCESSES],
             current: MAX_PROCESSES - 1,
-            alarm: Alarm::new(),
-            console: Console::new(),
+            drivers: Drivers::new(),
             restarts: [0; MAX_PROCESSES],
             slice: None,
             slice_end: None,
@@ -58,9 +54,9 @@ impl Kernel {
 
     /// Makes a process of each application.
     pub fn start(&mut self, apps: &Apps) {
-        self.restarts = [arch::fault_restarts(); MAX_PROCESSES];
-        let slice = Some(arch::slice_us()).filter(|slice| *slice > 0);
-        self.slice = slice.map(|slice| timer::ticks(slice.max(SHORTEST_SLICE)));
+        self.restarts = [Hardware::fault_restarts(); MAX_PROCESSES];
+        let slice = Some(Hardware::slice_us()).filter(|slice| *slice > 0);
+        self.slice = slice.map(|slice| Hardware::ticks(slice.max(SHORTEST_SLICE)));
         for (process, app) in self.processes.iter_mut().zip(apps) {
             if let Some(app) = app {
                 process.start(*app);
@@ -70,9 +66,17 @@ impl Kernel {
         say!("baseline {}, apps: {count}", env!("CARGO_PKG_VERSION"));
     }
 
+    /// The current process's index. It is always one of a process; the remainder says so to the
+    /// compiler too, which then checks no bounds on every system call.
+    #[inline(always)]
+    pub fn index(&self) -> usize {
+        self.current % MAX_PROCESSES
+    }
+
     /// The process that runs, or ran last.
+    #[inline(always)]
     pub fn process(&mut self) -> &mut Process {
-        &mut self.processes[self.current]
+        &mut self.processes[self.index()]
     }
 
     /// That process's registers.
@@ -97,7 +101,7 @@ impl Kernel {
                 self.current = next;
                 break;
             }
-            arch::wait_for_interrupt();
+            Hardware::wait_for_interrupt();
             self.serve_interrupts();
         }
         if self.protected != Some(self.current) {
@@ -114,13 +118,13 @@ impl Kernel {
 
     /// Opens the current process's memory, what others share with it, and no more to user mode.
     pub fn protect(&mut self) {
-        let process = &mut self.processes[self.current];
-        arch::protect(process.app.flash, process.protected_ram());
+        let process = &mut self.processes[self.current % MAX_PROCESSES];
+        Hardware::protect(process.app.flash, process.protected_ram());
         process.inbox.take_moved();
         let open = !process.inbox.is_closed();
         // With most processes there is nothing to open here, nor to close.
         if open || self.windows_open {
-            arch::open_windows(process.inbox.windows());
+            Hardware::open_windows(process.inbox.windows());
             self.windows_open = open;
         }
         self.protected = Some(self.current);
@@ -158,26 +162,26 @@ impl Kernel {
 
     /// Serves what is pending. Returns whether the current process's time slice is over.
     fn serve_interrupts(&mut self) -> bool {
-        let pending = arch::pending_interrupts();
+        let pending = Hardware::pending_interrupts();
         let mut slice_over = false;
         if pending.timer {
-            let now = timer::now();
-            self.alarm.expire(now, &mut self.processes);
+            let now = Hardware::now();
+            self.drivers.alarm.expire(now, &mut self.processes);
             slice_over = self.slice_end.take_if(|end| *end <= now).is_some();
             self.set_timer();
         }
         // One at a time: if there is another, it interrupts as soon as a process runs.
         if pending.external
-            && let Some(source) = arch::claim_interrupt()
+            && let Some(source) = Hardware::claim_interrupt()
         {
             match source {
                 Source::UartSent => {
-                    uart::acknowledge_sent();
-                    self.console.sent(&mut self.processes);
+                    Hardware::acknowledge_sent();
+                    self.drivers.console.sent(&mut self.processes);
                 }
                 Source::Other(number) => say!("interrupt {number} was not asked for"),
             }
-            arch::complete_interrupt(source);
+            Hardware::complete_interrupt(source);
         }
         slice_over
     }
@@ -191,24 +195,26 @@ impl Kernel {
         let others = self.processes.iter().enumerate();
         let mut others = others.filter(|(index, _)| *index != current);
         if others.any(|(_, process)| process.is_runnable()) {
-            self.slice_end = Some(timer::now() + slice);
+            self.slice_end = Some(Hardware::now() + slice);
             self.set_timer();
         }
     }
 
     /// Sets the timer to what comes first: an alarm, or the end of the time slice.
     pub fn set_timer(&mut self) {
-        timer::set(self.alarm.next().into_iter().chain(self.slice_end).min());
+        let alarm = self.drivers.alarm.next();
+        Hardware::set_timer(alarm.into_iter().chain(self.slice_end).min());
     }
 
     /// The current process did what it may not: says so and stops it, or starts it again if the image
-    /// says so (see [`arch::fault_restarts`]). The others run on.
+    /// says so (see [`Machine::fault_restarts`]). The others run on.
     pub fn fault(&mut self, cause: u32, value: u32) {
-        let process = &self.processes[self.current];
+        let process = self.process();
         report::fault(&process.app, &process.frame, cause, value);
-        match self.restarts[self.current].checked_sub(1) {
+        let restarts = &mut self.restarts[self.index()];
+        match restarts.checked_sub(1) {
             Some(left) => {
-                self.restarts[self.current] = left;
+                *restarts = left;
                 self.restart_current();
             }
             None => self.stop_current(),
@@ -228,9 +234,7 @@ impl Kernel {
     /// Ends the current process, and what the drivers had under way for it.
     pub fn stop_current(&mut self) {
         self.process().stop();
-        self.console.forget(self.current);
-        self.alarm.forget(self.current);
-        ipc::forget(self.current, &mut self.processes);
+        self.drivers.forget(self.index(), &mut self.processes);
         self.set_timer();
     }
 

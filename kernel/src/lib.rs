@@ -8,9 +8,10 @@
 //! How to read it: a trap enters at `arch/riscv/trap.S`, which calls `arch/riscv/trap.rs`, which
 //! calls [`kernel::Kernel`]. System calls are told apart in [`version`], one file a version of the
 //! interface, which calls [`syscall`], one function each; the drivers behind them are in [`drivers`].
-//! What a process is stands in [`process`], where it comes from in [`loader`] and [`tbf`]. Everything outside of `arch` is safe Rust, but for [`umem`], the one
-//! place that touches an application's memory; and everything outside of `arch` runs on a host
-//! against a fake machine, which is how it is tested.
+//! What a process is stands in [`process`], where it comes from in [`loader`] and [`tbf`]. What is asked
+//! of the machine is one trait, [`arch::Machine`]. Everything outside of `arch` is safe Rust, but for
+//! [`umem`], the one place that touches an application's memory; and everything outside of `arch`
+//! runs on a host against a fake machine, which is how it is tested.
 
 #![cfg_attr(target_os = "none", no_std)]
 

@@ -4,13 +4,14 @@
 //! for: upcalls subscribed to, buffers allowed; and what others share with it.
 
 use crate::abi::ErrorCode;
-use crate::drivers::ipc;
-use crate::drivers::{READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS, subscription_slot};
+use crate::drivers::{READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS};
+use crate::drivers::{is_from_process, subscription_slot};
 use crate::frame::Frame;
 use crate::region::Region;
 use crate::sharing::Inbox;
 use crate::umem::UserBuffer;
 use crate::upcall::{Queue, Upcall, UpcallId};
+use crate::version::FIRST_PROCESS;
 
 /// How many applications the kernel takes.
 pub const MAX_PROCESSES: usize = 4;
@@ -150,8 +151,8 @@ impl Process {
         Ok(())
     }
 
-    /// Replaces a subscription, and cancels what waits for the old one; but what other processes have
-    /// sent is kept, or a service that starts late would miss its first client.
+    /// Replaces a subscription, and cancels what waits for the old one, but for what other processes
+    /// have sent.
     pub fn subscribe(
         &mut self,
         id: UpcallId,
@@ -162,7 +163,7 @@ impl Process {
             return Err(ErrorCode::Invalid);
         }
         let slot = subscription_slot(id)?;
-        if id.driver != ipc::NUMBER {
+        if !is_from_process(id) {
             self.upcalls.cancel(id);
         }
         Ok(core::mem::replace(&mut self.subscriptions[slot], new))
@@ -231,14 +232,15 @@ impl Process {
         true
     }
 
-    /// An upcall's arguments. With a notification comes the buffer that its sender shares now.
+    /// An upcall's arguments. One that another process has sent holds that process's index, and comes
+    /// with the buffer that it shares now.
     fn arguments(&mut self, upcall: Upcall) -> [u32; 3] {
-        let [first, ..] = upcall.arguments;
-        if upcall.id.driver != ipc::NUMBER {
+        if !is_from_process(upcall.id) {
             return upcall.arguments;
         }
-        let buffer = self.inbox.open(ipc::sender(first));
-        [first, buffer.length(), buffer.start()]
+        let [sender, ..] = upcall.arguments;
+        let buffer = self.inbox.open(sender as usize);
+        [sender + FIRST_PROCESS, buffer.length(), buffer.start()]
     }
 
     fn handler(&self, id: UpcallId) -> Option<Subscription> {

@@ -3,6 +3,7 @@
 //! What the kernel itself says on the UART: single lines that begin with its name, so that they can
 //! be told from an application's output; and the longer report of a fault.
 
+use crate::arch::{Hardware, Machine};
 use crate::frame::Frame;
 use crate::process::App;
 use core::fmt;
@@ -21,7 +22,16 @@ pub fn line(text: fmt::Arguments<'_>) {
 
 fn write(text: fmt::Arguments<'_>) {
     // The UART takes all that it is given: there is no error to handle.
-    let _ = fmt::Write::write_fmt(&mut crate::arch::uart::Output, text);
+    let _ = fmt::Write::write_fmt(&mut Output, text);
+}
+
+struct Output;
+
+impl fmt::Write for Output {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        Hardware::print(text);
+        Ok(())
+    }
 }
 
 /// An application's name comes from flash: only what can be printed on one line is.
@@ -71,15 +81,4 @@ fn cause_text(cause: u32) -> &'static str {
         7 => "wrote where it may not",
         _ => "unknown exception",
     }
-}
-
-#[cfg(target_os = "none")]
-#[panic_handler]
-fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    let message = info.message();
-    match info.location() {
-        Some(place) => say!("panic: {message} at {}:{}", place.file(), place.line()),
-        None => say!("panic: {message}"),
-    }
-    crate::arch::halt()
 }

@@ -4,7 +4,7 @@
 //! calls these functions for the current process, and its `give` puts a result into registers.
 
 use crate::abi::{ErrorCode, Return};
-use crate::drivers::{self, Call, alarm, console, debug, ipc};
+use crate::drivers::{self, Answer, Call, Then};
 use crate::kernel::Kernel;
 use crate::process::State;
 use crate::umem::{UserBuffer, write_byte};
@@ -24,36 +24,22 @@ impl Kernel {
     #[inline(always)]
     pub fn command_call(&self, number: u32, arguments: [u32; 2]) -> Call {
         Call {
-            process: self.current,
+            process: self.index(),
             number,
             arguments,
         }
     }
 
-    /// A command to any driver but Perf.
-    #[inline]
-    pub fn command(&mut self, driver: u32, call: Call) -> Next {
-        let result = match driver {
-            console::NUMBER => self.console.command(call, &mut self.processes),
-            alarm::NUMBER => {
-                let result = self.alarm.command(call);
-                if call.number >= 3 {
-                    self.set_timer();
-                }
-                result
-            }
-            debug::NUMBER => debug::command(call, &self.processes),
-            ipc::NUMBER => {
-                let result = ipc::command(call, &mut self.processes);
-                if call.number >= ipc::NOTIFY {
-                    self.give(result);
-                    return self.make_room();
-                }
-                result
-            }
-            _ => Return::Failure(ErrorCode::NoDevice),
-        };
-        self.give(result)
+    /// Gives the caller a command's result and does what follows from it.
+    #[inline(always)]
+    pub fn follow(&mut self, (result, then): Answer) -> Next {
+        self.give(result);
+        match then {
+            Then::Nothing => {}
+            Then::SetTimer => self.set_timer(),
+            Then::MakeRoom => return self.make_room(),
+        }
+        Next::Same
     }
 
     /// Runs an upcall if one waits. A byte at address `flag` tells whether one did.
@@ -93,38 +79,37 @@ impl Kernel {
         Next::Other
     }
 
-    /// Gives a driver a buffer to read and write. Returns the one that it had.
+    /// Gives a driver a buffer to read and write; None is one that is not the caller's memory. Returns
+    /// the one that it had.
     #[inline]
     pub fn read_write_allow(
         &mut self,
         driver: u32,
         number: u32,
-        address: u32,
-        length: u32,
+        new: Option<UserBuffer>,
     ) -> Result<UserBuffer, ErrorCode> {
-        let process = self.process();
-        let new = UserBuffer::new(address, length, &[process.ram()]);
         let (slot, new) = both(drivers::read_write_slot(driver, number), new)?;
-        let old = core::mem::replace(&mut process.read_write[slot], new);
-        if driver == ipc::NUMBER {
-            ipc::share(self.current, number as usize, new, &mut self.processes);
+        let place = &mut self.process().read_write[slot];
+        let old = core::mem::replace(place, new);
+        if let Some(with) = drivers::shared_with(slot) {
+            let owner = self.index();
+            let inbox = &mut self.processes[with].inbox;
+            inbox.offer(owner, new.region());
         }
         Ok(old)
     }
 
-    /// Gives a driver a buffer to read. Returns the one that it had.
+    /// The same for a buffer to read.
     #[inline]
     pub fn read_only_allow(
         &mut self,
         driver: u32,
         number: u32,
-        address: u32,
-        length: u32,
+        new: Option<UserBuffer>,
     ) -> Result<UserBuffer, ErrorCode> {
-        let process = self.process();
-        let new = UserBuffer::new(address, length, &[process.ram(), process.app.flash]);
         let (slot, new) = both(drivers::read_only_slot(driver, number), new)?;
-        Ok(core::mem::replace(&mut process.read_only[slot], new))
+        let place = &mut self.process().read_only[slot];
+        Ok(core::mem::replace(place, new))
     }
 
     #[inline]

@@ -11,7 +11,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::arch;
+use crate::arch::{Hardware, Machine};
 use crate::region::Region;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl UserBuffer {
         (start..self.0.end()).map(|address| {
             // Safety: `new` let only ranges through that lie in application memory, which is
             // mapped, readable, and holds no Rust object; the address lies within such a range.
-            unsafe { arch::peek(address) }
+            unsafe { Hardware::peek(address) }
         })
     }
 }
@@ -56,20 +56,21 @@ pub fn write_byte(address: u32, value: u8, allowed: Region) {
     let Some(byte) = Region::sized(address, 1) else {
         return;
     };
-    if allowed.covers(byte) && arch::app_ram().covers(byte) {
+    if allowed.covers(byte) && Hardware::app_ram().covers(byte) {
         // Safety: the address lies in the applications' RAM, which is mapped, writable, and holds
         // no Rust object: nothing that the compiler knows of changes.
-        unsafe { arch::poke(address, value) }
+        unsafe { Hardware::poke(address, value) }
     }
 }
 
 fn is_app_memory(region: Region) -> bool {
-    arch::app_ram().covers(region) || arch::app_flash().covers(region)
+    Hardware::app_ram().covers(region) || Hardware::app_flash().covers(region)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::host;
     use proptest::prelude::*;
 
     /// Lengths and distances that matter: a few bytes, or most of the address space.
@@ -88,7 +89,7 @@ mod tests {
         fn a_buffer_lies_in_one_region(
             from in distance(), length in distance(), size in 0..64u32, gap in 0..8u32,
         ) {
-            let start = arch::app_ram().start();
+            let start = Hardware::app_ram().start();
             let first = Region::new(start, start + size);
             let second = Region::new(first.end() + gap, first.end() + gap + size);
             let address = start.wrapping_add(from);
@@ -112,10 +113,10 @@ mod tests {
         /// A byte is written where it may be, and nowhere else.
         #[test]
         fn a_byte_goes_where_it_is_allowed(from in distance(), size in 0..64u32) {
-            let start = arch::app_ram().start() + 8;
+            let start = Hardware::app_ram().start() + 8;
             let address = start.wrapping_add(from);
             write_byte(address, 0xA5, Region::new(start, start + size));
-            let written = arch::with(|machine| {
+            let written = host::with(|machine| {
                 let found = machine.ram.iter().position(|byte| *byte == 0xA5);
                 machine.ram.fill(0);
                 found

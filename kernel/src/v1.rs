@@ -14,7 +14,8 @@
 //! process N, as a service if its argument is 0, else as a client.
 
 use crate::abi::{ErrorCode, Return};
-use crate::drivers::{Call, alarm, console, ipc, perf};
+use crate::arch::{Hardware, Machine};
+use crate::drivers::{Call, alarm, ipc, perf};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
@@ -122,45 +123,33 @@ impl Kernel {
                 self.command_call(command, [process.wrapping_sub(FIRST_PROCESS), 0])
             }
             (alarm::NUMBER, 0) => return self.give(Return::U32(1)),
-            (alarm::NUMBER, 4) => return self.set_alarm(first),
+            // The old way to set an alarm: the time when it is due.
+            (alarm::NUMBER, 4) => {
+                let now = Hardware::now() as u32;
+                self.command_call(6, [now, first.wrapping_sub(now)])
+            }
             _ => self.command_call(number, [first, second]),
         };
         self.command(driver, call)
     }
 
-    /// The old way to set an alarm: the time when it is due.
-    fn set_alarm(&mut self, due: u32) -> Next {
-        let now = crate::arch::timer::now() as u32;
-        let call = self.command_call(6, [now, due.wrapping_sub(now)]);
-        self.command(alarm::NUMBER, call)
-    }
-
     #[inline(never)]
     fn class_allow(&mut self, driver: u32, number: u32, address: u32, length: u32) -> Next {
         let length = if address == 0 { 0 } else { length };
+        let buffer = UserBuffer::new(address, length, &[self.process().ram()]);
         let result = match (driver, number) {
-            (ipc::NUMBER, 0) => return self.discover(address, length),
+            (ipc::NUMBER, 0) => return self.discover(buffer),
             (ipc::NUMBER, process) => match self.other_process(process) {
-                Some(process) => self.read_write_allow(driver, process, address, length),
+                Some(process) => self.read_write_allow(driver, process, buffer),
                 None => Err(ErrorCode::Invalid),
             },
-            (console::NUMBER, number) => {
-                // What the console reads may lie in flash in version 2; here it may not.
-                let ram = [self.process().ram()];
-                match UserBuffer::new(address, length, &ram) {
-                    Some(_) => self.read_only_allow(driver, number, address, length),
-                    None => Err(ErrorCode::Invalid),
-                }
-            }
-            _ => self.read_only_allow(driver, number, address, length),
+            _ => self.read_only_allow(driver, number, buffer),
         };
         self.give(result.map(|_| ()).into())
     }
 
-    /// The number of the process whose name is at an address.
-    fn discover(&mut self, address: u32, length: u32) -> Next {
-        let ram = [self.process().ram()];
-        let name = UserBuffer::new(address, length, &ram);
+    /// The number of the process that has this name.
+    fn discover(&mut self, name: Option<UserBuffer>) -> Next {
         let found = name.and_then(|name| ipc::find(name, &self.processes));
         match found {
             Some(index) => self.give(Return::U32(index as u32 + FIRST_PROCESS)),

@@ -136,13 +136,16 @@ impl Kernel {
 
     #[inline(never)]
     fn class_read_write_allow(&mut self, driver: u32, number: u32, at: u32, size: u32) -> Next {
-        let result = self.read_write_allow(driver, number, at, size);
+        let new = UserBuffer::new(at, size, &[self.process().ram()]);
+        let result = self.read_write_allow(driver, number, new);
         self.give_buffer(result, at, size)
     }
 
     #[inline(never)]
     fn class_read_only_allow(&mut self, driver: u32, number: u32, at: u32, size: u32) -> Next {
-        let result = self.read_only_allow(driver, number, at, size);
+        let process = self.process();
+        let new = UserBuffer::new(at, size, &[process.ram(), process.app.flash]);
+        let result = self.read_only_allow(driver, number, new);
         self.give_buffer(result, at, size)
     }
 

@@ -2,3 +2,4 @@
 """tockmark: what the Tock operating system costs on OpenTitan Earl Grey."""
 
 __version__ = "0.1.0"
+BASELINE = "tockmark-baseline"  # how the name of our own kernel begins

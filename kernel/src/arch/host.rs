@@ -3,9 +3,7 @@
 //! A fake machine for a host's tests: memory that is a vector, a UART whose FIFO empties and a clock
 //! that moves when the core sleeps. Each thread has its own, so tests do not meet.
 
-#![allow(unsafe_code)]
-
-use super::{Pending, Source};
+use super::{Machine, Pending, Source};
 use crate::region::Region;
 use crate::sharing::WINDOWS;
 use std::cell::RefCell;
@@ -14,8 +12,10 @@ use tockmark_perf::Counters;
 const FLASH_START: u32 = 0x2003_0000;
 const RAM_START: u32 = 0x1000_2000;
 const SIZE: u32 = 0x1_0000;
+const FIFO_SIZE: usize = 128;
 
-pub struct Machine {
+/// What it is like now.
+pub struct State {
     pub flash: Vec<u8>,
     pub ram: Vec<u8>,
     /// What user mode may reach: flash and RAM.
@@ -35,9 +35,9 @@ pub struct Machine {
     pub cycles: u32,
 }
 
-impl Machine {
-    fn new() -> Machine {
-        Machine {
+impl State {
+    fn new() -> State {
+        State {
             flash: vec![0xFF; SIZE as usize],
             ram: vec![0; SIZE as usize],
             protected: (Region::EMPTY, Region::EMPTY),
@@ -56,82 +56,20 @@ impl Machine {
 }
 
 thread_local! {
-    static MACHINE: RefCell<Machine> = RefCell::new(Machine::new());
+    static MACHINE: RefCell<State> = RefCell::new(State::new());
 }
 
 /// The machine after a reset: what an earlier kernel of this thread left is gone.
 pub fn reset() {
-    MACHINE.set(Machine::new());
+    MACHINE.set(State::new());
 }
 
 /// Looks at the machine, or changes it.
-pub fn with<R>(look: impl FnOnce(&mut Machine) -> R) -> R {
+pub fn with<R>(look: impl FnOnce(&mut State) -> R) -> R {
     MACHINE.with_borrow_mut(look)
 }
 
-pub fn app_flash() -> Region {
-    Region::new(FLASH_START, FLASH_START + SIZE)
-}
-
-pub fn app_ram() -> Region {
-    Region::new(RAM_START, RAM_START + SIZE)
-}
-
-/// Reads a byte.
-///
-/// # Safety
-/// None needed here: an address outside of application memory panics.
-pub unsafe fn peek(address: u32) -> u8 {
-    with(|machine| match address {
-        FLASH_START.. => machine.flash[(address - FLASH_START) as usize],
-        _ => machine.ram[(address - RAM_START) as usize],
-    })
-}
-
-/// Writes a byte.
-///
-/// # Safety
-/// None needed here: an address outside of the applications' RAM panics.
-pub unsafe fn poke(address: u32, value: u8) {
-    with(|machine| machine.ram[(address - RAM_START) as usize] = value);
-}
-
-pub fn protect(flash: Region, ram: Region) {
-    with(|machine| {
-        machine.protected = (flash, ram);
-        machine.pmp_writes += 1;
-    });
-}
-
-pub fn open_windows(windows: [Region; WINDOWS]) {
-    with(|machine| {
-        machine.windows = windows;
-        machine.pmp_writes += 1;
-    });
-}
-
-/// What the words in the image say.
-pub fn slice_us() -> u32 {
-    with(|machine| machine.slice_us)
-}
-
-pub fn fault_restarts() -> u32 {
-    with(|machine| machine.fault_restarts)
-}
-
-/// Until something happens: the UART has sent what it had, or else the timer is due.
-pub fn wait_for_interrupt() {
-    with(|machine| {
-        if !machine.fifo.is_empty() {
-            machine.drain();
-        } else {
-            let due = machine.timer.expect("nothing can wake the core");
-            machine.now = machine.now.max(due);
-        }
-    });
-}
-
-impl Machine {
+impl State {
     fn drain(&mut self) {
         self.sent.push_str(&String::from_utf8_lossy(&self.fifo));
         self.fifo.clear();
@@ -139,23 +77,113 @@ impl Machine {
     }
 }
 
-pub fn pending_interrupts() -> Pending {
-    with(|machine| Pending {
-        timer: machine.timer.is_some_and(|due| due <= machine.now),
-        external: machine.sent_pending,
-    })
-}
+/// The machine of this thread.
+pub struct Fake;
 
-pub fn claim_interrupt() -> Option<Source> {
-    with(|machine| machine.sent_pending.then_some(Source::UartSent))
-}
+impl Machine for Fake {
+    const TICKS_PER_SECOND: u32 = 1_000_000;
 
-pub fn complete_interrupt(_: Source) {}
+    fn slice_us() -> u32 {
+        with(|machine| machine.slice_us)
+    }
+
+    fn fault_restarts() -> u32 {
+        with(|machine| machine.fault_restarts)
+    }
+
+    fn app_flash() -> Region {
+        Region::new(FLASH_START, FLASH_START + SIZE)
+    }
+
+    fn app_ram() -> Region {
+        Region::new(RAM_START, RAM_START + SIZE)
+    }
+
+    /// An address outside of application memory panics.
+    unsafe fn peek(address: u32) -> u8 {
+        with(|machine| match address {
+            FLASH_START.. => machine.flash[(address - FLASH_START) as usize],
+            _ => machine.ram[(address - RAM_START) as usize],
+        })
+    }
+
+    /// An address outside of the applications' RAM panics.
+    unsafe fn poke(address: u32, value: u8) {
+        with(|machine| machine.ram[(address - RAM_START) as usize] = value);
+    }
+
+    fn protect(flash: Region, ram: Region) {
+        with(|machine| {
+            machine.protected = (flash, ram);
+            machine.pmp_writes += 1;
+        });
+    }
+
+    fn open_windows(windows: [Region; WINDOWS]) {
+        with(|machine| {
+            machine.windows = windows;
+            machine.pmp_writes += 1;
+        });
+    }
+
+    /// Until something happens: the UART has sent what it had, or else the timer is due.
+    fn wait_for_interrupt() {
+        with(|machine| {
+            if !machine.fifo.is_empty() {
+                machine.drain();
+            } else {
+                let due = machine.timer.expect("nothing can wake the core");
+                machine.now = machine.now.max(due);
+            }
+        });
+    }
+
+    fn pending_interrupts() -> Pending {
+        with(|machine| Pending {
+            timer: machine.timer.is_some_and(|due| due <= machine.now),
+            external: machine.sent_pending,
+        })
+    }
+
+    fn claim_interrupt() -> Option<Source> {
+        with(|machine| machine.sent_pending.then_some(Source::UartSent))
+    }
+
+    fn complete_interrupt(_: Source) {}
+
+    fn now() -> u64 {
+        with(|machine| machine.now)
+    }
+
+    fn set_timer(moment: Option<u64>) {
+        with(|machine| machine.timer = moment);
+    }
+
+    fn uart_room() -> u32 {
+        with(|machine| (FIFO_SIZE - machine.fifo.len()) as u32)
+    }
+
+    fn uart_put(byte: u8) {
+        assert!(Fake::uart_room() > 0, "the FIFO overflows");
+        with(|machine| machine.fifo.push(byte));
+    }
+
+    fn acknowledge_sent() {
+        with(|machine| machine.sent_pending = false);
+    }
+
+    fn print(text: &str) {
+        for byte in text.bytes() {
+            if Fake::uart_room() == 0 {
+                with(State::drain);
+            }
+            Fake::uart_put(byte);
+        }
+    }
+}
 
 /// Reading a counter takes a cycle; the high halves stand still.
-pub struct Core;
-
-impl Counters for Core {
+impl Counters for Fake {
     fn cycles(&self) -> u32 {
         with(|machine| {
             machine.cycles += 1;
@@ -170,57 +198,5 @@ impl Counters for Core {
     }
     fn instructions_high(&self) -> u32 {
         0
-    }
-}
-
-pub mod uart {
-    use super::with;
-    use std::fmt;
-
-    const FIFO_SIZE: usize = 128;
-
-    pub fn room() -> u32 {
-        with(|machine| (FIFO_SIZE - machine.fifo.len()) as u32)
-    }
-
-    pub fn put(byte: u8) {
-        assert!(room() > 0, "the FIFO overflows");
-        with(|machine| machine.fifo.push(byte));
-    }
-
-    pub fn acknowledge_sent() {
-        with(|machine| machine.sent_pending = false);
-    }
-
-    pub struct Output;
-
-    impl fmt::Write for Output {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            for byte in text.bytes() {
-                if room() == 0 {
-                    with(super::Machine::drain);
-                }
-                put(byte);
-            }
-            Ok(())
-        }
-    }
-}
-
-pub mod timer {
-    use super::with;
-
-    pub const TICKS_PER_SECOND: u32 = 1_000_000;
-
-    pub fn ticks(microseconds: u32) -> u64 {
-        u64::from(microseconds)
-    }
-
-    pub fn now() -> u64 {
-        with(|machine| machine.now)
-    }
-
-    pub fn set(moment: Option<u64>) {
-        with(|machine| machine.timer = moment);
     }
 }

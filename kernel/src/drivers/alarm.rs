@@ -13,9 +13,9 @@
 //!
 //! Upcall 0 comes when the alarm is due: the time now, and when it was due.
 
-use super::Call;
+use super::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return};
-use crate::arch::timer;
+use crate::arch::{Hardware, Machine};
 use crate::process::{MAX_PROCESSES, Processes};
 use crate::upcall::UpcallId;
 
@@ -38,25 +38,25 @@ impl Alarm {
         }
     }
 
-    /// Carries out a command. The caller sets the timer to [`Alarm::next`] afterwards.
-    pub fn command(&mut self, call: Call) -> Return {
+    pub fn command(&mut self, call: Call) -> Answer {
         let due = &mut self.due[call.process];
         let [first, second] = call.arguments;
-        match call.number {
-            0 => Return::Success,
-            1 => Return::U32(timer::TICKS_PER_SECOND),
-            2 => Return::U32(timer::now() as u32),
+        let result = match call.number {
+            0 => return (Return::Success, Then::Nothing),
+            1 => return (Return::U32(Hardware::TICKS_PER_SECOND), Then::Nothing),
+            2 => return (Return::U32(Hardware::now() as u32), Then::Nothing),
             3 => match due.take() {
                 Some(_) => Return::Success,
                 None => Return::Failure(ErrorCode::Already),
             },
             5 => {
-                let now = timer::now();
+                let now = Hardware::now();
                 Return::U32(set(due, now, now as u32, first))
             }
-            6 => Return::U32(set(due, timer::now(), first, second)),
+            6 => Return::U32(set(due, Hardware::now(), first, second)),
             _ => Return::Failure(ErrorCode::NoSupport),
-        }
+        };
+        (result, Then::SetTimer)
     }
 
     /// When the next alarm of any process is due.

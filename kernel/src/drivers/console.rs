@@ -16,7 +16,7 @@
 
 use super::Call;
 use crate::abi::{ErrorCode, Return};
-use crate::arch::uart;
+use crate::arch::{Hardware, Machine};
 use crate::process::{MAX_PROCESSES, Processes};
 use crate::upcall::UpcallId;
 
@@ -113,9 +113,9 @@ impl Console {
         if left == 0 {
             return false;
         }
-        let piece = left.min(uart::room());
+        let piece = left.min(Hardware::uart_room());
         for byte in buffer.bytes_from(write.taken).take(piece as usize) {
-            uart::put(byte);
+            Hardware::uart_put(byte);
         }
         write.taken += piece;
         true

@@ -20,33 +20,36 @@
 //! cannot wait for one of these upcalls by yield-wait-for, and may run later upcalls before them. As
 //! there, who subscribes gets what was sent before, and who notifies itself gets nothing.
 
-use super::Call;
+use super::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return};
-use crate::process::{MAX_PROCESSES, Process, Processes, State};
+use crate::process::{Process, Processes, State};
+use crate::region::Region;
 use crate::umem::UserBuffer;
 use crate::upcall::UpcallId;
 use crate::version;
 
 pub const NUMBER: u32 = 0x1_0000;
 
-/// Commands from here on notify: another process may be ready afterwards.
-pub const NOTIFY: u32 = 2;
-
 /// The slot of read-only buffer 0.
 const NAME: usize = 1;
 
-pub fn command(call: Call, processes: &mut Processes) -> Return {
+pub fn command(call: Call, processes: &mut Processes) -> Answer {
     let target = call.arguments[0];
-    match call.number {
+    let result = match call.number {
         0 => Return::Success,
         1 => match find(processes[call.process].read_only[NAME], processes) {
             Some(index) => Return::U32(index as u32),
             None => Return::Failure(ErrorCode::NoDevice),
         },
-        2 => notify(call.process, target, target, processes).into(),
-        3 => notify(call.process, target, call.process as u32, processes).into(),
+        2 | 3 => {
+            let own = call.number == 3;
+            let number = if own { call.process as u32 } else { target };
+            let notified = notify(call.process, target, number, processes);
+            return (notified.into(), Then::MakeRoom);
+        }
         _ => Return::Failure(ErrorCode::NoSupport),
-    }
+    };
+    (result, Then::Nothing)
 }
 
 /// The process with this name.
@@ -77,28 +80,14 @@ pub fn notify(
         number,
     };
     // Length and address are found when the upcall is taken.
-    let arguments = [sender as u32 + version::FIRST_PROCESS, 0, 0];
+    let arguments = [sender as u32, 0, 0];
     let queued = process.notify(id, arguments);
     queued.map_err(|_| version::NOT_QUEUED)
 }
 
-/// Which process sent a notification with this argument.
-pub fn sender(argument: u32) -> usize {
-    (argument - version::FIRST_PROCESS) as usize
-}
-
-/// Process `owner` shares this buffer with process `with` from now on.
-pub fn share(owner: usize, with: usize, buffer: UserBuffer, processes: &mut Processes) {
-    if owner != with
-        && let Some(process) = processes.get_mut(with)
-    {
-        process.inbox.offer(owner, buffer.region());
-    }
-}
-
 /// Takes all back that a process which has ended had shared.
 pub fn forget(owner: usize, processes: &mut Processes) {
-    for with in 0..MAX_PROCESSES {
-        share(owner, with, UserBuffer::EMPTY, processes);
+    for process in processes {
+        process.inbox.offer(owner, Region::EMPTY);
     }
 }

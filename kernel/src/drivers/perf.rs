@@ -5,7 +5,7 @@
 
 use super::Call;
 use crate::abi::{ErrorCode, Return};
-use crate::arch::Core;
+use crate::arch::Hardware;
 use crate::process::Processes;
 use crate::upcall::UpcallId;
 use tockmark_perf::{Perf, Reply};
@@ -19,7 +19,7 @@ const UPCALL: UpcallId = UpcallId {
 
 #[inline(always)]
 pub fn command(call: Call, processes: &mut Processes) -> Return {
-    match Perf::new(Core).command(call.number, call.arguments[0]) {
+    match Perf::new(Hardware).command(call.number, call.arguments[0]) {
         Reply::Success => Return::Success,
         Reply::U32(value) => Return::U32(value),
         Reply::Pair(first, second) => Return::Pair(first, second),

@@ -57,7 +57,7 @@ fn call(kernel: &mut Kernel, numbers: &mut Numbers) {
 fn step(kernel: &mut Kernel, numbers: &mut Numbers) {
     match numbers.below(12) {
         0 => host::with(|machine| machine.now += u64::from(numbers.below(20_000))),
-        1 if host::with(|machine| !machine.fifo.is_empty()) => arch::wait_for_interrupt(),
+        1 if host::with(|machine| !machine.fifo.is_empty()) => Hardware::wait_for_interrupt(),
         2 if kernel.current != LAST && numbers.below(16) == 0 => kernel.fault(5, 0),
         3 => {
             let end = ram_of(kernel.current as u32) + 4 * numbers.below(RAM_EACH / 4 + 1);
@@ -66,7 +66,7 @@ fn step(kernel: &mut Kernel, numbers: &mut Numbers) {
         _ => call(kernel, numbers),
     }
     let pending = || {
-        let pending = arch::pending_interrupts();
+        let pending = Hardware::pending_interrupts();
         pending.timer || pending.external
     };
     for _ in 0..8 {
@@ -137,7 +137,7 @@ fn a_slice_that_ends_is_anothers_turn() {
         host::with(|machine| machine.now += 10_000);
         let mut all = kernel.processes.iter().enumerate();
         let another = all.any(|(index, process)| index != before && process.is_runnable());
-        if arch::pending_interrupts().timer {
+        if Hardware::pending_interrupts().timer {
             kernel.interrupt();
         }
         assert_eq!(kernel.current != before, another);

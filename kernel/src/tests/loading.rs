@@ -119,12 +119,12 @@ proptest! {
             flash.extend(image);
         }
         let whole = Region::new(FLASH, FLASH + flash.len() as u32);
-        let apps = find_apps(flash.leak(), FLASH, arch::app_ram());
+        let apps = find_apps(flash.leak(), FLASH, Hardware::app_ram());
         for (index, app) in apps.iter().enumerate().filter_map(|(i, app)| Some((i, app.as_ref()?))) {
             prop_assert!(whole.covers(app.flash) && app.flash.is_whole_words());
             prop_assert!(app.flash.start() < app.start && app.start < app.flash.end());
             prop_assert!(app.flash.start() < app.entry && app.entry < app.flash.end());
-            prop_assert!(arch::app_ram().covers(app.ram) && app.ram.is_whole_words());
+            prop_assert!(Hardware::app_ram().covers(app.ram) && app.ram.is_whole_words());
             for other in apps[..index].iter().flatten() {
                 prop_assert!(!other.flash.overlaps(app.flash) && !other.ram.overlaps(app.ram));
             }

@@ -11,7 +11,7 @@ mod memory;
 mod scheduling;
 
 use crate::abi::{ErrorCode, Return};
-use crate::arch::{self, host};
+use crate::arch::{Hardware, Machine, host};
 use crate::kernel::Kernel;
 use crate::loader::find_apps;
 use crate::syscall::Next;
@@ -43,7 +43,7 @@ fn load(flash: Vec<u8>) -> Kernel {
     host::with(|machine| machine.flash[..flash.len()].copy_from_slice(&flash));
     let flash: &'static [u8] = flash.leak();
     let mut kernel = Kernel::new();
-    kernel.start(&find_apps(flash, FLASH, arch::app_ram()));
+    kernel.start(&find_apps(flash, FLASH, Hardware::app_ram()));
     kernel
 }
 

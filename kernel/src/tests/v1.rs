@@ -3,7 +3,7 @@
 //! Version 1 of the interface on the fake machine: what is different from version 2, whose tests cover
 //! all that the two share.
 
-use crate::arch::{self, host};
+use crate::arch::{Hardware, Machine, host};
 use crate::drivers::{alarm, console, debug, ipc};
 use crate::kernel::Kernel;
 use crate::loader::find_apps;
@@ -29,7 +29,7 @@ fn boot() -> Kernel {
     }
     host::with(|machine| machine.flash[..flash.len()].copy_from_slice(&flash));
     let mut kernel = Kernel::new();
-    kernel.start(&find_apps(flash.leak(), FLASH, arch::app_ram()));
+    kernel.start(&find_apps(flash.leak(), FLASH, Hardware::app_ram()));
     kernel.schedule();
     assert_eq!(kernel.memop(0, RAM + 1024), Next::Same);
     kernel

@@ -2,7 +2,6 @@
 """Verbs that turn one file into another, or into a table: parse, table, export."""
 
 import json
-import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +15,6 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
 from tockmark.show import export, summary, table
-from tockmark.show.text import LINE
 from tockmark.suite import catalogue
 from tockmark.suite.select import select
 
@@ -83,22 +81,21 @@ def table_verb(
     --all shows every row, --only those that are named."""
     known = catalogue.load()
     named = [(paths.shown(path), file.load(path)) for path in files]
-    if only is not None:
-        there = [(row.id, row.params) for _, result in named for row in result.rows]
-        wanted = select(known, only, there)
-        named = [(name, result.only(wanted)) for name, result in named]
+    there = [(row.id, row.params) for _, result in named for row in result.rows]
+    wanted = select(known, only, there)
+    named = [(name, result.only(wanted)) for name, result in named]
     results = [result for _, result in named]
     if events:
         print("\n".join(table.render_events(result, known) for result in results), end="")
     elif as_json:
         print(json.dumps(table.as_json(results, known), indent=1, ensure_ascii=False))
-    elif not every and only is None:
-        print(summary.render(named, known), end="")
+    elif not every:
+        blocks = summary.chosen(wanted, results) if wanted else None
+        print(summary.render(named, known, summary.width_of_terminal(), blocks), end="")
     elif len(named) == 1:
         print(table.render(results[0], known), end="")
     else:
-        width = max(summary.NARROW, min(LINE, shutil.get_terminal_size((LINE, 24)).columns))
-        print(table.render_side_by_side(named, known, width), end="")
+        print(table.render_side_by_side(named, known, summary.width_of_terminal()), end="")
     raise typer.Exit(INCOMPLETE if any(result.incomplete for result in results) else OK)
 
 

@@ -10,14 +10,13 @@ from typing import Annotated
 
 import typer
 
-from tockmark import paths, profile
+from tockmark import BASELINE, paths, profile
 from tockmark.commands.common import AsJson, Debug, Only, judge
 from tockmark.errors import INTERRUPTED
 from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
-from tockmark.result.provenance import BASELINE
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.select import only_one, select
@@ -133,10 +132,11 @@ def run_verb(
     result, log = result_of(ran, options, wanted)
     path = output if output is not None else default_path(options, result, only)
     shown = [(paths.shown(path), result), *others]
-    if every or (only is not None and not others):
+    if every:
         print(table.render(result, known), flush=True)
     else:
-        print(summary.render(shown, known), flush=True)
+        blocks = summary.chosen(wanted, [result]) if wanted else None
+        print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
     write_whole({path.with_suffix(".log"): log, path: file.text(result)})
     print(f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}")
     code = judge(result)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tockmark import paths
+from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Decoder, Problem, Record
 from tockmark.suite.catalogue import Boot
@@ -25,7 +25,6 @@ from tockmark.target.simulator import simulate
 RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
 SLICE_US = 1000  # short, so that the neighbours get their turns
 NEIGHBOURS = ("neighbour", "neighbour2")
-BASELINE = "tockmark-baseline"  # how its kernel's name begins
 SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not
 OTHER_KERNEL = 1  # the scene on any other
 

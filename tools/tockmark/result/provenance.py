@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from tockmark import BASELINE
+
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -24,7 +26,6 @@ Timing = Literal[
 ]
 
 UNKNOWN_KERNEL = "unknown kernel"
-BASELINE = "tockmark-baseline"  # how our own kernel's name begins
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
-from tockmark.show.table import OUR_OWN, opt_level
-from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.select import only_one
+from tockmark.show.table import OUR_OWN, opt_level, sections
+from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.select import Selection, only_one
 
-# What stands on the screen: the words for it, and the row.
-BLOCKS: dict[str, dict[str, str]] = {
+RowKey = tuple[str, frozenset[tuple[str, int | str]]]
+Blocks = dict[str, dict[str, RowKey]]  # a heading; below it words, and the row that they stand for
+
+SCREEN = {
     "System calls": {
         "command": "syscall.command",
         "command to no driver": "syscall.command_absent",
@@ -48,7 +50,7 @@ BLOCKS: dict[str, dict[str, str]] = {
         "flash load, chained": "flash.latency:to=next",
     },
 }
-LABEL = 26
+LABEL = 26  # at least
 CYCLES, TIME, RATIO = 10, 9, 6  # widths of the columns of a kernel, each with a blank before it
 NARROW = 80
 LONGEST = CYCLES + RATIO  # of a kernel's name over its columns
@@ -63,15 +65,52 @@ class Column:
     icache: bool | None
 
 
-def render(named: list[tuple[str, Result]], catalogue: Catalogue, width: int | None = None) -> str:
-    """The screen; at most `width` columns, those of the terminal if it has less than 100."""
-    width = width or min(text.LINE, max(NARROW, shutil.get_terminal_size((text.LINE, 24)).columns))
+def width_of_terminal() -> int:
+    """Between 80 and 100 columns, as the terminal is."""
+    return min(text.LINE, max(NARROW, shutil.get_terminal_size((text.LINE, 24)).columns))
+
+
+def screen(catalogue: Catalogue) -> Blocks:
+    """The rows that people ask for first."""
+    return {
+        title: {words: _row_key(*only_one(catalogue, term)) for words, term in rows.items()}
+        for title, rows in SCREEN.items()
+    }
+
+
+def chosen(wanted: Selection, results: list[Result]) -> Blocks:
+    """In place of them those that are meant, by section."""
+    rows = [row for result in results for row in result.table.values()]
+    table = {row.key: row for row in rows if wanted.fits(row.id, row.params, row.icache)}
+    found: Blocks = {}
+    for icache in (True, False, None):
+        for section, lines in sections([table], [icache], wanted.catalogue):
+            keys = {line.label: _row_key(line.id, line.params) for line in lines}
+            found.setdefault(section, {}).update(keys)
+    return found
+
+
+def _row_key(id_: str, params: Params) -> RowKey:
+    return id_, frozenset(params.items())
+
+
+def render(
+    named: list[tuple[str, Result]],
+    catalogue: Catalogue,
+    width: int = text.LINE,
+    blocks: Blocks | None = None,
+) -> str:
+    """The screen, or other rows in its manner; at most `width` columns."""
+    blocks = screen(catalogue) if blocks is None else blocks
     columns = _columns(named)
-    timed = _wide(columns, True) <= width
-    some = len(columns) if timed else _fit(width)
+    label = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
+    timed = _wide(label, columns, True) <= width
+    some = len(columns) if timed else _fit(label, width)
     out = [*_header(columns, width), *text.wrap(_legend(columns, timed), "", width), ""]
     for at in range(1, max(2, len(columns)), max(1, some - 1)):
-        out += _block([columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed)
+        out += _block(
+            [columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed, blocks, label
+        )
     out += text.wrap(MEAN, "", width) if len(columns) > 1 else []
     for name, result in named:
         if why := result.incomplete:
@@ -116,63 +155,70 @@ def _header(columns: list[Column], width: int) -> list[str]:
     results = {id(column.result): column for column in columns}
     alone = len(results) == 1
     indent = 0 if alone else max(len(column.name) for column in columns) + 2
-    same = _conditions(columns[0])
-    shared = all(_conditions(column) == same for column in columns)
+    parts = [_conditions(column) for column in columns]
+    same = [p[0] for p in zip(*parts, strict=True) if all(other == p[0] for other in p)]
     out: list[str] = []
     for column in results.values():
         kernel = column.result.provenance.kernel
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        told = f"{kernel.title}, {opt_level(column.result)}{sha}"
-        told += f": {OUR_OWN}" if kernel.is_baseline else ""
-        told += "" if shared or alone else f"; {_conditions(column)}"
-        out += text.wrap(f"{'' if alone else column.name:{indent}}{told}", " " * indent, width)
-    out += text.wrap(same, width=width) if shared or alone else []
-    return [*out, ""]
+        told = [f"{kernel.title}, {opt_level(column.result)}{sha}"]
+        told += [] if alone else [part for part in _conditions(column) if part not in same]
+        told += [OUR_OWN] if kernel.is_baseline else []
+        line = "; ".join(told)
+        out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
+    return [*out, *text.wrap(", ".join(parts[0] if alone else same), "", width), ""]
 
 
-def _conditions(column: Column) -> str:
+def _conditions(column: Column) -> list[str]:
+    """Under which the figures hold."""
     board, abi = column.result.provenance.board, column.result.provenance.abi
-    return (
-        f"{board.name or 'unknown board'} ({board.machine or '?'}), {board.clock},"
-        f" i-cache {ICACHE[column.icache]}, interface version {abi or 'unknown'},"
-        f" timing {board.timing}"
-    )
+    return [
+        f"{board.name or 'unknown board'} ({board.machine or '?'})",
+        board.clock,
+        f"i-cache {ICACHE[column.icache]}",
+        f"interface version {abi or 'unknown'}",
+        f"timing {board.timing}",
+    ]
 
 
-def _wide(columns: list[Column], timed: bool) -> int:
-    return LABEL + len(columns) * (CYCLES + TIME * timed) + (len(columns) - 1) * RATIO
+def _wide(label: int, columns: list[Column], timed: bool) -> int:
+    return label + len(columns) * (CYCLES + TIME * timed) + (len(columns) - 1) * RATIO
 
 
-def _fit(width: int) -> int:
+def _fit(label: int, width: int) -> int:
     """How many columns fit, without times."""
-    return max(2, 1 + (width - LABEL - CYCLES) // (CYCLES + RATIO))
+    return max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
 
 
-def _block(columns: list[Column], catalogue: Catalogue, timed: bool) -> list[str]:
+def _block(
+    columns: list[Column], catalogue: Catalogue, timed: bool, blocks: Blocks, label: int
+) -> list[str]:
     """All rows for some of the columns."""
     lines = {
-        title: {words: _rows(term, columns, catalogue) for words, term in rows.items()}
-        for title, rows in BLOCKS.items()
+        title: {
+            words: [column.result.table.get((*key, column.icache)) for column in columns]
+            for words, key in rows.items()
+        }
+        for title, rows in blocks.items()
     }
     every = [found for block in lines.values() for found in block.values()]
     grid = zip(*(_cells(i, every, timed) for i in range(len(columns))), strict=True)
-    out = _heads(columns, timed)
+    out = _heads(columns, timed, label)
     for title, found in lines.items():
         out.append(title)
         for words, cells in zip(found, grid, strict=False):  # the grid goes on in the next block
-            out.append(f"  {words:{LABEL - 2}}{''.join(cells)}".rstrip())
+            out.append(f"  {words:{label - 2}}{''.join(cells)}".rstrip())
     if len(columns) > 1:
-        means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
         blank = " " * (CYCLES + TIME * timed)
-        out.append(
-            f"{'Geometric mean':{LABEL}}{blank}" + "".join(f"{blank}{m:>{RATIO}}" for m in means)
-        )
+        means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
+        cells = "".join(f"{blank}{mean:>{RATIO}}" for mean in means)
+        out.append(f"{'Geometric mean':{label}}{blank}{cells}")
     return [*out, ""]
 
 
-def _heads(columns: list[Column], timed: bool) -> list[str]:
+def _heads(columns: list[Column], timed: bool, label: int) -> list[str]:
     """The kernels' names, each over its columns, and below what these are."""
-    names, units = " " * LABEL, " " * LABEL
+    names, units = " " * label, " " * label
     for i, column in enumerate(columns):
         unit = f"{'cycles':>{CYCLES}}" + f"{'µs':>{TIME}}" * timed + f"{'ratio':>{RATIO}}" * (i > 0)
         if len(column.name) < len(unit):
@@ -202,7 +248,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 MEAN = (
-    "Geometric mean of the ratios of all benchmarks that touch the kernel, a sweep weighing as one."
+    "Geometric mean of the ratios of the benchmarks that touch the kernel, a sweep weighing as one."
 )
 
 
@@ -213,12 +259,6 @@ def _legend(columns: list[Column], timed: bool) -> str:
         f"Net cycles of one operation{time} (median, less the readings){first}. Lower is"
         ' better. "-": not measured; "!": an error. --all shows every row.'
     )
-
-
-def _rows(term: str, columns: list[Column], catalogue: Catalogue) -> list[Row | None]:
-    id_, params = only_one(catalogue, term)
-    key = id_, frozenset(params.items())
-    return [column.result.table.get((*key, column.icache)) for column in columns]
 
 
 def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:

@@ -43,6 +43,8 @@ class Benchmark:
     params: dict[str, list[int | str]]
     unit: str = "call"
     bytes: str | None = None  # the parameter that holds the bytes moved in a sample
+    bodies: tuple[str, ...] = ()  # its procedures in assembly, for the apps' build
+    skip_v1: str | None = None  # why it cannot be on version 1 of the interface
 
     @property
     def group(self) -> str:
@@ -156,7 +158,10 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
         data = path.read_bytes()
         contents = tomllib.loads(data.decode())
         budget: float = contents["budget"]
-        benchmarks = [Benchmark(**{"params": {}, **entry}) for entry in contents["benchmark"]]
+        benchmarks = [
+            Benchmark(**{"params": {}, **entry, "bodies": tuple(entry.get("bodies", ()))})
+            for entry in contents["benchmark"]
+        ]
         boots = tuple(
             Boot(**{**entry, **{key: tuple(entry[key]) for key in ("slots", "measures")}})
             for entry in contents.get("boot", [])

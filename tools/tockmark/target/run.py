@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tockmark import paths
+from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue
 from tockmark.target import marks
@@ -23,7 +23,6 @@ from tockmark.target.simulator import Simulation, simulate
 
 SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
-BASELINE = "tockmark-baseline"  # how our kernel's name begins
 _ROW = re.compile(r"#tm \d+ \w+ (?:data instret|fail|skip) ")  # what ends a row, for progress
 
 

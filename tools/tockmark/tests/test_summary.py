@@ -48,7 +48,7 @@ def test_it_fits_and_its_columns_stand_below_each_other(
 def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> None:
     text = summary.render(named, KNOWN, 100)
     for words, term in [
-        (words, term) for block in summary.BLOCKS.values() for words, term in block.items()
+        (words, term) for block in summary.SCREEN.values() for words, term in block.items()
     ]:
         id_, params = only_one(KNOWN, term)
         found = cells(text, words)
@@ -88,8 +88,8 @@ def test_results_without_a_common_cache_setting_have_each_their_own(
     off = replace(named[1][1], rows=tuple(r for r in named[1][1].rows if r.icache is False))
     on = replace(named[0][1], rows=tuple(r for r in named[0][1].rows if r.icache))
     text = summary.render([("on", on), ("off", off)], KNOWN, 100)
-    assert "i-cache on, interface" in " ".join(text.split())
-    assert "i-cache off, interface" in " ".join(text.split())
+    assert "sha256 f2f078185560; i-cache on;" in " ".join(text.split())
+    assert "; i-cache off" in " ".join(text.split())
     assert cells(text, "command")[-1] != "-"
 
 
@@ -128,6 +128,6 @@ def test_a_kernel_whose_build_is_not_known_says_so() -> None:
 
 
 def test_blocks_name_one_row_each_and_none_twice() -> None:
-    terms = [term for block in summary.BLOCKS.values() for term in block.values()]
+    terms = [term for block in summary.SCREEN.values() for term in block.values()]
     assert len({str(only_one(KNOWN, term)) for term in terms}) == len(terms)
     assert all(a != b for a, b in pairwise(terms))

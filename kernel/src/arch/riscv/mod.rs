@@ -3,8 +3,6 @@
 //! OpenTitan Earl Grey: an Ibex core with its counters, its PMP and its interrupts, and the few
 //! devices that the kernel uses.
 
-#![allow(unsafe_code)]
-
 #[cfg(not(feature = "abi-v1"))]
 mod events;
 #[cfg_attr(feature = "nexysvideo", path = "machines/nexysvideo.rs")]
@@ -12,18 +10,19 @@ mod events;
 mod machine;
 mod plic;
 mod pmp;
-pub mod timer;
+mod timer;
 mod trap;
-pub mod uart;
+mod uart;
 
-use super::{Pending, Source};
+use super::{Machine, Pending, Source};
 use crate::region::Region;
+use crate::say;
+use crate::sharing::WINDOWS;
 use riscv::register::{mcycle, mcycleh, mie, minstret, minstreth, mip};
 use tockmark_perf::Counters;
 
-pub use pmp::{open_windows, protect};
-
-/// The name that tools look for to know what kernel an image holds.
+/// The name that tools look for to know what kernel an image holds: version, interface, machine, and
+/// the opt-level that Cargo built it with.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
@@ -36,25 +35,117 @@ const PROVENANCE: &str = concat!(
     "\0"
 );
 
-/// Scheduling: the length of a time slice in microseconds, or 0 for fixed priority in the order of
-/// flash, without slices. A word of the image, at this symbol: tools may patch it.
+/// See [`Machine::slice_us`]. A word of the image, at this symbol: tools may patch it.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
 static TOCKMARK_SLICE_US: u32 = 10_000;
 
-/// How often a process that faults is started again; the fault after that stops it for good.
+/// See [`Machine::fault_restarts`]. Another such word.
 #[used]
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".rodata.provenance")]
 static TOCKMARK_FAULT_RESTARTS: u32 = 0;
 
-pub fn slice_us() -> u32 {
-    image_word(&TOCKMARK_SLICE_US)
-}
+/// This machine.
+pub struct EarlGrey;
 
-pub fn fault_restarts() -> u32 {
-    image_word(&TOCKMARK_FAULT_RESTARTS)
+impl Machine for EarlGrey {
+    const TICKS_PER_SECOND: u32 = timer::TICKS_PER_SECOND;
+
+    fn slice_us() -> u32 {
+        image_word(&TOCKMARK_SLICE_US)
+    }
+
+    fn fault_restarts() -> u32 {
+        image_word(&TOCKMARK_FAULT_RESTARTS)
+    }
+
+    fn app_flash() -> Region {
+        Region::new(
+            (&raw const _sapps).addr() as u32,
+            (&raw const _eapps).addr() as u32,
+        )
+    }
+
+    fn app_ram() -> Region {
+        Region::new(
+            (&raw const _sappmem).addr() as u32,
+            (&raw const _eappmem).addr() as u32,
+        )
+    }
+
+    unsafe fn peek(address: u32) -> u8 {
+        // Safety: application memory is mapped and readable, and no Rust object lies there; volatile,
+        // since applications write to it behind the compiler's back.
+        unsafe { core::ptr::with_exposed_provenance::<u8>(address as usize).read_volatile() }
+    }
+
+    unsafe fn poke(address: u32, value: u8) {
+        // Safety: the applications' RAM is mapped and writable, and no Rust object lies there.
+        unsafe {
+            core::ptr::with_exposed_provenance_mut::<u8>(address as usize).write_volatile(value);
+        }
+    }
+
+    fn protect(flash: Region, ram: Region) {
+        pmp::protect(flash, ram);
+    }
+
+    fn open_windows(windows: [Region; WINDOWS]) {
+        pmp::open_windows(windows);
+    }
+
+    fn wait_for_interrupt() {
+        riscv::asm::wfi();
+    }
+
+    fn pending_interrupts() -> Pending {
+        let pending = mip::read();
+        Pending {
+            timer: pending.mtimer(),
+            external: pending.mext(),
+        }
+    }
+
+    fn claim_interrupt() -> Option<Source> {
+        match plic::claim() {
+            0 => None,
+            machine::UART_SENT => Some(Source::UartSent),
+            other => Some(Source::Other(other)),
+        }
+    }
+
+    fn complete_interrupt(source: Source) {
+        plic::complete(match source {
+            Source::UartSent => machine::UART_SENT,
+            Source::Other(other) => other,
+        });
+    }
+
+    fn now() -> u64 {
+        timer::now()
+    }
+
+    fn set_timer(moment: Option<u64>) {
+        timer::set(moment);
+    }
+
+    fn uart_room() -> u32 {
+        uart::room()
+    }
+
+    fn uart_put(byte: u8) {
+        uart::put(byte);
+    }
+
+    fn acknowledge_sent() {
+        uart::acknowledge_sent();
+    }
+
+    fn print(text: &str) {
+        uart::print(text);
+    }
 }
 
 fn image_word(word: &'static u32) -> u32 {
@@ -71,47 +162,12 @@ unsafe extern "C" {
     static _eappmem: u8;
 }
 
-/// The flash that holds applications.
-pub fn app_flash() -> Region {
-    Region::new(
-        (&raw const _sapps).addr() as u32,
-        (&raw const _eapps).addr() as u32,
-    )
-}
-
-/// The RAM that applications may be given.
-pub fn app_ram() -> Region {
-    Region::new(
-        (&raw const _sappmem).addr() as u32,
-        (&raw const _eappmem).addr() as u32,
-    )
-}
-
-/// That flash, to be read.
+/// The flash that holds applications, to be read.
 fn app_flash_bytes() -> &'static [u8] {
     // Safety: `layout.ld` makes this range flash, which is mapped, readable, and never written
     // while the kernel runs.
-    unsafe { core::slice::from_raw_parts(&raw const _sapps, app_flash().length() as usize) }
-}
-
-/// Reads a byte.
-///
-/// # Safety
-/// The address must lie in application memory.
-pub unsafe fn peek(address: u32) -> u8 {
-    // Safety: application memory is mapped and readable, and no Rust object lies there; volatile,
-    // since applications write to it behind the compiler's back.
-    unsafe { core::ptr::with_exposed_provenance::<u8>(address as usize).read_volatile() }
-}
-
-/// Writes a byte.
-///
-/// # Safety
-/// The address must lie in the applications' RAM.
-pub unsafe fn poke(address: u32, value: u8) {
-    // Safety: the applications' RAM is mapped and writable, and no Rust object lies there.
     unsafe {
-        core::ptr::with_exposed_provenance_mut::<u8>(address as usize).write_volatile(value);
+        core::slice::from_raw_parts(&raw const _sapps, EarlGrey::app_flash().length() as usize)
     }
 }
 
@@ -129,36 +185,18 @@ fn set_up() {
     }
 }
 
-/// Sleeps until an interrupt is pending. It is not taken: interrupts are off in the kernel.
-pub fn wait_for_interrupt() {
-    riscv::asm::wfi();
-}
-
-pub fn pending_interrupts() -> Pending {
-    let pending = mip::read();
-    Pending {
-        timer: pending.mtimer(),
-        external: pending.mext(),
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    let message = info.message();
+    match info.location() {
+        Some(place) => say!("panic: {message} at {}:{}", place.file(), place.line()),
+        None => say!("panic: {message}"),
     }
-}
-
-pub fn claim_interrupt() -> Option<Source> {
-    match plic::claim() {
-        0 => None,
-        machine::UART_SENT => Some(Source::UartSent),
-        other => Some(Source::Other(other)),
-    }
-}
-
-pub fn complete_interrupt(source: Source) {
-    plic::complete(match source {
-        Source::UartSent => machine::UART_SENT,
-        Source::Other(other) => other,
-    });
+    halt()
 }
 
 /// Stops the machine for good.
-pub fn halt() -> ! {
+fn halt() -> ! {
     // Safety: nothing is to run any more.
     unsafe {
         mie::clear_mtimer();
@@ -169,10 +207,7 @@ pub fn halt() -> ! {
     }
 }
 
-/// The counters of this core.
-pub struct Core;
-
-impl Counters for Core {
+impl Counters for EarlGrey {
     #[inline(always)]
     fn cycles(&self) -> u32 {
         mcycle::read() as u32

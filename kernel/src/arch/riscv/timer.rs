@@ -32,10 +32,6 @@ pub fn set_up() {
     timer.ctrl.set(1);
 }
 
-pub const fn ticks(microseconds: u32) -> u64 {
-    microseconds as u64 * TICKS_PER_SECOND as u64 / 1_000_000
-}
-
 /// The time in ticks.
 pub fn now() -> u64 {
     let timer = registers();

@@ -3,6 +3,8 @@
 //! Between the trap path's assembly and the kernel. Each function here is called from `trap.S` with
 //! interrupts off, and returns the frame of the process that goes on.
 
+use super::EarlGrey;
+use crate::arch::Machine;
 use crate::frame::Frame;
 use crate::kernel::Kernel;
 use crate::loader::find_apps;
@@ -34,8 +36,8 @@ extern "C" fn kernel_main() -> *mut Frame {
     let kernel = unsafe { kernel() };
     let apps = find_apps(
         super::app_flash_bytes(),
-        super::app_flash().start(),
-        super::app_ram(),
+        EarlGrey::app_flash().start(),
+        EarlGrey::app_ram(),
     );
     kernel.start(&apps);
     kernel.schedule();
