@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tockmark.result.model import ICACHE, Key, Result, Row, ratio
 from tockmark.show import text
 from tockmark.show.text import LINE, number
-from tockmark.suite.catalogue import OVERHEAD, STRANGERS, Catalogue, Params, label
+from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params, label
 
 NAME = 35
 REASONS = 10  # of an incomplete result; the file has them all
@@ -68,15 +68,12 @@ def sections(
     """The rows of several tables side by side, each with a cache setting of its own: by section, in
     the catalogue's order, strangers at the end."""
     order = {(i, frozenset(p.items())): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
-    for table in tables:
-        for row in table.values():
-            order.setdefault(row.key[:2], (row.id, row.params))
-    found: dict[str, list[Line]] = {name: [] for name in [*catalogue.sections(), STRANGERS]}
+    order |= {row.key[:2]: (row.id, row.params) for table in tables for row in table.values()}
+    lines = []
     for key, (id_, params) in order.items():
         cells = tuple(t.get((*key, icache)) for t, icache in zip(tables, icaches, strict=True))
-        if any(cells):
-            found[catalogue.section_of(id_)].append(Line(id_, params, cells))
-    return [(name, lines) for name, lines in found.items() if lines]
+        lines += [Line(id_, params, cells)] if any(cells) else []
+    return catalogue.in_sections(lines, lambda line: line.id)
 
 
 def render(result: Result, catalogue: Catalogue) -> str:

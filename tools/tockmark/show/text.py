@@ -9,11 +9,12 @@ LINE = 100  # columns of the widest table
 NONE = "-"
 
 
-def number(value: float | None, digits: int = 1) -> str:
-    """A number; a whole one without decimals, others with so many."""
+def number(value: float | None, digits: int = 1, group: str = "") -> str:
+    """A number; a whole one without decimals, others with so many. `group`, a comma, may stand
+    between thousands."""
     if value is None:
         return NONE
-    return f"{value:.0f}" if value == int(value) else f"{value:.{digits}f}"
+    return f"{value:{group}.0f}" if value == int(value) else f"{value:{group}.{digits}f}"
 
 
 def trimmed(value: float, digits: int = 3) -> str:

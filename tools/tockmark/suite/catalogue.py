@@ -4,9 +4,10 @@
 import hashlib
 import itertools
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -24,6 +25,7 @@ STRANGERS = "Not in this catalogue"  # behind them: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
 Params = dict[str, int | str]
+One = TypeVar("One")
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,17 @@ class Catalogue:
             if benchmark.id in wanted
             for params in benchmark.variants()
         ]
+
+    def in_sections(
+        self, rows: Iterable[One], id_of: Callable[[One], str]
+    ) -> list[tuple[str, list[One]]]:
+        """Rows of any kind by section, both in the catalogue's order; what it does not know comes
+        last. The rows of one benchmark stay as they were given."""
+        place = {id_: i for i, id_ in enumerate(self.benchmarks)}
+        found: dict[str, list[One]] = {name: [] for name in [*self.sections(), STRANGERS]}
+        for row in sorted(rows, key=lambda row: place.get(id_of(row), len(place))):
+            found[self.section_of(id_of(row))].append(row)
+        return [(section, some) for section, some in found.items() if some]
 
 
 def load(path: Path = paths.CATALOGUE) -> Catalogue:
