@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tockmark import paths
-from tockmark.result import file
+from tockmark.result.file import load
 
 PAGE = paths.ROOT / "docs" / "adding-a-benchmark.md"
 EDIT = re.compile(
@@ -74,7 +74,7 @@ def run(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 def figures(path: Path) -> list[tuple[bool | None, float | None, float | None]]:
     """Of each row of the new benchmark: whether the cache is on, net instructions, net cycles."""
-    rows = [row for row in file.load(path).rows if row.id == "loop.divide"]
+    rows = [row for row in load(path).rows if row.id == "loop.divide"]
     return [(row.icache, row.instructions, row.net) for row in rows]
 
 

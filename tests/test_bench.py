@@ -18,6 +18,7 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue
+from tockmark.target.run import SIMULATED_SAMPLES
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 
