@@ -37,8 +37,9 @@ def _whole(catalogue: Catalogue) -> str:
     boots = 2 * len(catalogue.boots())
     minutes = catalogue.budget / CORES / 60
     return (
-        f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M cycles of the simulator on"
-        f" the baseline kernel: about {minutes:.0f} min on {CORES} cores of a million cycles a second."
+        f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M cycles of the simulator"
+        f" on the baseline kernel: about {minutes:.0f} min on {CORES} cores of a million cycles"
+        " a second."
         " A kernel that takes longer for its work takes longer here, Tock about four times as long."
         " Samples beyond 64 are taken with --all-samples only."
     )
