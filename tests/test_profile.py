@@ -138,8 +138,8 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
     result = tmp_path / "result.json"
     tockmark("run", "--only", "syscall", "--icache", "on", "-o", str(result))
     (row,) = (row for row in file.load(result).rows if row.id == "syscall.command")
-    assert row.cycles
-    assert row.instret
+    assert row.cycles is not None
+    assert row.instret is not None
     sample = row.cycles.median
 
     said = tockmark("profile", "syscall.command", "-o", str(tmp_path))

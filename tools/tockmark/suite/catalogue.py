@@ -4,6 +4,7 @@
 import hashlib
 import itertools
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,13 @@ class Catalogue:
                 found.append(Boot(group, group, (group,), alone))
             found += named
         return found
+
+    def rows_of(self, boot: Boot) -> int:
+        """How many rows a boot gives, time.read among them: of a benchmark that has several boots,
+        its share."""
+        shares = Counter(id_ for other in self.boots() for id_ in other.measures)
+        given = sum(len(self.benchmarks[id_].variants()) // shares[id_] for id_ in boot.measures)
+        return given + (OVERHEAD not in boot.measures)
 
     def cost(self, boot: Boot) -> float:
         """What a boot may take, more or less: which to start first."""

@@ -98,3 +98,4 @@ def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
         assert benchmark.id in text
         assert f"Counted: {benchmark.counts}" in text
     assert "mem.copy_asm  (size = 32, 64)" in text
+    assert "`tockmark run` is 6 boots, at most 3 M cycles" in " ".join(text.split())
