@@ -11,11 +11,9 @@ CORES = 2
 def render(catalogue: Catalogue) -> str:
     """All benchmarks as text."""
     lines: list[str] = []
-    for section in catalogue.sections():
+    for section, benchmarks in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id):
         lines += [section, "-" * len(section)]
-        for benchmark in catalogue.benchmarks.values():
-            if benchmark.section != section:
-                continue
+        for benchmark in benchmarks:
             params = "; ".join(
                 f"{name} = {', '.join(map(str, values))}"
                 for name, values in benchmark.params.items()
