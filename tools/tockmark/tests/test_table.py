@@ -7,7 +7,7 @@ from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.show import listing, table
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, encoded
 
 CONTEXT = Context(
@@ -99,3 +99,10 @@ def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
         assert f"Counted: {benchmark.counts}" in text
     assert "mem.copy_asm  (size = 32, 64)" in text
     assert "`tockmark run` is 6 boots, at most 3 M cycles" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("path", sorted(paths.RESULTS.glob("*-*.json")), ids=lambda path: path.stem)
+def test_every_committed_result_fits(path: Path) -> None:
+    known = load()
+    text = table.render(file.load(path), known)
+    assert max(map(len, text.splitlines())) <= 100
