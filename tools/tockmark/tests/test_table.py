@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Tables: the numbers of a small made result, where a reader looks for them."""
 
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
+from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
