@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What several verbs share: options that mean the same everywhere, and how a result is judged."""
 
+import json
 import sys
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from tockmark.errors import INCOMPLETE, OK
 from tockmark.result.model import Result
+from tockmark.suite.catalogue import Params
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
@@ -46,3 +49,13 @@ def judge(result: Result) -> int:
     if len(reasons) > SHOWN_REASONS:
         print(f"tockmark: and {len(reasons) - SHOWN_REASONS} more", file=sys.stderr)
     return INCOMPLETE if reasons else OK
+
+
+def rows_of(results: Iterable[Result]) -> list[tuple[str, Params]]:
+    """The rows that results have, in the catalogue or not: what can be selected besides it."""
+    return [(row.id, row.params) for result in results for row in result.rows]
+
+
+def print_json(told: object) -> None:
+    """What --json prints."""
+    print(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False))

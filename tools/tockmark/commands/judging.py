@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Verbs that judge results: compare, gate, history, fit."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,22 +8,18 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.judge import compare, gate, history, sweeps
-from tockmark.judge.values import patterns
-from tockmark.result import result as results
-from tockmark.show import compare_text, gate_text, history_text
+from tockmark.files import write_whole
+from tockmark.judge import compare, fit, gate, history
+from tockmark.result.file import load
+from tockmark.show import compare_text, fit_text, gate_text, history_text
 from tockmark.suite import catalogue
+from tockmark.suite.select import select
 
 Force = Annotated[
     bool,
     typer.Option("--force", help="Even if machine, clock or timing validity are not the same."),
-]
-
-Only = Annotated[
-    str | None,
-    typer.Option(help="Ids or patterns of rows, separated by commas: 'syscall.*,call.*'."),
 ]
 
 
@@ -83,19 +78,20 @@ def compare_verb(
         files = [*meant, *(file for file in files if file not in meant)]
     if len(files) < 2:
         raise TockmarkError("one result alone cannot be compared", "give two files or more")
-    chosen = compare.margins(margin)
-    named = [(paths.shown(file), results.load(file)) for file in files]
+    named = [(paths.shown(file), load(file)) for file in files]
     known = catalogue.load()
+    there = rows_of(result for _, result in named)
+    chosen = compare.margins(margin, known, there)
+    wanted = select(known, only, there)
     base = named[0][1]
-    rows = patterns(only)
     found = [
-        compare.compare(base, new, name, known, chosen, force, rows) for name, new in named[1:]
+        compare.compare(base, new, name, known, chosen, force, wanted) for name, new in named[1:]
     ]
     if as_json:
-        print(json.dumps(compare_text.as_json(named[0][0], found), indent=1, ensure_ascii=False))
+        print_json(compare_text.as_json(named[0][0], found))
     else:
         print(compare_text.render(named, found), end="")
-    raise typer.Exit(INCOMPLETE if any(results.incomplete(r) for _, r in named) else OK)
+    raise typer.Exit(INCOMPLETE if any(result.incomplete for _, result in named) else OK)
 
 
 def gate_verb(
@@ -117,24 +113,25 @@ def gate_verb(
     Several BASE files say how far runs differ by themselves."""
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
-    rules = gate.load_limits(limits)
-    *bases, new = [(paths.shown(file), results.load(file)) for file in files]
+    *bases, new = [(paths.shown(file), load(file)) for file in files]
+    there = rows_of(result for _, result in [*bases, new])
+    rules = gate.load_limits(limits, catalogue.load(), there)
     gated = gate.gate(bases, new, rules, force)
     names = [name for name, _ in bases]
     if as_json:
-        told = gate_text.as_json(names, new[0], gated)
-        print(json.dumps(told, indent=1, ensure_ascii=False))
+        print_json(gate_text.as_json(names, new[0], gated))
     else:
         print(gate_text.render(names, new[0], gated), end="")
     if markdown is not None:
-        results.write_whole({markdown: gate_text.markdown(names, new[0], gated)})
+        write_whole({markdown: gate_text.markdown(names, new[0], gated)})
     raise typer.Exit(gated.exit_code)
 
 
 def history_verb(
     row: Annotated[
-        str, typer.Argument(help="An id, or a pattern: 'mem.*'. Default: all rows that changed.")
-    ] = "",
+        str | None,
+        typer.Argument(help="Rows, named as for --only elsewhere. Default: all that changed."),
+    ] = None,
     add: Annotated[
         list[Path] | None, typer.Option("--add", help="Append this result; may be given again.")
     ] = None,
@@ -149,21 +146,19 @@ def history_verb(
 ) -> None:
     """Append runs to a history, or show how rows went from run to run, with change points."""
     for path in add or []:
-        new = history.add(file, results.load(path))
+        new = history.add(file, load(path))
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
-    if add and not row:
+    if add and row is None:
         return
     runs, problems = history.load(file)
-    found = history.series(runs, row or "*")
-    if not row:
+    found = history.series(runs, select(catalogue.load(), row, history.rows_of(runs)))
+    if row is None:
         found = [series for series in found if any(point.changed for point in series.points)]
-    if row and not found:
-        raise TockmarkError(
-            f"{paths.shown(file)} has no row '{row}'", "`tockmark list` shows the ids"
-        )
+    elif not found:
+        raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no run in it measured it")
     if as_json:
-        print(json.dumps(history_text.as_json(found), indent=1, ensure_ascii=False))
+        print_json(history_text.as_json(found))
     elif found:
         print(history_text.render(found), end="")
     else:
@@ -184,14 +179,14 @@ def fit_verb(
     debug: Debug = False,
 ) -> None:
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
-    result = results.load(file)
-    found = sweeps.sweeps(result, catalogue.load(), patterns(only))
+    result, known = load(file), catalogue.load()
+    found = fit.sweeps(result.only(select(known, only, rows_of([result]))), known)
     if not found:
         raise TockmarkError(
-            f"{paths.shown(file)} holds no sweep", f"one needs {sweeps.LEAST} sizes of a row"
+            f"{paths.shown(file)} holds no sweep", f"one needs {fit.LEAST} sizes of a row"
         )
     if as_json:
-        print(json.dumps(sweeps.as_json(found), indent=1, ensure_ascii=False))
+        print_json(fit_text.as_json(found))
     else:
-        print(sweeps.render(found), end="")
-    raise typer.Exit(INCOMPLETE if results.incomplete(result) else OK)
+        print(fit_text.render(found), end="")
+    raise typer.Exit(INCOMPLETE if result.incomplete else OK)

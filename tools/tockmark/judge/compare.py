@@ -10,6 +10,7 @@ lies across an edge of the zone is indeterminate: more samples would tell.
 import math
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,12 +19,15 @@ import numpy as np
 
 from tockmark.errors import TockmarkError
 from tockmark.judge import factors
-from tockmark.judge.estimate import DRAWS, holm, interval, log_ratio, rank_test
+from tockmark.judge.estimate import Interval, holm, interval, log_ratio, rank_test
 from tockmark.judge.factors import Factor
-from tockmark.judge.values import Entry, Value, entries, in_sections, simulated
+from tockmark.judge.mean import by_benchmark, counts
+from tockmark.judge.tables import tables
+from tockmark.judge.value import Value, per_op
 from tockmark.paths import shown
-from tockmark.result.result import Json
-from tockmark.suite.catalogue import Catalogue
+from tockmark.result.model import Key, Result, Row
+from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.select import Selection, select
 
 SIMULATOR_MARGIN, BOARD_MARGIN = 0.01, 0.05
 
@@ -56,21 +60,21 @@ class Judged:
 
 @dataclass(frozen=True)
 class Mean:
-    """The geometric mean of the ratios of all rows that have one."""
+    """The geometric mean of the ratios of the benchmarks that touch the kernel (mean.py)."""
 
     ratio: float
     low: float
     high: float
     exact: bool
     verdict: Verdict
-    rows: int
+    benchmarks: int
 
 
 @dataclass(frozen=True)
 class Pair:
     """One row of both results. `p` is corrected for all rows; None where both sides are exact."""
 
-    entry: Entry
+    row: Row  # the baseline's
     cycles: Judged
     instret: Judged | None
     margin: float
@@ -100,20 +104,21 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Margins:
-    """How much is too little to matter: for all rows, and for those that a pattern names."""
+    """How much is too little to matter: for all rows, and for those that are selected."""
 
     default: float | None = None
-    rows: tuple[tuple[str, float], ...] = ()
+    rows: tuple[tuple[Selection, float], ...] = ()
 
-    def of(self, entry: Entry, exact_machine: bool) -> float:
-        named = [margin for pattern, margin in self.rows if entry.fits(pattern)]
-        return named[-1] if named else self.general(exact_machine)
+    def of(self, row: Row, simulated: bool) -> float:
+        """The last margin that means this row."""
+        named = [m for meant, m in self.rows if meant.fits(row.id, row.params, row.icache)]
+        return named[-1] if named else self.general(simulated)
 
-    def general(self, exact_machine: bool) -> float:
-        """For the rows that no pattern names."""
+    def general(self, simulated: bool) -> float:
+        """For the rows that have none of their own."""
         if self.default is not None:
             return self.default
-        return SIMULATOR_MARGIN if exact_machine else BOARD_MARGIN
+        return SIMULATOR_MARGIN if simulated else BOARD_MARGIN
 
 
 def percent(text: object) -> float:
@@ -126,8 +131,11 @@ def percent(text: object) -> float:
     return value
 
 
-def margins(option: str | None) -> Margins:
-    """What was given to --margin: a percentage, or a TOML file with `default` and `[rows]`."""
+def margins(
+    option: str | None, catalogue: Catalogue, others: Iterable[tuple[str, Params]] = ()
+) -> Margins:
+    """What was given to --margin: a percentage, or a TOML file with `default` and `[rows]`, which
+    are those of the catalogue and `others`."""
     if option is None:
         return Margins()
     if not option.endswith(".toml"):
@@ -137,18 +145,21 @@ def margins(option: str | None) -> Margins:
             raise TockmarkError(
                 f"--margin {option} is no margin", "give one like 1%, or a .toml file"
             ) from error
-    path = Path(option)
+    path, others = Path(option), list(others)
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         if extra := sorted(set(data) - {"default", "rows"}):
             raise ValueError(f"unknown key {extra[0]}")
         return Margins(
             percent(data["default"]) if "default" in data else None,
-            tuple((pattern, percent(text)) for pattern, text in data.get("rows", {}).items()),
+            tuple(
+                (select(catalogue, term, others), percent(text))
+                for term, text in data.get("rows", {}).items()
+            ),
         )
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
-    except (ValueError, AttributeError) as error:  # TOML's own error is a ValueError
+    except (ValueError, AttributeError, TockmarkError) as error:  # TOML's own is a ValueError
         raise TockmarkError(
             f"{shown(path)} holds no margins: {error}", "docs/comparing.md shows such a file"
         ) from error
@@ -186,44 +197,54 @@ def _without_ratio(base: Value, new: Value, exact: bool) -> Judged:
 
 
 def compare(
-    base: Json,
-    new: Json,
+    base: Result,
+    new: Result,
     name: str,
     catalogue: Catalogue,
     chosen: Margins,
     force: bool = False,
-    only: tuple[str, ...] = (),
+    only: Selection | None = None,
 ) -> Comparison:
-    """A result against the baseline; `only` has patterns of the rows to look at."""
+    """A result against the baseline; `only` limits it to some rows."""
     differ = factors.differing(base, new)
     factors.check(differ, name, force)
-    found = pair_up(base, new, only)
-    usable = [(one, two) for one, two in found.both if not unusable(one, two)]
+    found = pair_up(*(result.only(only) if only else result for result in (base, new)))
+    usable = [(one, two) for one, two in found.both if one.sound and two.sound]
     if not usable:
         raise TockmarkError(
             f"{name} has no good row that the baseline has, too", "`tockmark table` shows both"
         )
-    exact_machine = simulated(base) and simulated(new)
-    ps = _p_values(usable)
-    pairs = {
-        one.full_label: _pair(one, two, chosen.of(one, exact_machine), ps.get(one.full_label))
+    machines = base.simulated, new.simulated
+    values = {
+        one.key: (per_op(one, "cycles", machines[0]), per_op(two, "cycles", machines[1]))
         for one, two in usable
     }
-    values = [(one.cycles, two.cycles) for one, two in usable if pairs[one.full_label].cycles.ratio]
-    margin = chosen.general(exact_machine)
+    known = {key: (b, n) for key, (b, n) in values.items() if b and n}  # all: they are sound
+    ps = _p_values(known)
+    simulated = all(machines)
+    pairs = {}
+    for one, two in usable:
+        margin = chosen.of(one, simulated)
+        retired = per_op(one, "instret", machines[0]), per_op(two, "instret", machines[1])
+        instret = judge(retired[0], retired[1], margin) if retired[0] and retired[1] else None
+        cycles = judge(*known[one.key], margin)
+        pairs[one.key] = Pair(one, cycles, instret, margin, ps.get(one.key))
+    margin = chosen.general(simulated)
     return Comparison(
         name=name,
         factors=differ,
         sections=[
-            (section, [pairs[entry.full_label] for entry in entries_])
-            for section, entries_ in in_sections((one for one, _ in usable), catalogue)
+            (title, [pairs[row.key] for row in rows])
+            for title, rows in tables((one for one, _ in usable), catalogue)
         ],
-        only_base=[entry.full_label for entry in found.only_base],
-        only_new=[entry.full_label for entry in found.only_new],
-        unusable=[
-            f"{one.full_label}: {why}" for one, two in found.both if (why := unusable(one, two))
-        ],
-        mean=_geometric_mean([(b, n) for b, n in values if b and n], margin),
+        only_base=[row.name for row in found.only_base],
+        only_new=[row.name for row in found.only_new],
+        unusable=[f"{one.name}: {why}" for one, two in found.both if (why := _unsound(one, two))],
+        mean=_geometric_mean(
+            [(pair.row, *known[key]) for key, pair in pairs.items() if pair.cycles.ratio],
+            catalogue,
+            margin,
+        ),
         margin=margin,
         tests=len(ps),
     )
@@ -233,69 +254,59 @@ def compare(
 class Pairs:
     """The rows of two results."""
 
-    both: list[tuple[Entry, Entry]]
-    only_base: list[Entry]
-    only_new: list[Entry]
+    both: list[tuple[Row, Row]]
+    only_base: list[Row]
+    only_new: list[Row]
 
 
-def pair_up(base: Json, new: Json, only: tuple[str, ...] = ()) -> Pairs:
+def pair_up(base: Result, new: Result) -> Pairs:
     """Rows pair by id, parameters and cache setting. Where each result has one setting only, and
     not the same one, that is the very factor to compare: rows pair whatever it is."""
-    one, two = entries(base, only), entries(new, only)
+    one, two = base.table, new.table
     settings = {key[2] for key in one}, {key[2] for key in two}
     if len(settings[0]) == len(settings[1]) == 1 and settings[0] != settings[1]:
-        one = {(*key[:2], None): entry for key, entry in one.items()}
-        two = {(*key[:2], None): entry for key, entry in two.items()}
+        one = {(*key[:2], None): row for key, row in one.items()}
+        two = {(*key[:2], None): row for key, row in two.items()}
     return Pairs(
-        [(e.per_operation(), two[key].per_operation()) for key, e in one.items() if key in two],
-        [entry for key, entry in one.items() if key not in two],
-        [entry for key, entry in two.items() if key not in one],
+        [(row, two[key]) for key, row in one.items() if key in two],
+        [row for key, row in one.items() if key not in two],
+        [row for key, row in two.items() if key not in one],
     )
 
 
-def unusable(base: Entry, new: Entry) -> str | None:
+def _unsound(base: Row, new: Row) -> str | None:
     """Why these rows say nothing about each other, if so."""
-    for side, entry in (("baseline", base), ("new", new)):
-        if entry.errors:
-            return f"{side}: {entry.errors[0]}"
-        if entry.cycles is None:
-            return f"{side}: no net cycles"
-    return None
+    if base.unsound:
+        return f"baseline: {base.unsound}"
+    return f"new: {new.unsound}" if new.unsound else None
 
 
-def _pair(base: Entry, new: Entry, margin: float, p: float | None) -> Pair:
-    assert base.cycles is not None  # or it would be unusable
-    assert new.cycles is not None
-    instret = judge(base.instret, new.instret, margin) if base.instret and new.instret else None
-    return Pair(base, judge(base.cycles, new.cycles, margin), instret, margin, p)
-
-
-def _p_values(usable: list[tuple[Entry, Entry]]) -> dict[str, float]:
+def _p_values(known: dict[Key, tuple[Value, Value]]) -> dict[Key, float]:
     """Tests of the rows that are not exact, corrected for there being several."""
     tested = {
-        one.full_label: rank_test(one.cycles.samples, two.cycles.samples)
-        for one, two in usable
-        if one.cycles and two.cycles and not (one.cycles.exact and two.cycles.exact)
+        key: rank_test(base.samples, new.samples)
+        for key, (base, new) in known.items()
+        if not (base.exact and new.exact)
     }
     return dict(zip(tested, holm(list(tested.values())), strict=True))
 
 
-def _geometric_mean(values: list[tuple[Value, Value]], margin: float) -> Mean | None:
+def _geometric_mean(
+    values: list[tuple[Row, Value, Value]], catalogue: Catalogue, margin: float
+) -> Mean | None:
     """The mean of the logarithms, each row with its draws."""
+    values = [(row, base, new) for row, base, new in values if counts(row, catalogue)]
     if not values:
         return None
-    logs = np.zeros(DRAWS)
-    for base, new in values:
-        logs += log_ratio(base.draws, new.draws)
-    found = interval(logs / len(values))
-    known = sum(math.log(new.net / base.net) for base, new in values) / len(values)
-    exact = all(base.exact and new.exact for base, new in values)
-    low, high = (known, known) if exact else (found.low, found.high)
+    drawn = by_benchmark((row, log_ratio(base.draws, new.draws)) for row, base, new in values)
+    (known,) = by_benchmark((row, np.log([new.net / base.net])) for row, base, new in values)
+    exact = all(base.exact and new.exact for _, base, new in values)
+    span = Interval(known, known) if exact else interval(drawn)
     return Mean(
         math.exp(known),
-        math.exp(low),
-        math.exp(high),
+        math.exp(span.low),
+        math.exp(span.high),
         exact,
-        verdict_of(low, high, margin),
-        len(values),
+        verdict_of(span.low, span.high, margin),
+        len({row.id for row, _, _ in values}),
     )

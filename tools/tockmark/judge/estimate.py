@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How sure a number is: bootstrap intervals of medians, straight lines through sweeps, and many
-tests at once. Knows nothing of benchmarks. Whatever is drawn at random is drawn from a seed that
+"""How sure a number is: bootstrap intervals of medians, and many tests at once. Knows nothing of
+benchmarks. Whatever is drawn at random is drawn from a seed that
 the samples themselves give: the same samples always have the same interval.
 """
 
@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tockmark.judge.lines import Floats
+
 CONFIDENCE = 0.95
 DRAWS = 4000
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -71,37 +72,6 @@ def log_ratio(base: Floats, new: Floats) -> Floats:
         return np.zeros(1)
     drawn: Floats = np.log(new) - np.log(base)
     return drawn
-
-
-@dataclass(frozen=True)
-class Line:
-    """A straight line through a sweep; one point was held out of the fit to check it."""
-
-    slope: float
-    intercept: float
-    residual_sd: float  # of the points that were fitted, with n - 2 degrees of freedom
-    held_out: float  # x of the point that was held out
-    held_out_error: float  # its y less what the line says
-
-
-def fit(xs: Sequence[float], ys: Sequence[float], held_out: int | None = None) -> Line | None:
-    """Least squares through all points but one (the middle one, unless told); None below four
-    points: two make a line, a third a residual, the fourth checks it."""
-    if len(xs) < 4 or len(set(xs)) < 4:
-        return None
-    order = sorted(range(len(xs)), key=lambda i: xs[i])
-    out = order[len(order) // 2] if held_out is None else held_out
-    kept = [i for i in order if i != out]
-    x = np.array([xs[i] for i in kept], dtype=np.float64)
-    y = np.array([ys[i] for i in kept], dtype=np.float64)
-    dx = x - x.mean()
-    slope = float((dx @ (y - y.mean())) / (dx @ dx))
-    intercept = float(y.mean() - slope * x.mean())
-    residuals = y - (intercept + slope * x)
-    sd = float(np.sqrt((residuals @ residuals) / (len(kept) - 2)))
-    error = float(ys[out] - (intercept + slope * xs[out]))
-    # What floating point leaves of a zero is none: nine digits are more than any count has.
-    return Line(*(round(v, 9) + 0.0 for v in (slope, intercept, sd, float(xs[out]), error)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

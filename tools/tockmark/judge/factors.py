@@ -5,9 +5,10 @@ cycles of another machine, clock or timing validity are other cycles."""
 from dataclasses import dataclass
 
 from tockmark.errors import TockmarkError
-from tockmark.result.result import Json
+from tockmark.result.model import ICACHE, Result
 
 REFUSED = ("machine", "clock", "timing")
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -19,46 +20,39 @@ class Factor:
     new: str
 
 
-def of(result: Json) -> dict[str, str]:
+def of(result: Result) -> dict[str, str]:
     """All that a result says of how it was measured, in words."""
-    provenance = result["provenance"]
-    kernel, board = provenance["kernel"], provenance["board"]
-    caches = {row["icache"] for row in result["rows"]}
-    clock = board["clock_hz"]
-
-    def said(name: str) -> str:
-        return ", ".join(sorted({app[name] for app in provenance["apps"] if app.get(name)}))
-
+    provenance = result.provenance
+    kernel, board = provenance.kernel, provenance.board
+    abi = f"version {provenance.abi}" if provenance.abi else ", ".join(provenance.said("abi"))
     found = {
-        "kernel": _hashed(kernel["name"] or kernel["file"], kernel["sha256"]),
-        "ABI": f"version {provenance['abi']}" if provenance["abi"] else said("abi"),
-        "compiler": said("cc"),
-        "language": said("lang"),
-        "i-cache": " and ".join(CACHES[c] for c in (True, False, None) if c in caches),
-        "machine": board["machine"],
-        "clock": f"{clock / 1e6:g} MHz" if clock else "",
-        "timing": board["timing"],
-        "simulator": _hashed("", board["simulator_sha256"]),
-        "board": board["name"],
-        "catalogue": _hashed("", provenance["catalogue_sha256"]),
-        "tool": provenance["tool"]["version"],
+        "kernel": _hashed(kernel.name or kernel.file, kernel.sha256),
+        "opt-level": kernel.opt_level,
+        "ABI": abi,
+        "compiler": ", ".join(provenance.said("cc")),
+        "language": ", ".join(provenance.said("lang")),
+        "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
+        "machine": board.machine,
+        "clock": board.clock if board.clock_hz else "",
+        "timing": board.timing,
+        "simulator": _hashed("", board.simulator_sha256),
+        "board": board.name,
+        "catalogue": _hashed("", provenance.catalogue_sha256),
+        "tool": provenance.tool.version,
     }
-    return {name: text or "unknown" for name, text in found.items()}
+    return {name: text or UNKNOWN for name, text in found.items()}
 
 
-CACHES = {True: "on", False: "off", None: "unknown"}
-
-
-def differing(base: Json, new: Json) -> list[Factor]:
+def differing(base: Result, new: Result) -> list[Factor]:
     """The factors that differ: what a difference of the figures can come from. The cache setting is
     one only if they have none in common: rows of the same setting are compared with each other."""
     one, two = of(base), of(new)
-    found = [Factor(name, one[name], two[name]) for name in one if one[name] != two[name]]
-    return [f for f in found if f.name != "i-cache" or not _shared(f.base, f.new)]
-
-
-def _shared(base: str, new: str) -> bool:
-    return bool(set(base.split(" and ")) & set(new.split(" and ")))
+    shared = set(base.icaches) & set(new.icaches)
+    return [
+        Factor(name, one[name], two[name])
+        for name in one
+        if one[name] != two[name] and not (name == "i-cache" and shared)
+    ]
 
 
 def check(found: list[Factor], name: str, force: bool) -> None:
@@ -69,19 +63,6 @@ def check(found: list[Factor], name: str, force: bool) -> None:
                 f"{name} cannot be compared: its {factor.name} is {factor.new}, not {factor.base}",
                 "--force compares it all the same",
             )
-
-
-def lines(found: list[Factor], width: int) -> list[str]:
-    """The factors as text; what two results have in common at the start is told once."""
-    out = []
-    for factor in found:
-        text = f"{factor.base} -> {factor.new}"
-        head = f"differs: {factor.name:<10}"
-        if len(head) + len(text) <= width:
-            out.append(head + text)
-        else:
-            out += [head + factor.base, f"{'-> ':>{len(head)}}{factor.new}"]
-    return out
 
 
 def _hashed(name: str | None, sha256: str | None) -> str:

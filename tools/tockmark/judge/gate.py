@@ -9,6 +9,7 @@ what is beyond it without doubt, so noise alone warns.
 
 import statistics
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -16,10 +17,11 @@ from pathlib import Path
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.judge import factors
 from tockmark.judge.compare import percent
-from tockmark.judge.estimate import interval
-from tockmark.judge.values import Entry, Key, Value, entries
+from tockmark.judge.value import Value, value_of
 from tockmark.paths import shown
-from tockmark.result.result import Json
+from tockmark.result.model import Key, Result, Row
+from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.select import Selection, select
 
 NAMED = 8  # rows that were not asked for; how many there are is said
 SERIES = {"cycles": "cycles", "instructions": "instret"}  # as limits and the result call them
@@ -60,7 +62,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Limit:
-    """The limits of one series of the rows that the patterns name."""
+    """The limits of one series of the rows that are selected."""
 
     soft: Bound | None
     hard: Bound | None
@@ -75,8 +77,11 @@ class Limit:
 class Rule:
     """One entry of the file; where several name a row, the last that limits a series counts."""
 
-    rows: tuple[str, ...]
+    rows: tuple[Selection, ...]
     limits: dict[str, Limit]
+
+    def means(self, row: Row) -> bool:
+        return any(meant.fits(row.id, row.params, row.icache) for meant in self.rows)
 
 
 @dataclass(frozen=True)
@@ -110,37 +115,43 @@ class Gated:
         return EXIT[self.level]
 
 
-def load_limits(path: Path | None) -> list[Rule]:
-    """The rules of a file, or the default ones."""
+def load_limits(
+    path: Path | None, catalogue: Catalogue, others: Iterable[tuple[str, Params]] = ()
+) -> list[Rule]:
+    """The rules of a file, or the default ones, for rows of the catalogue and `others`."""
+    others = list(others)
     try:
         text = DEFAULTS if path is None else path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
         if extra := sorted(set(data) - {"limit"}):
             raise ValueError(f"unknown key '{extra[0]}'")
-        rules = [_rule(entry) for entry in data["limit"]]
+        rules = [_rule(entry, catalogue, others) for entry in data["limit"]]
         if not rules:
             raise ValueError("there is no [[limit]]")
         return rules
     except OSError as error:
         assert path is not None
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, TockmarkError) as error:
         raise TockmarkError(
             f"{shown(path) if path else 'the default'} holds no limits: {error}",
             "docs/comparing.md shows such a file",
         ) from error
 
 
-def _rule(entry: Json) -> Rule:
+def _rule(entry: dict[str, object], catalogue: Catalogue, others: list[tuple[str, Params]]) -> Rule:
     if extra := sorted(set(entry) - {"rows", *SERIES}):
         raise ValueError(f"unknown key '{extra[0]}' in [[limit]]")
     rows = entry["rows"]
     if not (isinstance(rows, list) and rows and all(isinstance(row, str) for row in rows)):
-        raise ValueError("rows is not a list of patterns")
-    return Rule(tuple(rows), {name: _limit(entry[name]) for name in SERIES if name in entry})
+        raise ValueError("rows is not a list of terms")
+    limits = {name: _limit(entry[name]) for name in SERIES if name in entry}
+    return Rule(tuple(select(catalogue, row, others) for row in rows), limits)
 
 
-def _limit(entry: Json) -> Limit:
+def _limit(entry: object) -> Limit:
+    if not isinstance(entry, dict):
+        raise ValueError(f"{entry!r} is not a limit")
     if extra := sorted(set(entry) - {"soft", "hard", "slack"}):
         raise ValueError(f"unknown key '{extra[0]}' in a limit")
     soft, hard = (_bound(entry[name]) if name in entry else None for name in ("soft", "hard"))
@@ -167,35 +178,38 @@ def _counts(value: object) -> float:
 
 
 def gate(
-    bases: list[tuple[str, Json]], new: tuple[str, Json], rules: list[Rule], force: bool = False
+    bases: list[tuple[str, Result]], new: tuple[str, Result], rules: list[Rule], force: bool = False
 ) -> Gated:
     """Judge the new result by one or more earlier ones."""
     for name, base in bases:
         factors.check(factors.differing(base, new[1]), name, force)
-    before, after = [entries(base) for _, base in bases], entries(new[1])
-    known: dict[Key, list[Entry]] = {}
-    for base_entries in before:
-        for key, entry in base_entries.items():
-            known.setdefault(key, []).append(entry)
+    after = new[1].table
+    known: dict[Key, list[Side]] = {}
+    for _, base in bases:
+        for key, row in base.table.items():
+            known.setdefault(key, []).append((row, base.simulated))
     if not known.keys() & after.keys():
         raise TockmarkError(f"{new[0]} has no row that the base has, too", "give runs of one suite")
     lost = _lost(new[1])
-    findings, warnings, unasked = [], _incomplete(new[1]), []
+    findings: list[Finding] = []
+    unasked: list[str] = []
+    warnings = [f"the new result is incomplete: {why}" for why in new[1].problems]
     for key, found in known.items():
-        good = [entry for entry in found if not entry.errors]
-        good = [entry for entry in good if entry.inner == good[-1].inner]
+        name, now = found[0][0].name, after.get(key)
+        good = [side for side in found if side[0].sound]
+        good = [side for side in good if side[0].inner == good[-1][0].inner]
         if not good:
-            warnings.append(f"{found[0].full_label}: no base is good: {found[0].errors[0]}")
-        elif key in after and after[key].errors:
-            findings.append(_gone(Level.HARD, found[0], after[key].errors[0]))
-        elif key in after and (why := other_sample(good[-1], after[key])):
-            warnings.append(f"{found[0].full_label} is not compared: {why}")
-        elif key in after:
-            findings += _row(good, after[key], rules)
+            warnings.append(f"{name}: no base is good: {found[0][0].unsound}")
+        elif now is not None and now.unsound:
+            findings.append(_gone(Level.HARD, name, now.unsound))
+        elif now is not None and (why := other_sample(good[-1][0], now)):
+            warnings.append(f"{name} is not compared: {why}")
+        elif now is not None:
+            findings += _row(good, (now, new[1].simulated), rules)
         elif key in lost:
-            findings.append(_gone(lost[key][0], found[0], lost[key][1]))
+            findings.append(_gone(lost[key][0], name, lost[key][1]))
         else:
-            unasked.append(found[0].full_label)
+            unasked.append(name)
     if unasked:
         more = ", …" if len(unasked) > NAMED else ""
         warnings.append(
@@ -207,66 +221,61 @@ def gate(
     return Gated(findings, warnings, differ, len(known.keys() & after.keys()))
 
 
-def other_sample(base: Entry, new: Entry) -> str | None:
+Side = tuple[Row, bool]  # a row, and whether a simulator measured it
+
+
+def other_sample(base: Row, new: Row) -> str | None:
     """Whether a sample has come to hold more or fewer operations: its counts are others then."""
     if base.inner == new.inner:
         return None
     return f"a sample holds {new.inner} operations, not {base.inner}"
 
 
-def _incomplete(result: Json) -> list[str]:
-    """What is wrong with the new result beyond single rows."""
-    return [f"the new result is incomplete: {why}" for why in result["problems"]]
-
-
-def _lost(result: Json) -> dict[Key, tuple[Level, str]]:
+def _lost(result: Result) -> dict[Key, tuple[Level, str]]:
     """The rows that were asked for and are not there: how bad that is, and why.
 
     A row is skipped for a reason that holds for the whole kernel: that warns."""
-    kinds = {"skipped": Level.SOFT, "missing": Level.HARD, "failed": Level.HARD}
+    kinds = {
+        "skipped": (Level.SOFT, result.skipped),
+        "missing": (Level.HARD, result.missing),
+        "failed": (Level.HARD, result.failed),
+    }
     return {
-        (row["id"], frozenset(row["params"].items()), row["icache"]): (
-            level,
-            f"{kind}: {row['why']}" if "why" in row else kind,
-        )
-        for kind, level in kinds.items()
-        for row in result[kind]
+        gone.key: (level, f"{kind}: {gone.why}" if gone.why else kind)
+        for kind, (level, absent) in kinds.items()
+        for gone in absent
     }
 
 
-def _gone(level: Level, base: Entry, why: str) -> Finding:
+def _gone(level: Level, name: str, why: str) -> Finding:
     """A row that was good is not: it may not pass as if it had not got worse."""
-    return Finding(level, base.full_label, None, None, None, why)
+    return Finding(level, name, None, None, None, why)
 
 
-def _row(bases: list[Entry], new: Entry, rules: list[Rule]) -> list[Finding]:
+def _row(bases: list[Side], new: Side, rules: list[Rule]) -> list[Finding]:
     found = []
     for name, field in SERIES.items():
-        before = [value for entry in bases if (value := getattr(entry, field)) is not None]
-        value = getattr(new, field)
-        limit = _limit_of(new, name, rules)
+        before = [known for row, sim in bases if (known := value_of(row, field, sim)) is not None]
+        value = value_of(new[0], field, new[1])
+        limit = _limit_of(new[0], name, rules)
         if not before or value is None or limit is None:
             continue
         level, why = _judge(before, value, limit)
         if level is not Level.PASS:
             middle = statistics.median(base.net for base in before)
-            found.append(Finding(level, new.full_label, name, middle, value.net, why))
+            found.append(Finding(level, new[0].name, name, middle, value.net, why))
     return found
 
 
-def _limit_of(entry: Entry, series: str, rules: list[Rule]) -> Limit | None:
-    fitting = [
-        rule.limits[series]
-        for rule in rules
-        if series in rule.limits and any(entry.fits(pattern) for pattern in rule.rows)
-    ]
+def _limit_of(row: Row, series: str, rules: list[Rule]) -> Limit | None:
+    fitting = [rule.limits[series] for rule in rules if series in rule.limits and rule.means(row)]
     return fitting[-1] if fitting else None
 
 
 def _judge(bases: list[Value], new: Value, limit: Limit) -> tuple[Level, str]:
     """One value against its limits."""
     base = statistics.median(value.net for value in bases)
-    before, after = [interval(value.draws) for value in bases], interval(new.draws)
+    before, after = [value.interval for value in bases], new.interval
     sure = after.low > max(base, *(span.high for span in before))
     if sure and limit.hard and after.low - base > limit.allowed(limit.hard, base):
         return Level.HARD, f"over {limit.hard.text}"

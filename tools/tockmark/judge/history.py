@@ -9,30 +9,64 @@ and set apart by the next append.
 import errno
 import fcntl
 import hashlib
-import json
 import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
+import msgspec
 import numpy as np
+from msgspec import field
 
 from tockmark.errors import TockmarkError
 from tockmark.judge import factors
-from tockmark.judge.estimate import interval
-from tockmark.judge.values import CACHE, Value, entries
+from tockmark.judge.value import value_of
 from tockmark.paths import shown
-from tockmark.result.result import Json, incomplete
-from tockmark.suite.catalogue import label
+from tockmark.result import file
+from tockmark.result.model import ICACHE, Result, Row
+from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
+from tockmark.result.stats import plain
+from tockmark.suite.catalogue import Params, label
+from tockmark.suite.select import Selection
 
-FORMAT, VERSION = "tockmark-history", 1
+FORMAT: Literal["tockmark-history"] = "tockmark-history"
+VERSION: Literal[2] = 2
 GROUPED = (*factors.REFUSED, "ABI")  # runs that differ in these are no one series
 NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
 LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier
+
+
+class Kept(Part, frozen=True):
+    """One row of a run: its net of a whole sample."""
+
+    id: str
+    cycles: float
+    params: SomeParams = field(default_factory=dict)
+    icache: bool | None = None
+    inner: Positive = 1
+    span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
+    instret: float | None = None
+
+    @property
+    def name(self) -> str:
+        """As Row has it."""
+        cache = "" if self.icache is None else f" icache={ICACHE[self.icache]}"
+        return label(self.id, self.params) + cache
+
+
+class Run(Part, frozen=True):
+    """One line of the file."""
+
+    format: Literal["tockmark-history"]
+    version: Literal[2]
+    date: Date
+    result_sha256: Sha256
+    incomplete: Count  # reasons
+    factors: dict[str, str]
+    rows: tuple[Kept, ...]
 
 
 @dataclass(frozen=True)
@@ -63,43 +97,40 @@ class Series:
         return [name for name in now if before.get(name) != now[name] and name != "i-cache"]
 
 
-def line_of(result: Json) -> Json:
+def run_of(result: Result) -> Run:
     """What the file keeps of a run."""
-    rows = [
-        {
-            "id": entry.id,
-            "params": entry.params,
-            "icache": entry.icache,
-            "inner": entry.inner,
-            **_ends(entry.cycles),
-            "instret": entry.instret.net if entry.instret else None,
-        }
-        for entry in entries(result).values()
-        if entry.cycles and not entry.errors
-    ]
-    canonical = json.dumps(result, sort_keys=True).encode()
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "date": result["provenance"]["date"],
-        "result_sha256": hashlib.sha256(canonical).hexdigest(),
-        "incomplete": len(incomplete(result)),
-        "factors": factors.of(result),
-        "rows": rows,
-    }
+    return Run(
+        format=FORMAT,
+        version=VERSION,
+        date=result.provenance.date,
+        result_sha256=hashlib.sha256(file.text(result).encode()).hexdigest(),
+        incomplete=len(result.incomplete),
+        factors=factors.of(result),
+        rows=tuple(_kept(row, result.simulated) for row in result.table.values() if row.sound),
+    )
 
 
-def _ends(value: Value) -> Json:
-    span = interval(value.draws)
-    return {"cycles": value.net, "low": span.low, "high": span.high, "exact": value.exact}
+def _kept(row: Row, simulated: bool) -> Kept:
+    value = value_of(row, "cycles", simulated)
+    assert value is not None  # or it would not be sound
+    span = value.interval
+    return Kept(
+        id=row.id,
+        cycles=value.net,
+        params=row.params,
+        icache=row.icache,
+        inner=row.inner,
+        span=None if value.exact else (plain(span.low), plain(span.high)),
+        instret=row.instructions,
+    )
 
 
-def add(path: Path, result: Json) -> bool:
+def add(path: Path, result: Result) -> bool:
     """Append a run; False if the file has it already."""
-    line = line_of(result)
-    if path.exists() and any(r["result_sha256"] == line["result_sha256"] for r in load(path)[0]):
+    run = run_of(result)
+    if path.exists() and any(r.result_sha256 == run.result_sha256 for r in _runs(path)[0]):
         return False
-    data = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    data = msgspec.json.encode(run) + b"\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
@@ -127,8 +158,17 @@ def _append(handle: int, size: int, data: bytes) -> None:
         raise
 
 
-def load(path: Path) -> tuple[list[Json], list[str]]:
+def load(path: Path) -> tuple[list[Run], list[str]]:
     """The runs of a file, the oldest first, and what could not be read."""
+    runs, problems = _runs(path)
+    if not runs:
+        raise TockmarkError(
+            f"{shown(path)} holds no run", "`tockmark history --add RESULT.json` adds one"
+        )
+    return sorted(runs, key=lambda run: run.date), problems
+
+
+def _runs(path: Path) -> tuple[list[Run], list[str]]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
@@ -138,70 +178,59 @@ def load(path: Path) -> tuple[list[Json], list[str]]:
         ) from error
     runs, problems = [], []
     for number, raw in enumerate(lines, 1):
-        if not raw:
-            continue
-        run = _read(raw)
-        if run is None:
-            problems.append(f"{shown(path)}: line {number} is torn; skipped")
-        elif not _follows(run):
-            raise TockmarkError(
-                f"{shown(path)}: line {number} is no {FORMAT} of version {VERSION}",
-                "give a file that `tockmark history --add` wrote",
-            )
-        else:
+        run = _run(raw, f"{shown(path)}: line {number}") if raw else None
+        if run is not None:
             runs.append(run)
-    if not runs:
-        raise TockmarkError(
-            f"{shown(path)} holds no run", "`tockmark history --add RESULT.json` adds one"
-        )
-    return sorted(runs, key=lambda run: str(run["date"])), problems
+        elif raw:
+            problems.append(f"{shown(path)}: line {number} is torn; skipped")
+    return runs, problems
 
 
-def _read(raw: bytes) -> dict[str, Any] | None:
+def _run(raw: bytes, where: str) -> Run | None:
+    """One line; None if it is torn. What is whole, but not as it should be, is refused."""
     try:
-        run = json.loads(raw)
+        data = file.strict_json(raw.decode())
+    except file.RefusedError as error:
+        raise TockmarkError(f"{where}: {error}", GIVE_ONE) from error
     except (ValueError, RecursionError):
         return None
-    return run if isinstance(run, dict) else None
+    if not isinstance(data, dict):
+        return None
+    if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+        raise TockmarkError(f"{where} is no {FORMAT} of version {VERSION}", GIVE_ONE)
+    try:
+        run = msgspec.convert(data, Run)
+        if absent := [name for name in GROUPED if name not in run.factors]:
+            raise file.RefusedError(f"factors lack {absent[0]}")
+        names = [row.name for row in run.rows]
+        if len(set(names)) < len(names):
+            raise file.RefusedError(f"the row {max(names, key=names.count)} stands twice")
+    except (msgspec.ValidationError, file.RefusedError) as error:
+        raise TockmarkError(f"{where}: {file.located(error, data)}", GIVE_ONE) from error
+    return run
 
 
-def _follows(run: Json) -> bool:
-    """Whether a line has the form that `line_of` gives it."""
-    numbers = ("cycles", "low", "high")
-    return (
-        (run.get("format"), run.get("version")) == (FORMAT, VERSION)
-        and all(isinstance(run.get(key), str) for key in ("date", "result_sha256"))
-        and isinstance(told := run.get("factors"), dict)
-        and all(isinstance(told.get(name), str) for name in GROUPED)
-        and isinstance(rows := run.get("rows"), list)
-        and all(
-            isinstance(row, dict)
-            and isinstance(row.get("id"), str)
-            and isinstance(row.get("params"), dict)
-            and row.get("icache", 0) in (True, False, None)
-            and all(isinstance(row.get(name), int | float) for name in numbers)
-            and isinstance(row.get("inner"), int)
-            and isinstance(row.get("exact"), bool)
-            and isinstance(row.get("instret", 0), int | float | None)
-            for row in rows
-        )
-    )
+GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
 
 
-def series(runs: Iterable[Json], pattern: str) -> list[Series]:
-    """The rows that the pattern names, run by run."""
+def rows_of(runs: Iterable[Run]) -> list[tuple[str, Params]]:
+    """The rows that any of them has."""
+    return [(row.id, row.params) for run in runs for row in run.rows]
+
+
+def series(runs: Iterable[Run], meant: Selection) -> list[Series]:
+    """The rows that are meant, run by run."""
     found: dict[tuple[str, str], list[Point]] = {}
     for run in runs:
-        told = run["factors"]
-        setting = ", ".join(f"{name} {told[name]}" for name in GROUPED)
-        for row in run["rows"]:
-            name = label(row["id"], row["params"])
-            full = f"{name}{CACHE[row['icache']]}"
-            several = f", {row['inner']} a sample" if row["inner"] > 1 else ""
-            if any(fnmatchcase(text, pattern) for text in (row["id"], name, full)):
-                values = {key: row[key] for key in ("cycles", "low", "high", "instret", "exact")}
-                point = Point(run["date"], **values, factors=told)
-                found.setdefault((full + several, setting), []).append(point)
+        setting = ", ".join(f"{name} {run.factors[name]}" for name in GROUPED)
+        for row in run.rows:
+            if meant.fits(row.id, row.params, row.icache):
+                name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
+                span = row.span or (row.cycles, row.cycles)
+                point = Point(
+                    run.date, row.cycles, *span, row.instret, row.span is None, run.factors
+                )
+                found.setdefault((name, setting), []).append(point)
     return [Series(name, setting, _marked(points)) for (name, setting), points in found.items()]
 
 

@@ -1,10 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """One number for two kernels: the geometric mean of the ratios of what touches the kernel."""
 
-import math
+from collections.abc import Iterable
 
-from tockmark.result.model import Result, ratio
+import numpy as np
+
+from tockmark.judge.lines import Floats
+from tockmark.result.model import Result, Row, ratio
 from tockmark.suite.catalogue import Catalogue
+
+
+def counts(row: Row, catalogue: Catalogue) -> bool:
+    """Whether a row has a part in the mean: it goes through the kernel. time.read does so too, but
+    is the readings' own cost."""
+    known = catalogue.benchmarks.get(row.id)
+    return known is not None and known.touches == "kernel" and not row.is_overhead
+
+
+def by_benchmark(logs: Iterable[tuple[Row, Floats]]) -> Floats:
+    """The mean of logarithms, of one row or more: a benchmark with parameters or cache settings
+    weighs as one, with the mean of its rows."""
+    found: dict[str, list[Floats]] = {}
+    for row, log in logs:
+        found.setdefault(row.id, []).append(log)
+    return _mean([_mean(of_one) for of_one in found.values()])
+
+
+def _mean(values: list[Floats]) -> Floats:
+    found: Floats = sum(values, np.zeros(1)) / len(values)
+    return found
 
 
 def kernel_mean(
@@ -13,16 +37,12 @@ def kernel_mean(
     catalogue: Catalogue,
     icaches: tuple[bool | None, bool | None],
 ) -> float | None:
-    """The mean of new by base over the benchmarks that touch the kernel, each with one cache
-    setting. A benchmark with parameters weighs as one: the mean of its rows. time.read is the
-    readings' own cost and stays out. None if they have no such row in common."""
-    logs: dict[str, list[float]] = {}
-    for row in base.table.values():
-        known = catalogue.benchmarks.get(row.id)
-        if row.icache is not icaches[0] or row.is_overhead:
-            continue
-        found = ratio(row, new.table.get((*row.key[:2], icaches[1])))
-        if known is not None and known.touches == "kernel" and found is not None:
-            logs.setdefault(row.id, []).append(math.log(found))
-    means = [sum(of_one) / len(of_one) for of_one in logs.values()]
-    return math.exp(sum(means) / len(means)) if means else None
+    """That of new by base, each with one cache setting; None if they have no such row in common."""
+    logs = [
+        (row, np.log([found]))
+        for row in base.table.values()
+        if row.icache is icaches[0]
+        and counts(row, catalogue)
+        and (found := ratio(row, new.table.get((*row.key[:2], icaches[1])))) is not None
+    ]
+    return float(np.exp(by_benchmark(logs)[0])) if logs else None

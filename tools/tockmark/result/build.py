@@ -54,10 +54,10 @@ def build(
     problems = [*notes, *map(str, measured.problems)]
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
-            if row.is_overhead or asked_for(row.id, row.params, row.icache):
-                key = (row.key, row.boot) if row.is_overhead else row.key
-                if rows.setdefault(key, row) is not row:
-                    problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
+            if not (row.is_overhead or asked_for(row.id, row.params, row.icache)):
+                continue
+            if rows.setdefault(row.identity, row) is not row:
+                problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
     gone = [
         (dropped.kind, Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why))
         for boot, app in measured.each()

@@ -11,6 +11,7 @@ over dicts), from the same declarations that mypy checks, and writes the schema 
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -19,18 +20,20 @@ import msgspec
 from msgspec import field
 
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import compress, expand
+from tockmark.log.protocol import MAX_SAMPLES, compress, expand
 from tockmark.log.rows import EVENTS, SERIES, Clock
 from tockmark.paths import shown
 from tockmark.result.model import GONE, Absent, Result, Row, Series
-from tockmark.result.provenance import Count, Part, Positive, Provenance, Published
-from tockmark.suite.catalogue import OVERHEAD, Params
+from tockmark.result.provenance import Count, Part, Positive, Provenance, Published, SomeParams
+from tockmark.suite.catalogue import OVERHEAD
 
 Counter = Literal["cycles", "instret"]
 
 FORMAT = "tockmark-result"
 VERSION = 3
 ROUNDED = 1e-6  # a stated figure may be off by as much
+MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
+LONGEST = 300  # characters of an error that quotes the file
 
 
 class Kept(Part, frozen=True):
@@ -39,7 +42,7 @@ class Kept(Part, frozen=True):
     id: str
     boot: str
     asked: Positive
-    params: Params = field(default_factory=dict)
+    params: SomeParams = field(default_factory=dict)
     app: str | None = None  # if it is not called as the boot
     icache: bool | None = None
     inner: Positive = 1
@@ -78,46 +81,51 @@ def load(path: Path) -> Result:
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise _not_json(path) from error
+        raise TockmarkError(
+            f"{shown(path)} is not a result file: it is not text", OR_PARSE
+        ) from error
     try:
         data = strict_json(text)
     except RefusedError as error:
-        raise TockmarkError(f"{shown(path)}: {error}", GIVE_ONE) from error
+        raise TockmarkError(f"{shown(path)}: {_quoted(error)}", GIVE_ONE) from error
     except (ValueError, RecursionError) as error:
-        raise _not_json(path) from error
+        # Some of the files that are none of ours are JSON line by line.
+        _check_kind(path, {"format": found[1]} if (found := _FORMAT.match(text)) else None)
+        raise TockmarkError(
+            f"{shown(path)} is not a result file: it is not JSON", OR_PARSE
+        ) from error
     _check_kind(path, data)
     try:
         return _result(msgspec.convert(data, Document))
-    except (msgspec.ValidationError, RefusedError, ValueError) as error:
-        raise TockmarkError(f"{shown(path)}: {_located(str(error), data)}", GIVE_ONE) from error
+    except (msgspec.ValidationError, RefusedError) as error:
+        raise TockmarkError(f"{shown(path)}: {located(error, data)}", GIVE_ONE) from error
 
 
 GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
+OR_PARSE = "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`"
+_FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')
 
-
-def _not_json(path: Path) -> TockmarkError:
-    return TockmarkError(
-        f"{shown(path)} is not a result file: it is not JSON",
-        "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`",
-    )
+KINDS = {  # what else the tool writes, and what to do with it
+    "tockmark-validation": ("a validation of the simulator", "`tockmark validate --show` shows it"),
+    "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
+    "tockmark-profile": ("a profile of one sample", "profiles are not results"),
+}
 
 
 def _check_kind(path: Path, data: object) -> None:
     """Name what a file is that is none of ours of this version."""
     found = data if isinstance(data, dict) else {}
     kind, version = found.get("format"), found.get("version")
-    if kind == FORMAT and version != VERSION:
+    if kind == FORMAT and version is not None and version != VERSION:
         raise TockmarkError(
-            f"{shown(path)} has format version {version}, this tool reads {VERSION}",
-            "use the tockmark that wrote it, or make it anew from its log with `tockmark parse`",
+            f"{shown(path)} has format version {json.dumps(version)[:20]}, not {VERSION}",
+            "make it anew from its log with `tockmark parse`, or use the tockmark that wrote it",
         )
+    if isinstance(kind, str) and kind in KINDS:
+        what, todo = KINDS[kind]
+        raise TockmarkError(f"{shown(path)} is {what}, not a result file", todo)
     if kind != FORMAT:
-        what = KINDS.get(str(kind), "not a result file")
-        raise TockmarkError(f"{shown(path)} is {what}", KIND_TODO.get(str(kind), GIVE_ONE))
-
-
-KINDS = {"tockmark-validation": "a validation of the simulator, not a result file"}
-KIND_TODO = {"tockmark-validation": "`tockmark validate --show FILE` shows it"}
+        raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
 
 
 class RefusedError(ValueError):
@@ -141,30 +149,39 @@ def strict_json(text: str) -> Any:
             raise RefusedError(f"{text} is not a finite number")
         return value
 
-    return json.loads(
-        text, object_pairs_hook=unique, parse_float=number, parse_constant=lambda x: number(x)
-    )
+    data = json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
+    if "\\u" in text:
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise RefusedError("half of a surrogate pair is no character") from error
+    return data
 
 
-def _located(message: str, data: Any) -> str:
+def located(error: Exception, data: Any) -> str:
     """msgspec's message with the row's id in place of its number alone."""
-    what, at, where = message.partition(" - at `$.rows[")
+    what, at, where = str(error).partition(" - at `$.rows[")
     number, _, field = where.partition("]")
     if not at or not number.isdecimal():
-        return message.replace("`$.", "`")
+        return _quoted(str(error).replace("`$.", "`"))
     row = data["rows"][int(number)]
     id_ = row.get("id") if isinstance(row, dict) else None
-    return f"row {int(number) + 1}{f' ({id_})' if id_ else ''}{field.rstrip('`')}: {what}"
+    return _quoted(f"row {int(number) + 1}{f' ({id_})' if id_ else ''}{field.rstrip('`')}: {what}")
+
+
+def _quoted(error: object) -> str:
+    """A message that may hold anything that the file holds, as a part of one line."""
+    text = "".join(c if c.isprintable() else " " for c in str(error))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _result(document: Document) -> Result:
     rows = tuple(_rows(document))
     seen = set()
     for row in rows:
-        key = (row.key, row.boot) if row.is_overhead else row.key
-        if key in seen:
+        if row.identity in seen:
             raise RefusedError(f"the row {row.name} stands twice")
-        seen.add(key)
+        seen.add(row.identity)
     return Result(
         document.provenance,
         rows,
@@ -178,7 +195,12 @@ def _result(document: Document) -> Result:
 def _rows(document: Document) -> Iterator[Row]:
     """The rows, each with its boot's time.read."""
     clock = document.provenance.board.clock_hz
-    samples = [_expanded(kept) for kept in document.rows]
+    samples, total = [], 0
+    for kept in document.rows:
+        samples.append(_expanded(kept))
+        total += sum(map(len, samples[-1].values()))
+        if total > MOST_SAMPLES:
+            raise RefusedError(f"row {kept.id}: more than {MOST_SAMPLES} samples in all")
     readings = {
         (kept.boot, kept.icache): found
         for kept, found in zip(document.rows, samples, strict=True)
@@ -306,7 +328,7 @@ def _kept(row: Row) -> Kept:
         icache=row.icache,
         inner=row.inner,
         reads=row.reads,
-        **({"clock": "sim"} if row.clock == "sim" else {}),
+        clock="sim" if row.clock == "sim" else "core",  # that very default, which is left out
         **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
         stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]
@@ -316,7 +338,6 @@ def _kept(row: Row) -> Kept:
 
 
 def _run(samples: tuple[int, ...]) -> str:
-    """A short series as one run, as the log has the events."""
-    if len(set(samples)) == 1:
-        return compress(list(samples))
-    return f"({','.join(map(str, samples))})"
+    """A series as the one run that it was in the log."""
+    run = compress(list(samples))
+    return f"({','.join(map(str, samples))})" if " " in run else run

@@ -19,12 +19,11 @@ from functools import cached_property
 import msgspec
 
 from tockmark.log.rows import SERIES, Clock
-from tockmark.result.provenance import Part, Provenance, Published
+from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
+from tockmark.suite.catalogue import ICACHE as ICACHE
 from tockmark.suite.catalogue import OVERHEAD, Params, label
 from tockmark.suite.select import Selection
-
-ICACHE = {True: "on", False: "off", None: "unknown"}
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 
@@ -120,6 +119,11 @@ class Row:
         return self.id, frozenset(self.params.items()), self.icache
 
     @property
+    def identity(self) -> object:
+        """What no two rows of a result share: every boot has one time.read."""
+        return (self.boot, self.icache) if self.is_overhead else self.key
+
+    @property
     def label(self) -> str:
         """The id and the parameters."""
         return label(self.id, self.params)
@@ -154,9 +158,14 @@ class Row:
         )
 
     @property
+    def unsound(self) -> str | None:
+        """Why nothing may be computed from it, if so."""
+        return self.errors[0] if self.errors else "no net cycles" if self.net is None else None
+
+    @property
     def sound(self) -> bool:
         """Whether anything may be computed from it."""
-        return not self.errors and self.net is not None
+        return self.unsound is None
 
     @property
     def net(self) -> float | None:
@@ -204,7 +213,7 @@ class Absent(Part, frozen=True):
 
     id: str
     boot: str
-    params: Params = msgspec.field(default_factory=dict)
+    params: SomeParams = msgspec.field(default_factory=dict)
     icache: bool | None = None
     why: str | None = None
 
@@ -243,7 +252,9 @@ class Result:
         return replace(
             self,
             rows=tuple(filter(meant, self.rows)),
-            **{kind: tuple(filter(meant, getattr(self, kind))) for kind in GONE},
+            failed=tuple(filter(meant, self.failed)),
+            skipped=tuple(filter(meant, self.skipped)),
+            missing=tuple(filter(meant, self.missing)),
         )
 
     @property

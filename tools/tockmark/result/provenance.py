@@ -13,8 +13,11 @@ from msgspec import Meta
 from tockmark import BASELINE
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Positive = Annotated[int, Meta(ge=1)]
-Count = Annotated[int, Meta(ge=0)]
+MOST = 2**53  # whatever is larger no other reader of JSON takes as the same number
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?)?$")]
+SomeParams = dict[str, Annotated[int, Meta(ge=-MOST, le=MOST)] | str]  # catalogue.Params, bounded
 Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",
@@ -112,7 +115,7 @@ class Published(Part, frozen=True):
 class Provenance(Part, frozen=True):
     """All of it."""
 
-    date: str
+    date: Date  # ISO 8601, in UTC; or only the year
     tool: Tool
     kernel: Kernel
     board: Board

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How comparisons are shown: as text at 100 columns, and as JSON."""
 
-import textwrap
-from collections.abc import Iterable
 from dataclasses import asdict
 
 from tockmark.judge import factors
 from tockmark.judge.compare import Comparison, Judged, Pair, Verdict
-from tockmark.result.result import Json, incomplete
+from tockmark.judge.factors import Factor
+from tockmark.result.model import Result
+from tockmark.show import text
 
-LINE = 100
-SHOWN = 12  # names of rows that only one result has; --json has them all
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
 MARKS = {Verdict.EQUIVALENT: "=", Verdict.TRIVIAL: "~", Verdict.INDETERMINATE: "?"}
@@ -22,17 +20,20 @@ MEANING = {
 }
 
 
-def render(named: list[tuple[str, Json]], comparisons: list[Comparison]) -> str:
+def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> str:
     """All comparisons with the first of the named results."""
-    letters = [chr(ord("A") + i % 26) for i in range(len(named))]
+    letters = text.letters(len(named))
     lines: list[str] = []
     for i, (letter, (name, result)) in enumerate(zip(letters, named, strict=True)):
         lines.append(f"{letter} = {name}{', the baseline' if i == 0 else ''}")
         if i == 0:
-            lines += [f"    {name_:<9} {text}" for name_, text in _told(result)]
+            told = factors.of(result)
+            lines += [f"    {factor:<9} {told[factor]}" for factor in TOLD]
         else:
-            lines += [f"    {line}" for line in factors.lines(comparisons[i - 1].factors, LINE - 4)]
-        why = incomplete(result)
+            lines += [
+                f"    {line}" for line in differing(comparisons[i - 1].factors, text.LINE - 4)
+            ]
+        why = result.incomplete
         lines += [f"    INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
     lines += ["", *_legend(comparisons), ""]
     if len(comparisons) == 1:
@@ -47,32 +48,42 @@ def render(named: list[tuple[str, Json]], comparisons: list[Comparison]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _told(result: Json) -> list[tuple[str, str]]:
-    """What a reader must know of the baseline."""
-    found = factors.of(result)
-    return [
-        (name, found[name]) for name in ("kernel", "ABI", "compiler", "machine", "clock", "timing")
-    ]
+# What a reader must know of the baseline.
+TOLD = ("kernel", "ABI", "compiler", "machine", "clock", "timing")
+
+
+def differing(found: list[Factor], width: int = text.LINE) -> list[str]:
+    """The factors that differ; one that is too long for a line takes two."""
+    out = []
+    for factor in found:
+        values = f"{factor.base} -> {factor.new}"
+        head = f"differs: {factor.name:<10}"
+        if len(head) + len(values) <= width:
+            out.append(head + values)
+        else:
+            out += [head + factor.base, f"{'-> ':>{len(head)}}{factor.new}"]
+    return out
 
 
 def _legend(comparisons: list[Comparison]) -> list[str]:
     tests = [comparison.tests for comparison in comparisons if comparison.tests]
-    text = [
+    margin = text.percent(comparisons[0].margin)
+    told = [
         "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
-        f"Lower is better. Margin: {_percent(comparisons[0].margin)}, unless a row has its own.",
+        f"Lower is better. Margin: {margin}, unless a row has its own.",
         "",
         *(MEANING[verdict] for verdict in Verdict),
     ]
     if len(comparisons) == 1:
         exact = "exact: both sides come out the same each time"
         noisy = _noisy(comparisons[0])
-        text.append(
+        told.append(
             f"interval: of the change, 95 % (bootstrap); {exact}" if noisy else f"all {exact}"
         )
-        text.append("instr: change of the net instructions")
+        told.append("instr: change of the net instructions")
     if tests:
-        text.append(f"p: Mann-Whitney, corrected by Holm for {', '.join(map(str, tests))} tests")
-    return text
+        told.append(f"p: Mann-Whitney, corrected by Holm for {', '.join(map(str, tests))} tests")
+    return told
 
 
 def _detailed(comparison: Comparison) -> list[str]:
@@ -84,19 +95,20 @@ def _detailed(comparison: Comparison) -> list[str]:
         del widths["interval"]
     lines = []
     for section, pairs in comparison.sections:
-        lines += _heading(section, f"{_cells(widths, widths)}  {'verdict':<16}")
+        heads = text.cells(widths, widths.values())
+        lines += text.heading(section, f"{heads}  {'verdict':<16}")
         for pair in pairs:
             cycles = pair.cycles
-            texts = {
-                "A": _number(cycles.base),
-                "B": _number(cycles.new),
+            values = {
+                "A": text.trimmed(cycles.base),
+                "B": text.trimmed(cycles.new),
                 "change": _change(cycles),
                 "interval": _interval(cycles),
                 "p": _p(pair.p),
                 "instr": _change(pair.instret),
             }
-            cells = _cells([texts[name] for name in widths], widths)
-            lines.append(_row(pair.entry.label, f"{cells}  {_verdict(cycles):<16}"))
+            cells = text.cells([values[name] for name in widths], widths.values())
+            lines.append(text.row(pair.row.label, f"{cells}  {_verdict(cycles):<16}"))
         lines.append("")
     return lines
 
@@ -113,21 +125,21 @@ def _columns(comparisons: list[Comparison], letters: list[str]) -> list[str]:
     for letter, comparison in zip(letters, comparisons, strict=True):
         for section, pairs in comparison.sections:
             for pair in pairs:
-                row = found.setdefault(section, {}).setdefault(pair.entry.label, {})
+                row = found.setdefault(section, {}).setdefault(pair.row.label, {})
                 row[letter] = pair.cycles
     lines = []
     for section, rows in found.items():
-        lines += _heading(section, _cells(heads, widths))
+        lines += text.heading(section, text.cells(heads, widths))
         for label, judged in rows.items():
-            texts = [_number(next(iter(judged.values())).base)]
+            values = [text.trimmed(next(iter(judged.values())).base)]
             for letter in letters:
                 cycles = judged.get(letter)
-                texts += (
-                    [_number(cycles.new), _change(cycles), _mark(cycles)]
+                values += (
+                    [text.trimmed(cycles.new), _change(cycles), _mark(cycles)]
                     if cycles
-                    else ["-", "-", ""]
+                    else [text.NONE, text.NONE, ""]
                 )
-            lines.append(_row(label, _cells(texts, widths)))
+            lines.append(text.row(label, text.cells(values, widths)))
         lines.append("")
     return lines
 
@@ -136,27 +148,35 @@ def _summary(comparison: Comparison, letter: str) -> list[str]:
     counts = comparison.counts()
     relevant = [p for p in comparison.pairs() if p.cycles.verdict is Verdict.RELEVANT]
     lower = sum(pair.cycles.lower for pair in relevant)
-    lines = textwrap.wrap(
+    lines = text.wrap(
         f"{letter} against A, {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
         f" {counts[Verdict.TRIVIAL]} trivial, {len(relevant)} relevant ({lower} lower,"
-        f" {len(relevant) - lower} higher), {counts[Verdict.INDETERMINATE]} indeterminate",
-        LINE,
-        subsequent_indent="    ",
+        f" {len(relevant) - lower} higher), {counts[Verdict.INDETERMINATE]} indeterminate"
     )
-    if comparison.mean:
-        mean = comparison.mean
-        span = "exact" if mean.exact else f"{mean.low:.4f} to {mean.high:.4f}"
-        lines.append(
-            f"geometric mean of {letter}/A over {mean.rows} rows: {mean.ratio:.4f} ({span}):"
-            f" {mean.verdict}"
-        )
-    lines += _list("only in A", comparison.only_base)
-    lines += _list(f"only in {letter}", comparison.only_new)
+    lines += _mean(comparison, letter)
+    lines += text.listed("only in A", comparison.only_base)
+    lines += text.listed(f"only in {letter}", comparison.only_new)
     lines += [f"not compared: {why}" for why in comparison.unusable]
     return [*lines, ""]
 
 
-def as_json(baseline: str, comparisons: list[Comparison]) -> Json:
+def _mean(comparison: Comparison, letter: str) -> list[str]:
+    mean = comparison.mean
+    if mean is None:
+        return ["no geometric mean: no row with a ratio is of a benchmark that touches the kernel"]
+    span = "exact" if mean.exact else f"{mean.low:.4f} to {mean.high:.4f}"
+    many = (
+        f"{mean.benchmarks} benchmarks that touch"
+        if mean.benchmarks > 1
+        else "the one that touches"
+    )
+    return text.wrap(
+        f"geometric mean of {letter}/A over {many} the kernel, each weighing as one whatever its"
+        f" rows: {mean.ratio:.4f} ({span}): {mean.verdict}"
+    )
+
+
+def as_json(baseline: str, comparisons: list[Comparison]) -> dict[str, object]:
     """The same for other programs."""
     return {
         "baseline": baseline,
@@ -165,7 +185,11 @@ def as_json(baseline: str, comparisons: list[Comparison]) -> Json:
                 "name": comparison.name,
                 "factors": [asdict(factor) for factor in comparison.factors],
                 "margin": comparison.margin,
-                "rows": [_row_json(section, pair) for section, pair in _all(comparison)],
+                "rows": [
+                    _row_json(section, pair)
+                    for section, pairs in comparison.sections
+                    for pair in pairs
+                ],
                 "geometric_mean": asdict(comparison.mean) if comparison.mean else None,
                 "tests": comparison.tests,
                 "only_baseline": comparison.only_base,
@@ -177,42 +201,17 @@ def as_json(baseline: str, comparisons: list[Comparison]) -> Json:
     }
 
 
-def _all(comparison: Comparison) -> list[tuple[str, Pair]]:
-    return [(section, pair) for section, pairs in comparison.sections for pair in pairs]
-
-
-def _row_json(section: str, pair: Pair) -> Json:
-    entry = pair.entry
+def _row_json(section: str, pair: Pair) -> dict[str, object]:
     return {
         "section": section,
-        "id": entry.id,
-        "params": entry.params,
-        "icache": entry.icache,
+        "id": pair.row.id,
+        "params": pair.row.params,
+        "icache": pair.row.icache,
         "margin": pair.margin,
         "cycles": asdict(pair.cycles),
         "instret": asdict(pair.instret) if pair.instret else None,
         "p": pair.p,
     }
-
-
-def _heading(section: str, columns: str) -> list[str]:
-    return [section, _row("", columns), "-" * LINE]
-
-
-def _row(label: str, cells: str) -> str:
-    room = LINE - len(label) - 1  # a long label takes what its first figure leaves free
-    return f"{label} {cells.lstrip():>{min(room, LINE - 1)}}".rstrip()
-
-
-def _cells(values: Iterable[str], widths: dict[str, int] | list[int]) -> str:
-    sizes = widths.values() if isinstance(widths, dict) else widths
-    return "".join(f" {value:>{width}}" for value, width in zip(values, sizes, strict=True))
-
-
-def _list(what: str, labels: list[str]) -> list[str]:
-    more = f", and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
-    text = f"{what} ({len(labels)}): {', '.join(labels[:SHOWN])}{more}"
-    return textwrap.wrap(text, LINE, subsequent_indent="    ") if labels else []
 
 
 def _verdict(judged: Judged) -> str:
@@ -230,10 +229,10 @@ def _mark(judged: Judged) -> str:
 
 def _change(judged: Judged | None) -> str:
     if judged is None:
-        return "-"
-    if judged.ratio is None:
-        return "0 %" if judged.base == judged.new else "no ratio"
-    return _percent(judged.ratio - 1, sign="+") if judged.ratio != 1 else "0 %"
+        return text.NONE
+    if judged.ratio is None and judged.base != judged.new:
+        return "no ratio"
+    return text.change(judged.base, judged.new)
 
 
 def _interval(judged: Judged) -> str:
@@ -247,14 +246,5 @@ def _interval(judged: Judged) -> str:
 
 def _p(p: float | None) -> str:
     if p is None:
-        return "-"
+        return text.NONE
     return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _percent(value: float, sign: str = "") -> str:
-    """Three digits, or two behind the point of what is small."""
-    return f"{value * 100:{sign}.{2 if abs(value) < 0.1 else 1 if abs(value) < 1 else 0}f} %"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".")

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How a gate's judgement is shown: as text, as JSON, and in Markdown for a pull request."""
 
-import textwrap
 from collections import Counter
 from dataclasses import asdict
 
-from tockmark.judge import factors
 from tockmark.judge.gate import Finding, Gated, Level
-from tockmark.result.result import Json
+from tockmark.show import text
+from tockmark.show.compare_text import differing
 
-LINE = 100
 LEVEL = 11  # columns of the word for it
 SHOWN = 40  # findings; --json and the Markdown have them all
 
@@ -30,9 +28,9 @@ TITLES = {
 def render(names: list[str], new: str, gated: Gated) -> str:
     """The judgement as text."""
     lines = [f"base    {name}" for name in names] + [f"new     {new}"]
-    lines += factors.lines(gated.factors, LINE)
+    lines += differing(gated.factors)
     if gated.findings:
-        lines += ["", _columns("", "", "base", "new", "change", "limit"), "-" * LINE]
+        lines += ["", _columns("", "", "base", "new", "change", "limit"), "-" * text.LINE]
     for finding in gated.findings[:SHOWN]:
         level = WORDS[finding.level]
         if finding.series is None:
@@ -43,8 +41,8 @@ def render(names: list[str], new: str, gated: Gated) -> str:
     if len(gated.findings) > SHOWN:
         lines.append(f"and {len(gated.findings) - SHOWN} more; --json has all")
     lines.append("")
-    for text in gated.warnings:
-        lines += textwrap.wrap(f"warning: {text}", LINE, subsequent_indent="    ")
+    for warning in gated.warnings:
+        lines += text.wrap(f"warning: {warning}")
     return "\n".join([*lines, _verdict(gated)]) + "\n"
 
 
@@ -58,12 +56,12 @@ def markdown(names: list[str], new: str, gated: Gated) -> str:
     if better:
         summary = f"<details><summary>{len(better)} better</summary>"
         lines += [summary, "", *_table(better), "</details>", ""]
-    lines += [f"- Warning: {text}" for text in gated.warnings]
+    lines += [f"- Warning: {warning}" for warning in gated.warnings]
     lines += [f"- {f.name} differs: {f.base} → {f.new}" for f in gated.factors]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_json(names: list[str], new: str, gated: Gated) -> Json:
+def as_json(names: list[str], new: str, gated: Gated) -> dict[str, object]:
     """The same for other programs."""
     return {
         "base": names,
@@ -107,11 +105,5 @@ def _columns(level: str, name: str, base: str, new: str, change: str, why: str) 
 
 
 def _cells(finding: Finding) -> tuple[str, str, str]:
-    change = "-"
-    if finding.base and finding.new is not None:
-        change = f"{(finding.new / finding.base - 1) * 100:+.2f} %"
-    return _number(finding.base), _number(finding.new), change
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+    change = text.change(finding.base, finding.new)
+    return text.number(finding.base), text.number(finding.new), change

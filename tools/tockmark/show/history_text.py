@@ -4,9 +4,8 @@
 from dataclasses import asdict
 
 from tockmark.judge.history import Point, Series
-from tockmark.result.result import Json
+from tockmark.show import text
 
-LINE = 100
 TRACK = 24  # characters of the plot beside the runs of one row
 NAME = 42
 TRAIL = 16  # runs in the small plot of one among several rows
@@ -21,14 +20,14 @@ def render(found: list[Series]) -> str:
     for setting in dict.fromkeys(series.setting for series in found):
         lines += [setting, "net cycles of one sample; lower is better", ""]
         head = f"{'runs':>5} {'first':>9} {'last':>9} {'change':>9} {'changes':>8}  "
-        lines += [f"{'':{NAME}}{head}".rstrip(), "-" * LINE]
+        lines += [f"{'':{NAME}}{head}".rstrip(), "-" * text.LINE]
         for series in (series for series in found if series.setting == setting):
             lines.append(_short(series))
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def as_json(found: list[Series]) -> list[Json]:
+def as_json(found: list[Series]) -> list[dict[str, object]]:
     """The same for other programs."""
     return [asdict(series) for series in found]
 
@@ -37,19 +36,19 @@ def _full(series: Series) -> list[str]:
     points = series.points
     lines = [series.label, series.setting, "net cycles of one sample; lower is better", ""]
     low, high = min(p.cycles for p in points), max(p.cycles for p in points)
-    track = f"{low:g}".ljust(TRACK - len(f"{high:g}")) + f"{high:g}"
+    track = text.trimmed(low).ljust(TRACK - len(text.trimmed(high))) + text.trimmed(high)
     lines += [f"{'run':<22}{'kernel':<14}{'cycles':>9} {'interval':>17} {'change':>9}  {track}"]
-    lines += ["-" * LINE]
+    lines += ["-" * text.LINE]
     for i, point in enumerate(points):
         date = point.date[:19].replace("T", " ")
-        span = "exact" if point.exact else f"{point.low:g} … {point.high:g}"
+        span = "exact" if point.exact else f"{text.trimmed(point.low)} … {text.trimmed(point.high)}"
         change = _change(points[i - 1], point) if i else ""
         at = round((TRACK - 1) * (point.cycles - low) / (high - low)) if high > low else 0
         dot = f"{'':{at}}{'#' if point.changed else 'o'}"
-        kernel = point.factors.get("kernel", "unknown").rpartition(" ")[2]
-        lines.append(
-            f"{date:<22}{kernel[:12]:<14}{point.cycles:>9g} {span:>17} {change:>9}  {dot}".rstrip()
-        )
+        kernel = point.factors.get("kernel", "unknown").rpartition(" ")[2][:12]
+        cycles = text.trimmed(point.cycles)
+        line = f"{date:<22}{kernel:<14}{cycles:>9} {span:>17} {change:>9}  {dot}"
+        lines.append(line.rstrip())
     changed = [i for i, point in enumerate(points) if point.changed]
     count = f"{len(changed) or 'no'} change point{'s' * (len(changed) != 1)}"
     lines += ["", f"{len(points)} run{'s' * (len(points) != 1)}; {count}{' (#)' * bool(changed)}"]
@@ -67,12 +66,11 @@ def _short(series: Series) -> str:
     trail = "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:])
     changes = sum(point.changed for point in points)
     return (
-        f"{series.label:{NAME}}{len(points):>5} {points[0].cycles:>9g} {points[-1].cycles:>9g}"
+        f"{series.label:{NAME}}{len(points):>5} {text.trimmed(points[0].cycles):>9}"
+        f" {text.trimmed(points[-1].cycles):>9}"
         f" {_change(points[0], points[-1]):>9} {changes or '-':>8}  {trail}"
     )
 
 
 def _change(before: Point, now: Point) -> str:
-    if before.cycles == now.cycles:
-        return "0 %"
-    return f"{(now.cycles / before.cycles - 1) * 100:+.2f} %" if before.cycles > 0 else "no ratio"
+    return text.change(before.cycles, now.cycles)

@@ -66,7 +66,7 @@ def cells(values: Iterable[str], widths: Iterable[int]) -> str:
 
 def row(label: str, columns: str, width: int = LINE) -> str:
     """A line whose columns end at the right; a long label takes what its first figure leaves."""
-    return f"{label} {columns.strip():>{max(width - len(label) - 1, 0)}}".rstrip()
+    return f"{label} {columns.lstrip():>{max(width - len(label) - 1, 0)}}".rstrip()
 
 
 def heading(title: str, columns: str, width: int = LINE) -> list[str]:

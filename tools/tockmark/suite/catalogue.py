@@ -25,6 +25,8 @@ SECTIONS = (  # the order of the tables
 STRANGERS = "Not in this catalogue"  # behind them: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
+ICACHE = {True: "on", False: "off", None: "unknown"}
+
 Params = dict[str, int | str]
 One = TypeVar("One")
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.catalogue import ICACHE, Catalogue, Params
 
 TOUCHES = ("kernel", "app")
-CACHES = {True: "on", False: "off"}
-NEAR = 3  # suggestions
+CACHES = (True, False, None)
+NEAR, SHOWN = 3, 12  # suggestions: of other names, of rows of the same name
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class Selection:
         return not self.terms or any(self._fits(t, id_, params, icache) for t in self.terms)
 
     def _fits(self, term: str, id_: str, params: Params, icache: bool | None) -> bool:
-        head, *pairs = filter(None, re.split("[:, ]", term))
+        head, *pairs = _words(term) or [""]
         known = self.catalogue.benchmarks.get(id_)
         if head in TOUCHES:
             named = known is not None and known.touches == head
         else:
             named = head == id_.partition(".")[0] or fnmatchcase(id_, head)
         said = [f"{name}={value}" for name, value in params.items()]
-        said += [f"icache={CACHES[icache]}"] if icache is not None else []
+        said += [f"icache={ICACHE[icache]}"] if icache is not None else []
         return named and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
     def rows(self) -> list[tuple[str, Params]]:
@@ -62,11 +62,11 @@ class Selection:
 def select(
     catalogue: Catalogue, text: str | None, others: Iterable[tuple[str, Params]] = ()
 ) -> Selection:
-    """What was given to --only. A term that fits no row of the catalogue, nor of the `others` that
-    results have besides, is refused with a suggestion."""
+    """What was given to --only; None means all rows. A term that fits no row of the catalogue, nor
+    of the `others` that results have besides, is refused with a suggestion."""
     terms = _split(text or "")
     if text is not None and not terms:
-        raise TockmarkError("--only names nothing", HELP)
+        raise TockmarkError(f"'{text}' names nothing", HELP)
     there = [*catalogue.rows(catalogue.benchmarks), *others]
     for term in terms:
         one = Selection(catalogue, (term,))
@@ -88,14 +88,19 @@ def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """At the commas; one that only adds a parameter to the term before belongs to that."""
+    """At the commas; what only adds a parameter to the term before belongs to that."""
     terms: list[str] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
-        if terms and ":" in terms[-1] and re.fullmatch(r"\w+=\S+", part):
+        if terms and len(_words(terms[-1])) > 1 and re.fullmatch(r"\w+=\S+", part):
             terms[-1] += f",{part}"
         else:
             terms.append(part)
     return tuple(terms)
+
+
+def _words(term: str) -> list[str]:
+    """The id or group, and the parameters."""
+    return [word for word in re.split("[:, ]", term) if word]
 
 
 def _as_term(id_: str, params: Params) -> str:
@@ -103,10 +108,16 @@ def _as_term(id_: str, params: Params) -> str:
 
 
 def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]]) -> str:
-    head = re.split("[:, ]", term)[0]
+    """What may have been meant."""
+    head = (_words(term) or [""])[0]
+    one = Selection(catalogue, (head,))
+    rows = list(
+        dict.fromkeys(_as_term(id_, params) for id_, params in there if one.fits(id_, params))
+    )
+    if rows:  # the parameters are wrong
+        more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+        return f"'{head}' has {', '.join(rows[:SHOWN])}{more}"
     ids = dict.fromkeys(id_ for id_, _ in there)
-    if head in ids:
-        return f"its rows are {', '.join(_as_term(i, p) for i, p in there if i == head)}"
     names = [*ids, *catalogue.groups(), *TOUCHES]
     near = difflib.get_close_matches(head, names, NEAR, 0.6)
     if not near:  # the part behind the dot may be right

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Results of given samples, made through the protocol and the result's own builder."""
 
+from dataclasses import replace
+
+import msgspec
+from typer.testing import Result as Done
+
+from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark, compress, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
-from tockmark.result.provenance import Board, Kernel
+from tockmark.result.provenance import Apps, Board, Kernel
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.conftest import encoded
 
@@ -21,6 +27,7 @@ def made(
     *,
     instret: dict[str, int] | None = None,
     read: list[int] = READ,
+    inner: int = 1,
     icache: tuple[bool, ...] = (True,),
     kernel: Kernel = KERNEL,
     board: Board = SIMULATED,
@@ -29,7 +36,8 @@ def made(
     records = ['begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3"']
     for label, samples in {"time.read": read, **rows}.items():
         count = (instret or {}).get(label, 100 if label != "time.read" else 84)
-        records.append(f"bench {label} inner=1 n={len(samples)}")
+        several = 1 if label == "time.read" else inner
+        records.append(f"bench {label} inner={several} n={len(samples)}")
         records.append(f"data cycles {compress(samples)}")
         records.append(f"data instret {count}*{len(samples)}")
     lines: list[str] = []
@@ -42,3 +50,19 @@ def made(
 def steady(net: int) -> list[int]:
     """Raw cycles of a row that is always the same."""
     return [net + 194, *[net + 169] * 11]
+
+
+def with_provenance(result: Result, **changes: object) -> Result:
+    """The same from elsewhere: `date`, `abi`, or `said` by the apps."""
+    if "said" in changes:
+        changes["apps"] = (Apps(("time",), changes.pop("said")),)  # type: ignore[arg-type]
+    return replace(result, provenance=msgspec.structs.replace(result.provenance, **changes))
+
+
+def exit_code(done: Done) -> int:
+    """The code with which the tool would end; an error that no verb may raise is raised."""
+    if isinstance(done.exception, TockmarkError):
+        return done.exception.code
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code

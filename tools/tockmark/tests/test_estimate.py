@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge.estimate import fit, holm, interval, log_ratio, net_medians, rank_test
+from tockmark.judge.estimate import holm, interval, log_ratio, net_medians, rank_test
+from tockmark.judge.lines import fitted, line
 
 NOISE = np.random.default_rng(21)
 
@@ -72,30 +73,41 @@ def test_a_swapped_ratio_is_the_reciprocal(one: list[int], two: list[int]) -> No
     )
 )
 def test_a_line_is_that_of_scipy(points: list[tuple[int, int]]) -> None:
-    line = fit([x for x, _ in points], [y for _, y in points], held_out=0)
+    found = line([x for x, _ in points], [y for _, y in points], held_out=0)
     kept = points[1:]
     expected = reference.linregress([x for x, _ in kept], [y for _, y in kept])
-    assert line is not None
-    assert line.slope == pytest.approx(expected.slope, abs=1e-6)
-    assert line.intercept == pytest.approx(expected.intercept, abs=1e-6)
+    assert found is not None
+    assert found.slope == pytest.approx(expected.slope, abs=1e-6)
+    assert found.intercept == pytest.approx(expected.intercept, abs=1e-6)
     residuals = [y - (expected.intercept + expected.slope * x) for x, y in kept]
-    assert line.residual_sd == pytest.approx(
+    assert found.residual_sd == pytest.approx(
         math.sqrt(sum(r * r for r in residuals) / (len(kept) - 2)), abs=1e-5
     )
     x, y = points[0]
     error = y - (expected.intercept + expected.slope * x)
-    assert (line.held_out, line.held_out_error) == pytest.approx((x, error), abs=1e-5)
+    assert (found.held_out, found.held_out_error) == pytest.approx((x, error), abs=1e-5)
 
 
 def test_a_kink_shows_where_it_was_held_out() -> None:
-    straight = fit([0, 1, 2, 3, 4], [5, 8, 11, 14, 17])
+    straight = line([0, 1, 2, 3, 4], [5, 8, 11, 14, 17])
     assert straight is not None
     assert (straight.slope, straight.intercept) == pytest.approx((3, 5))
     assert (straight.residual_sd, straight.held_out_error) == pytest.approx((0, 0), abs=1e-9)
-    kinked = fit([0, 1, 2, 3, 4], [5, 8, 21, 14, 17])
+    kinked = line([0, 1, 2, 3, 4], [5, 8, 21, 14, 17])
     assert kinked is not None
     assert (kinked.held_out, kinked.held_out_error) == pytest.approx((2, 10))
-    assert fit([1, 2, 3], [1, 2, 3]) is None
+    assert line([1, 2, 3], [1, 2, 3]) is None
+
+
+def test_two_columns_are_fitted_together() -> None:
+    """A kink at 3: y = 5 + 2x, and 4 more a step behind it."""
+    x = np.arange(8.0)
+    kink = np.maximum(0, x - 3)
+    found = fitted(5 + 2 * x + 4 * kink, x, kink)
+    assert (found.intercept, *found.slopes) == pytest.approx((5, 2, 4))
+    assert found.squares == pytest.approx(0, abs=1e-18)
+    apart = [1, 2, 3, 4, 5, 6, 2**53]  # squares too large to tell the small ones apart
+    assert fitted(apart, apart, [max(0, size - 3) for size in apart]).squares < 1e32
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))

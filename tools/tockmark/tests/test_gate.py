@@ -2,8 +2,10 @@
 """Gates: exit codes for what got worse by how much, and what noise may not do."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,10 +15,11 @@ from typer.testing import CliRunner
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
 from tockmark.judge.gate import Gated, Level, gate, load_limits
-from tockmark.result import result as results
+from tockmark.result import file
+from tockmark.result.model import Absent
 from tockmark.show import gate_text
 from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import BOARD_ONLY, made, steady
+from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, steady
 
 NOISE = np.random.default_rng(9)
 
@@ -28,7 +31,7 @@ def noisy(net: float, sd: float, n: int = 200) -> list[int]:
 def gated(catalogue: Catalogue, old: int, new: int, **instret: int) -> Gated:
     one = made(catalogue, {"a.x": steady(old)}, instret={"a.x": instret.get("before", 184)})
     two = made(catalogue, {"a.x": steady(new)}, instret={"a.x": instret.get("after", 184)})
-    return gate([("base", one)], ("new", two), load_limits(None))
+    return gate([("base", one)], ("new", two), load_limits(None, catalogue))
 
 
 @pytest.mark.parametrize(
@@ -93,8 +96,11 @@ def test_limits_of_a_file(
 ) -> None:
     (tmp_path / "l.toml").write_text(LIMITS)
     one, two = (made(catalogue, {label: steady(n)}, icache=(icache,)) for n in (old, new))
-    rules = load_limits(tmp_path / "l.toml")
+    there = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
+    rules = load_limits(tmp_path / "l.toml", catalogue, there)
     assert gate([("base", one)], ("new", two), rules).exit_code == code
+    with pytest.raises(TockmarkError, match=r"l.toml holds no limits: 'a\.y' names no row"):
+        load_limits(tmp_path / "l.toml", catalogue)
 
 
 @pytest.mark.parametrize(
@@ -110,87 +116,109 @@ def test_limits_of_a_file(
         "[[limit]]\nrows = ['*']\ncycles = { soft = [] }",
         "[[limit]]\nrows = ['*']\ncycles = { soft = true }",
         "[[limit]]\nrows = ['*']\ncycles = { slack = -1 }",
+        "[[limit]]\nrows = ['']",
+        "[[limit]]\nrows = ['loop.emtpy']",
         "limit = 3",
         "limit = []",
         "",
         "[",
     ],
 )
-def test_bad_limits_are_refused(text: str, tmp_path: Path) -> None:
+def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "l.toml").write_text(text)
     with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/comparing.md"):
-        load_limits(tmp_path / "l.toml")
+        load_limits(tmp_path / "l.toml", catalogue)
     with pytest.raises(TockmarkError, match="cannot read"):
-        load_limits(tmp_path / "none.toml")
+        load_limits(tmp_path / "none.toml", catalogue)
 
 
 def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
     rows = {"loop.empty": steady(3000), "a.x": steady(50)}
     whole = made(catalogue, rows)
-    unasked = made(catalogue, {"a.x": steady(50)})
-    found = gate([("base", whole)], ("new", unasked), load_limits(None))
+    some = made(catalogue, {"a.x": steady(50)})
+    found = gate([("base", whole)], ("new", some), load_limits(None, catalogue))
     assert (found.exit_code, found.findings) == (1, [])
     assert found.warnings == [
         "the new result was not asked for 1 rows of the base: loop.empty icache=on"
     ]
-    failed = made(catalogue, {"a.x": steady(50)})
-    where = {"app": "time", "boot": "time", "icache": True}
-    failed["failed"] = [{**where, "id": "loop.empty", "params": {}, "why": "memop returned NOMEM"}]
-    found = gate([("base", whole)], ("new", failed), load_limits(None))
+    gone = (Absent("loop.empty", "time", {}, True, "memop returned NOMEM"),)
+    failed = replace(some, missing=(), failed=gone)
+    found = gate([("base", whole)], ("new", failed), load_limits(None, catalogue))
     assert found.exit_code == 3
     assert found.findings[0].why == "failed: memop returned NOMEM"
-    failed["skipped"], failed["failed"] = failed["failed"], []
-    found = gate([("base", whole)], ("new", failed), load_limits(None))
+    skipped = replace(some, missing=(), skipped=gone)
+    found = gate([("base", whole)], ("new", skipped), load_limits(None, catalogue))
     assert (found.exit_code, found.findings[0].level) == (1, Level.SOFT)
-    missing = [{**where, "id": "loop.empty", "params": {}}]
-    found = gate([("base", whole)], ("new", {**failed, "missing": missing}), load_limits(None))
+    missing = replace(some, missing=(Absent("loop.empty", "time", {}, True),))
+    found = gate([("base", whole)], ("new", missing), load_limits(None, catalogue))
     assert (found.exit_code, found.findings[0].why) == (3, "missing")
     negative = made(catalogue, {**rows, "a.x": steady(-9)})
-    found = gate([("base", whole)], ("new", negative), load_limits(None))
+    found = gate([("base", whole)], ("new", negative), load_limits(None, catalogue))
     assert (found.exit_code, found.findings[0].why) == (3, "net cycles is -9, below zero")
 
 
 def test_a_new_row_and_a_bad_base_only_show(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(-9)})
-    found = gate([("base", base)], ("new", made(catalogue, {"a.x": steady(50)})), load_limits(None))
+    found = gate(
+        [("base", base)],
+        ("new", made(catalogue, {"a.x": steady(50)})),
+        load_limits(None, catalogue),
+    )
     assert (found.exit_code, found.findings) == (1, [])
     assert found.warnings == ["a.x icache=on: no base is good: net cycles is -9, below zero"]
     more = made(catalogue, {"a.x": steady(50), "a.y": steady(99)})
     good = made(catalogue, {"a.x": steady(50)})
-    assert gate([("base", good)], ("new", more), load_limits(None)).exit_code == 0
+    assert gate([("base", good)], ("new", more), load_limits(None, catalogue)).exit_code == 0
 
 
 def test_a_row_with_other_samples_warns(catalogue: Catalogue) -> None:
-    base, new = made(catalogue, {"a.x": steady(50)}), made(catalogue, {"a.x": steady(800)})
-    new["rows"][1]["inner"] = 16
-    found = gate([("base", base)], ("new", new), load_limits(None))
+    base = made(catalogue, {"a.x": steady(50)})
+    new = made(catalogue, {"a.x": steady(800)}, inner=16)
+    found = gate([("base", base)], ("new", new), load_limits(None, catalogue))
     assert (found.exit_code, found.findings) == (1, [])
     why = "a.x icache=on is not compared: a sample holds 16 operations, not 1"
     assert found.warnings == [why]
 
 
+def test_a_row_without_its_readings_does_not_pass(catalogue: Catalogue) -> None:
+    """What the readings cost is not known, so nothing is known of the row."""
+    base = made(catalogue, {"a.x": steady(50)})
+    (row,) = (row for row in base.rows if row.id == "a.x")
+    assert row.cycles is not None
+    lost = replace(row, cycles=replace(row.cycles, reading=None))
+    found = gate(
+        [("base", base)], ("new", replace(base, rows=(lost,))), load_limits(None, catalogue)
+    )
+    assert (found.exit_code, found.findings[0].why) == (3, "no net cycles")
+    found = gate(
+        [("base", replace(base, rows=(lost,)))], ("new", base), load_limits(None, catalogue)
+    )
+    assert (found.exit_code, found.findings) == (1, [])
+    assert found.warnings == ["a.x icache=on: no base is good: no net cycles"]
+
+
 def test_noise_warns_but_does_not_fail(catalogue: Catalogue) -> None:
-    base = made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=BOARD_ONLY)
-    rules = load_limits(None)
+    base = made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=ON_BOARD)
+    rules = load_limits(None, catalogue)
     levels = [
         gate(
             [("base", base)],
-            ("new", made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=BOARD_ONLY)),
+            ("new", made(catalogue, {"a.x": noisy(1000, 200, 12)}, board=ON_BOARD)),
             rules,
         ).level
         for _ in range(40)
     ]
     assert levels.count(Level.HARD) <= 4
     assert Level.SOFT in levels
-    slower = made(catalogue, {"a.x": noisy(1300, 50)}, board=BOARD_ONLY)
-    quiet = made(catalogue, {"a.x": noisy(1000, 50)}, board=BOARD_ONLY)
+    slower = made(catalogue, {"a.x": noisy(1300, 50)}, board=ON_BOARD)
+    quiet = made(catalogue, {"a.x": noisy(1000, 50)}, board=ON_BOARD)
     assert gate([("base", quiet)], ("new", slower), rules).exit_code == 3
 
 
 def test_several_bases_tell_the_noise_between_runs(catalogue: Catalogue) -> None:
     runs = [made(catalogue, {"a.x": steady(net)}) for net in (1000, 1100, 1020)]
     new = ("new", made(catalogue, {"a.x": steady(1090)}))
-    rules = load_limits(None)
+    rules = load_limits(None, catalogue)
     assert gate([("one", runs[0])], new, rules).exit_code == 3
     assert gate([(str(i), run) for i, run in enumerate(runs)], new, rules).exit_code == 0
     worse = ("new", made(catalogue, {"a.x": steady(1101)}))
@@ -213,10 +241,10 @@ def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue:
 def test_the_verb_and_its_exit_codes(tmp_path: Path, catalogue: Catalogue) -> None:
     for name, net in {"base": 1000, "same": 1000, "soft": 1020, "hard": 1200}.items():
         result = made(catalogue, {"a.x": steady(net)})
-        (tmp_path / f"{name}.json").write_text(results.text(result))
-    (tmp_path / "other.json").write_text(
-        results.text(made(catalogue, {"a.x": steady(1000)}, board={"machine": "nexysvideo"}))
-    )
+        (tmp_path / f"{name}.json").write_text(file.text(result))
+    board = msgspec.structs.replace(SIMULATED, machine="nexysvideo")
+    other = made(catalogue, {"a.x": steady(1000)}, board=board)
+    (tmp_path / "other.json").write_text(file.text(other))
 
     def run(*arguments: str) -> tuple[int, str]:
         files = [str(tmp_path / a) if a.endswith((".json", ".md")) else a for a in arguments]
@@ -232,7 +260,7 @@ def test_the_verb_and_its_exit_codes(tmp_path: Path, catalogue: Catalogue) -> No
     assert max(map(len, text.splitlines())) <= 100 + len(str(tmp_path))
     page = (tmp_path / "out.md").read_text()
     assert page.startswith("### tockmark: Regression: of 2 rows")
-    assert "| `a.x icache=on` | cycles | 1000 | 1200 | +20.00 % | regression: over 5 %" in page
+    assert "| `a.x icache=on` | cycles | 1000 | 1200 | +20.0 % | regression: over 5 %" in page
     assert run("base.json", "other.json")[0] == 2
     assert run("base.json", "other.json", "--force")[0] == 0
     assert run("base.json", "none.json")[0] == 2

@@ -8,6 +8,7 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,19 +18,34 @@ from typer.testing import CliRunner
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
 from tockmark.judge import history
-from tockmark.result import result as results
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.result.provenance import Kernel
 from tockmark.show import history_text
 from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import BOARD_ONLY, made, steady
+from tockmark.suite.select import Selection
+from tockmark.tests.of_samples import ON_BOARD, SIMULATED, exit_code, made, steady, with_provenance
 
 NOISE = np.random.default_rng(5)
 
 
-def run(catalogue: Catalogue, day: int, net: int, **more: object) -> results.Json:
-    result = made(catalogue, {"a.x n=1": steady(net)}, kernel={"sha256": f"{net // 10 % 10}" * 64})
-    result["provenance"]["date"] = f"2026-11-{day:02}T10:00:00+00:00"
-    result["provenance"]["board"].update(more)
-    return result
+def run(catalogue: Catalogue, day: int, net: int, inner: int = 1, **board: object) -> Result:
+    result = made(
+        catalogue,
+        {"a.x n=1": steady(net)},
+        inner=inner,
+        kernel=Kernel("one 1.0", sha256=f"{net // 10 % 10}" * 64),
+        board=msgspec.structs.replace(SIMULATED, **board),
+    )
+    return dated(result, day)
+
+
+def dated(result: Result, day: int) -> Result:
+    return with_provenance(result, date=f"2026-11-{day:02}T10:00:00+00:00")
+
+
+def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[history.Series]:
+    return history.series(history.load(path)[0], Selection(catalogue, (term,)))
 
 
 def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
@@ -41,14 +57,13 @@ def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
 
 def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100, 100, 110, 110, 90])
-    runs, problems = history.load(path)
-    (found,) = history.series(runs, "a.x")
-    assert not problems
+    (found,) = series(path, catalogue)
+    assert not history.load(path)[1]
     assert [point.cycles for point in found.points] == [100, 100, 110, 110, 90]
     assert [point.changed for point in found.points] == [False, False, True, False, True]
     assert found.causes(4) == ["kernel"]
     text = history_text.render([found])
-    assert "2026-11-03 10:00:00  +10.00 %; " in text
+    assert "2026-11-03 10:00:00  +10.0 %; " in text
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -68,7 +83,7 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut:
     assert (len(runs), len(problems)) == ((2, 0) if cut == 1 else (1, 1))
     history.add(path, run(catalogue, 3, 102))
     runs, problems = history.load(path)
-    assert [r["rows"][1]["cycles"] for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
+    assert [r.rows[1].cycles for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
     assert problems == ([] if cut == 1 else [f"{path}: line 2 is torn; skipped"])
 
 
@@ -99,9 +114,11 @@ def test_a_full_disk_leaves_the_old_file(
         ("", "holds no run"),
         ("\x00\n", "holds no run"),
         ("[]\n3\n", "holds no run"),
-        ('{"format": "other"}\n', "line 1 is no tockmark-history of version 1"),
-        ('{"format": "tockmark-history", "version": 2}\n', "line 1 is no tockmark-history"),
-        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no tockmark-history"),
+        ('{"format": "other"}\n', "line 1 is no tockmark-history of version 2; give"),
+        ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it anew"),
+        ('{"format": "tockmark-history", "version": 2}\n', "line 1: .* required field `date`"),
+        ('{"a": 1, "a": 2}\n', "line 1: the key 'a' stands twice"),
+        ('{"a": NaN}\n', "line 1: NaN is not a finite number"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -114,22 +131,35 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        {"date": 3},
-        {"factors": {}},
-        {"rows": 5},
-        {"rows": [{}]},
-        {"rows": [{"id": "a.x", "params": {}, "icache": None, "cycles": "9"}]},
+        ({"date": 3}, "Expected `str`, got `int` - at `date`"),
+        ({"date": "yesterday"}, "matching regex .* at `date`"),
+        ({"factors": {}}, "factors lack machine"),
+        ({"rows": 5}, "at `rows`"),
+        ({"rows": [{}]}, r"row 1: .* required field `id`"),
+        ({"rows": [{"id": "a.x", "cycles": "9"}]}, r"row 1 \(a.x\)\.cycles: Expected `float`"),
+        ({"rows": [{"id": "a.x", "cycles": None}]}, r"row 1 \(a.x\)\.cycles: Expected `float`"),
+        ({"rows": [{"id": "a.x", "cycles": 9, "span": [1]}]}, r"row 1 \(a.x\)\.span: .* length 2"),
+        ({"rows": [{"id": "a.x", "cycles": 9}] * 2}, "the row a.x stands twice"),
+        ({"rows": [{"id": "a.x", "cycles": 9, "more": 9}]}, "unknown field `more`"),
     ],
 )
 def test_a_line_of_another_form_is_refused(
-    change: dict[str, object], tmp_path: Path, catalogue: Catalogue
+    change: dict[str, object], message: str, tmp_path: Path, catalogue: Catalogue
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
     path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
-    with pytest.raises(TockmarkError, match="line 1 is no tockmark-history of version 1"):
+    with pytest.raises(TockmarkError, match=f"h.jsonl: line 1: .*{message}"):
         history.load(path)
+
+
+def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    (found,), _ = history.load(path)
+    assert found == history.run_of(run(catalogue, 1, 100))
+    assert [row.name for row in found.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
+    assert found.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
 
 def test_runs_that_cannot_be_compared_are_no_one_series(
@@ -137,17 +167,15 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
     history.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
-    found = history.series(history.load(path)[0], "a.x")
+    found = series(path, catalogue)
     assert [len(series.points) for series in found] == [1, 1]
     assert not any(point.changed for series in found for point in series.points)
 
 
 def test_other_samples_are_no_one_series(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    later = run(catalogue, 2, 1600)
-    later["rows"][1]["inner"] = 16
-    history.add(path, later)
-    found = history.series(history.load(path)[0], "a.x")
+    history.add(path, run(catalogue, 2, 1600, inner=16))
+    found = series(path, catalogue)
     assert [s.label for s in found] == ["a.x n=1 icache=on", "a.x n=1 icache=on, 16 a sample"]
 
 
@@ -199,10 +227,8 @@ def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None
     path = tmp_path / "h.jsonl"
     for day in range(1, 13):
         samples = [int(s) for s in NOISE.normal(5000 + 900 * (day > 6), 40, 100)]
-        result = made(catalogue, {"a.x": samples}, board=BOARD_ONLY)
-        result["provenance"]["date"] = f"2026-11-{day:02}T10:00:00+00:00"
-        history.add(path, result)
-    (found,) = history.series(history.load(path)[0], "a.x")
+        history.add(path, dated(made(catalogue, {"a.x": samples}, board=ON_BOARD), day))
+    (found,) = series(path, catalogue)
     assert [i for i, point in enumerate(found.points) if point.changed] == [6]
     assert all(point.low < point.cycles < point.high for point in found.points)
 
@@ -210,7 +236,7 @@ def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     path, picture = tmp_path / "h.jsonl", tmp_path / "out.png"
     for day, net in enumerate([100, 120], 1):
-        (tmp_path / "r.json").write_text(results.text(run(catalogue, day, net)))
+        (tmp_path / "r.json").write_text(file.text(run(catalogue, day, net)))
         added = CliRunner().invoke(
             app, ["history", "--add", str(tmp_path / "r.json"), "-f", str(path)]
         )
@@ -218,11 +244,10 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
 
     def verb(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(app, ["history", "-f", str(path), *arguments])
-        error = done.exception
-        return (error.code if isinstance(error, TockmarkError) else done.exit_code), done.output
+        return exit_code(done), done.output
 
     code, text = verb("a.x", "-o", str(picture))
-    assert (code, "+20.00 %" in text) == (0, True)
+    assert (code, "+20.0 %" in text) == (0, True)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert verb("a.x", "-o", str(tmp_path / "out.gif"))[0] == 2
     code, text = verb("*", "--json")
@@ -230,5 +255,8 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     assert "a.x n=1 icache=on" in verb()[1]
     assert "time.read" not in verb()[1]  # it did not change
     assert verb("b.y")[0] == 2
+    assert verb("syscall.command")[0] == 2  # in the suite, but in no run
+    assert verb("a.x:n=2")[0] == 2
+    assert "a.x n=1" in verb("a.x:n=1 icache=on")[1]
     path.write_bytes(path.read_bytes()[:-9])
     assert verb("a.x")[0] == 1

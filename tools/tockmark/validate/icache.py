@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tockmark import paths
+from tockmark.judge.lines import fitted
 from tockmark.validate import bare
 from tockmark.validate.parts import Job
 from tockmark.validate.row import Row
@@ -54,16 +55,7 @@ def _run(icache: str) -> list[Row]:
 
 def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
     """The x behind which a second line fits best, if its slope differs clearly; else NONE."""
-    splits = range(2, len(x) - 1)
-    best = min(splits, key=lambda i: _line(x[:i], y[:i])[1] + _line(x[i:], y[i:])[1])
-    low, high = sorted((_line(x[:best], y[:best])[0], _line(x[best:], y[best:])[0]))
+    both = {i: (fitted(y[:i], x[:i]), fitted(y[i:], x[i:])) for i in range(2, len(x) - 1)}
+    best = min(both, key=lambda i: sum(line.squares for line in both[i]))
+    low, high = sorted(line.slopes[0] for line in both[best])
     return x[best - 1] if high > low * (1 + CLEARLY) else NONE
-
-
-def _line(x: Sequence[int], y: Sequence[int]) -> tuple[float, float]:
-    """Slope and squared error of the line of least squares."""
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    across = sum((a - mean_x) ** 2 for a in x)
-    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / across
-    error = sum((b - mean_y - slope * (a - mean_x)) ** 2 for a, b in zip(x, y, strict=True))
-    return slope, error

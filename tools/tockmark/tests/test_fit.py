@@ -8,13 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli import app
-from tockmark.judge import sweeps
-from tockmark.result import result as results
+from tockmark.judge import fit
+from tockmark.result import file
+from tockmark.result.model import Result
 from tockmark.suite.catalogue import Catalogue
-from tockmark.tests.of_samples import made, steady
+from tockmark.tests.of_samples import exit_code, made, steady
 
 
-def of(catalogue: Catalogue, **nets: dict[int, int]) -> results.Json:
+def of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
     rows = {
         f"a.{name} size={size}": steady(net)
         for name, by in nets.items()
@@ -24,7 +25,7 @@ def of(catalogue: Catalogue, **nets: dict[int, int]) -> results.Json:
 
 
 def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
-    (found,) = sweeps.sweeps(of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue)
+    (found,) = fit.sweeps(of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue)
     assert (found.label, found.parameter, found.sizes) == ("a.x", "size", 5)
     assert (found.line.slope, found.line.intercept) == pytest.approx((3, 40))
     assert (found.line.held_out, found.line.held_out_error) == pytest.approx((4, 0))
@@ -33,7 +34,7 @@ def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
 
 def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     nops = {k: 512 * k + (300 * (k - 4) if k > 4 else 0) for k in range(17)}
-    (found,) = sweeps.sweeps(of(catalogue, x=nops), catalogue)
+    (found,) = fit.sweeps(of(catalogue, x=nops), catalogue)
     assert found.bend == 4
     assert found.slopes == pytest.approx((512, 812))
     assert found.line.residual_sd > 100
@@ -41,7 +42,7 @@ def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
 
 def test_jitter_is_no_bend(catalogue: Catalogue) -> None:
     jitter = {k: 500 * k + (7 * k) % 5 for k in range(17)}
-    (found,) = sweeps.sweeps(of(catalogue, x=jitter), catalogue)
+    (found,) = fit.sweeps(of(catalogue, x=jitter), catalogue)
     assert found.bend is None
 
 
@@ -51,7 +52,7 @@ def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None
         for width in (2, 4)
         for size in range(1, 7)
     }
-    found = sweeps.sweeps(made(catalogue, rows, icache=(True, False)), catalogue)
+    found = fit.sweeps(made(catalogue, rows, icache=(True, False)), catalogue)
     assert [(s.label, s.icache, round(s.line.slope, 6)) for s in found] == [
         ("a.x width=2", True, 2),
         ("a.x width=4", True, 4),
@@ -61,15 +62,26 @@ def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None
 
 
 def test_too_few_sizes_are_no_sweep(catalogue: Catalogue) -> None:
-    assert sweeps.sweeps(of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
+    assert fit.sweeps(of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     result = of(catalogue, x={s: 40 + 3 * s for s in range(8)})
-    (tmp_path / "r.json").write_text(results.text(result))
+    (tmp_path / "r.json").write_text(file.text(result))
     done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json")])
     assert done.exit_code == 0
     assert "a.x by size" in done.output
     assert max(map(len, done.output.splitlines())) <= 100
     done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json"), "--json"])
     assert json.loads(done.output)[0]["line"]["slope"] == pytest.approx(3)
+    one = made(catalogue, {f"a.x n={n}": steady(9 * n) for n in range(5)})
+    (tmp_path / "r.json").write_text(file.text(one))
+    for only, code in (("a.x", 0), ("a.x:n=3", 2), ("a.y", 2)):
+        done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json"), "--only", only])
+        assert exit_code(done) == code
+
+
+def test_a_row_with_an_error_is_no_part_of_a_line(catalogue: Catalogue) -> None:
+    nets = {1: 43, 2: 46, 4: 52, 8: 64, 16: -5}
+    (found,) = fit.sweeps(of(catalogue, x=nets), catalogue)
+    assert (found.sizes, found.line.slope) == (4, 3)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The one matcher: which rows a term means, and what is said of one that means none."""
+
+import pytest
+
+from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.suite.catalogue import Params, load
+from tockmark.suite.select import only_one, select
+
+KNOWN = load()
+COMMAND: tuple[str, Params] = ("syscall.command", {})
+ARGS_3: tuple[str, Params] = ("call.args", {"n": 3})
+ARGS_10: tuple[str, Params] = ("call.args", {"n": 10})
+NOPS: tuple[str, Params] = ("icache.nops", {"width": 2, "size": 1024})
+NOPS_4: tuple[str, Params] = ("icache.nops", {"width": 4, "size": 1024})
+LOOP: tuple[str, Params] = ("loop.empty", {})
+STRANGER: tuple[str, Params] = ("my.own", {"of": "sort", "n": 1})
+ALL = (COMMAND, ARGS_3, ARGS_10, NOPS, NOPS_4, LOOP, STRANGER)
+ICACHES = (True, False, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (None, ALL),
+        ("*", ALL),
+        ("syscall.command", (COMMAND,)),
+        ("syscall", (COMMAND,)),
+        ("sys*", (COMMAND,)),
+        ("call", (ARGS_3, ARGS_10)),
+        ("call,loop", (ARGS_3, ARGS_10, LOOP)),
+        (" call , loop ,", (ARGS_3, ARGS_10, LOOP)),
+        ("kernel", (COMMAND,)),
+        ("app", (ARGS_3, ARGS_10, NOPS, NOPS_4, LOOP)),
+        ("call.args:n=3", (ARGS_3,)),
+        ("call.args n=3", (ARGS_3,)),
+        ("call.args n=?", (ARGS_3,)),
+        ("call.args n=??", (ARGS_10,)),
+        ("call.args:n=*", (ARGS_3, ARGS_10)),
+        ("*:n=3", (ARGS_3,)),
+        ("icache.nops:width=2,size=1024", (NOPS,)),
+        ("icache.nops size=1024 width=4", (NOPS_4,)),
+        ("icache.nops:size=1024,loop", (NOPS, NOPS_4, LOOP)),
+        ("icache.nops:width=2,size=1024,call.args:n=3,n=3", (ARGS_3, NOPS)),
+        ("app:width=4", (NOPS_4,)),
+        ("my", (STRANGER,)),
+        ("my.own:of=s*", (STRANGER,)),
+    ],
+)
+def test_what_a_term_means(text: str | None, meant: tuple[object, ...]) -> None:
+    wanted = select(KNOWN, text, [STRANGER])
+    for icache in ICACHES:
+        assert tuple(row for row in ALL if wanted.fits(*row, icache)) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("loop.empty", [True, False, None]),
+        ("* icache=off", [False]),
+        ("loop.empty:icache=on", [True]),
+        ("loop icache=o*", [True, False]),
+        ("loop.empty icache=on,* icache=off", [True, False]),
+    ],
+)
+def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) -> None:
+    wanted = select(KNOWN, text)
+    assert [icache for icache in ICACHES if wanted.fits(*LOOP, icache)] == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("syscall.comand", "'syscall.comand' names no row; did you mean syscall.command"),
+        ("sycsall", "did you mean syscall"),
+        ("kernle", "did you mean kernel"),
+        ("mem.empty", "did you mean .*loop.empty"),
+        ("call.args:n=99", r"'call.args' has call.args:n=1, call.args:n=2, .*call.args:n=10"),
+        ("call.args icache=of", r"'call.args icache=of' names no row; 'call.args' has"),
+        ("mem:size=7", r"'mem' has mem\..*, and \d+ more$"),
+        ("icache.nops:width=2,width=4,loop", "'icache.nops:width=2,width=4' names no row"),
+        ("my.own:n=2", "'my.own' has my.own:of=sort,n=1"),
+        ("my.onw", "did you mean my.own"),
+        ("loop.empty,size=64", "'size=64' names no row"),
+        ("xyzzy", "'xyzzy' names no row; give ids, groups or patterns"),
+        (":", "':' names no row; give ids"),
+        ("", "'' names nothing; give ids"),
+        (" , ", "' , ' names nothing; give ids"),
+    ],
+)
+def test_a_term_that_means_no_row_is_refused(text: str, message: str) -> None:
+    with pytest.raises(TockmarkError, match=message) as caught:
+        select(KNOWN, text, [STRANGER])
+    assert caught.value.code == UNUSABLE
+    assert "\n" not in str(caught.value)
+
+
+def test_one_good_term_does_not_hide_a_bad_one() -> None:
+    with pytest.raises(TockmarkError, match="'syscall.comand' names no row"):
+        select(KNOWN, "loop.empty,syscall.comand")
+
+
+def test_the_rows_of_the_catalogue_that_are_meant() -> None:
+    assert select(KNOWN, "call.args:n=3,syscall.command").rows() == [COMMAND, ARGS_3]
+    assert select(KNOWN, "call.args:n=3,syscall.command icache=off").ids() == [
+        "syscall.command",
+        "call.args",
+    ]
+    assert len(select(KNOWN, None).rows()) == len(KNOWN.rows(KNOWN.benchmarks))
+    assert not select(KNOWN, None)
+    assert select(KNOWN, "*")
+
+
+def test_one_row_is_named_with_all_its_parameters() -> None:
+    assert only_one(KNOWN, "icache.nops:width=2,size=1024") == NOPS
+    with pytest.raises(TockmarkError, match="names 10 rows; choose one of: call.args:n=1, "):
+        only_one(KNOWN, "call.args")
