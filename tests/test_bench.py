@@ -88,10 +88,8 @@ def test_every_row_of_the_catalogue_is_there(bench: Bench) -> None:
         for icache in (True, False)
         for id_, params in known.rows(known.benchmarks)
     }
-    given = {
-        (row.icache, catalogue.label(row.id, row.params))
-        for row in [*bench.result.rows, *bench.result.skipped]
-    }
+    given = {(row.icache, row.label) for row in bench.result.rows}
+    given |= {(gone.icache, catalogue.label(gone.id, gone.params)) for gone in bench.result.skipped}
     assert given == expected
     assert bench.result.incomplete == ()
     assert all(gone.why for gone in bench.result.skipped)

@@ -211,8 +211,8 @@ def _block(
     if len(columns) > 1:
         blank = " " * (CYCLES + TIME * timed)
         means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
-        cells = "".join(f"{blank}{mean:>{RATIO}}" for mean in means)
-        out.append(f"{'Geometric mean':{label}}{blank}{cells}")
+        last = "".join(f"{blank}{mean:>{RATIO}}" for mean in means)
+        out.append(f"{'Geometric mean':{label}}{blank}{last}")
     return [*out, ""]
 
 
