@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Puts into the pages what they show: what the tool prints of committed results, and the benchmarks
-of the catalogue. `make tables` does it.
+of the catalogue; and writes the schema of the result file. `make tables` does it.
 
 A page asks for it with a line, and what stands between that line and the closing one is replaced:
 
@@ -26,6 +26,10 @@ import textwrap
 import tomllib
 from pathlib import Path
 
+import msgspec
+
+from tockmark.result import file
+
 ROOT = Path(__file__).resolve().parents[1]
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 BLOCK = re.compile(
@@ -33,6 +37,7 @@ BLOCK = re.compile(
     r"(<!-- end of (?:table|output|benchmarks) -->)",
     re.DOTALL,
 )
+SCHEMA = ROOT / "docs" / "result.schema.json"
 VERBS = {"table": ["table"], "validation": ["validate", "--show"]}
 
 
@@ -97,11 +102,16 @@ def refreshed(page: str) -> str:
     return BLOCK.sub(lambda m: f"{m[1]}{block(m[2], m[3])}\n{m[4]}", page)
 
 
+def schema() -> str:
+    """The schema as it is published."""
+    return msgspec.json.format(msgspec.json.encode(file.schema())).decode() + "\n"
+
+
 def main() -> int:
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", SCHEMA, *sorted((ROOT / "docs").glob("*.md"))]:
         old = path.read_text(encoding="utf-8")
-        new = refreshed(old)
+        new = schema() if path == SCHEMA else refreshed(old)
         if new != old:
             stale.append(path.relative_to(ROOT))
             if "--check" not in sys.argv:
