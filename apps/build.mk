@@ -20,15 +20,17 @@ ifeq ($(shell command -v $(CC)),)
 $(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 endif
 
-# What shapes the code: every app says these, with the compiler's version, in its begin record.
+# What shapes the code: every app says it in its begin record, with the language and the compiler.
 MACHINE := -march=rv32imc -mabi=ilp32
 CODE := -O3 $(MACHINE) -falign-functions=8
+SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
-	-Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_CFLAGS="$(CODE)$(if $(LIBTOCK), libtock-c)"'
+	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_LANG="c"' \
+	'-DTM_CC="$(SAID)$(if $(LIBTOCK), libtock-c)"'
 # The runtime needs no C library: here a loop that copies does not become a call of memcpy.
 RUNTIME_CFLAGS := -fno-tree-loop-distribute-patterns
-ASFLAGS := $(MACHINE) -MMD -MP -Iapps/asm -DTM_ABI=$(ABI)
+ASFLAGS = $(MACHINE) -MMD -MP -I$(OUT) -Iapps/asm -DTM_ABI=$(ABI)
 
 # Of the user's archive only the system calls are taken, so that the C library it was built with does
 # not matter.
@@ -50,6 +52,13 @@ SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \
 
 .PHONY: all
 all: $(GROUPS) $(OUT)/libtockmark.a
+
+# What the sources take from the catalogue. The first build has no .d files yet that ask for it.
+$(OUT)/rows.h: apps/catalogue.toml apps/generate.py
+	@mkdir -p $(@D)
+	@python3 apps/generate.py $< $@
+
+$(GROUPS) $(SHARED): | $(OUT)/rows.h
 
 $(OUT)/libtock.o: $(LIBTOCK_A)
 	@mkdir -p $(@D)

@@ -5,23 +5,22 @@ Needs what `make build` makes. One run serves most tests.
 """
 
 import itertools
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tockmark import paths
-from tockmark.log.protocol import expand
+from tockmark.result import file
+from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue
+from tockmark.target.run import SIMULATED_SAMPLES
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
-Json = dict[str, Any]
 
 
 def tockmark(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -37,7 +36,7 @@ class Bench:
     def __init__(self, path: Path, said: str) -> None:
         self.path = path
         self.said = said
-        self.result: Json = json.loads(path.read_text())
+        self.result: Result = file.load(path)
 
     def row(
         self,
@@ -45,29 +44,29 @@ class Bench:
         params: dict[str, int | str] | None = None,
         icache: bool = True,
         boot: str = "",
-    ) -> Json:
+    ) -> Row:
         """The row of this benchmark; that of a certain boot, if it is the read overhead."""
         found = [
             r
-            for r in self.result["rows"]
-            if (r["id"], r["params"], r["icache"]) == (id_, params or {}, icache)
-            and (id_ != catalogue.OVERHEAD or r["boot"] == (boot or "time"))
+            for r in self.result.rows
+            if (r.id, r.params, r.icache) == (id_, params or {}, icache)
+            and (id_ != catalogue.OVERHEAD or r.boot == (boot or "time"))
         ]
         assert len(found) == 1, (id_, params, icache, boot)
-        assert isinstance(found[0], dict)
         return found[0]
 
     def net(self, id_: str, series: str, icache: bool = True, **params: int | str) -> float:
-        value = self.row(id_, params, icache)[series]["net"]
-        assert isinstance(value, int | float)
-        return value
+        found = self.row(id_, params, icache).series(series)
+        assert found is not None
+        assert found.net is not None
+        return found.net
 
     def spent(self) -> dict[str, float]:
         """What the samples of each benchmark took, in millions of cycles."""
         taken: dict[str, float] = {}
-        for row in self.result["rows"]:
-            cycles = sum(expand(row["cycles"]["samples"]))
-            taken[row["id"]] = taken.get(row["id"], 0.0) + cycles / 1_000_000
+        for row in self.result.rows:
+            cycles = sum(row.cycles.samples) if row.cycles else 0
+            taken[row.id] = taken.get(row.id, 0.0) + cycles / 1_000_000
         return taken
 
 
@@ -89,43 +88,47 @@ def test_every_row_of_the_catalogue_is_there(bench: Bench) -> None:
         for icache in (True, False)
         for id_, params in known.rows(known.benchmarks)
     }
-    given = {
-        (r["icache"], catalogue.label(r["id"], r["params"]))
-        for r in [*bench.result["rows"], *bench.result["skipped"]]
-    }
+    given = {(row.icache, row.label) for row in bench.result.rows}
+    given |= {(gone.icache, catalogue.label(gone.id, gone.params)) for gone in bench.result.skipped}
     assert given == expected
-    for key in ("failed", "missing", "problems"):
-        assert bench.result[key] == []
-    assert all(row["why"] for row in bench.result["skipped"])
+    assert bench.result.incomplete == ()
+    assert all(gone.why for gone in bench.result.skipped)
+
+
+def test_it_is_the_committed_run_row_for_row(bench: Bench) -> None:
+    """Whoever clones the project gets the very same samples."""
+    committed = file.load(paths.RESULTS / "baseline-cw310.json")
+    assert bench.result.rows == committed.rows
 
 
 def test_the_catalogue_says_what_the_apps_do(bench: Bench) -> None:
     known = catalogue.load().benchmarks
-    for row in bench.result["rows"]:
-        entry = known[row["id"]]
-        assert (row["inner"], row["asked"]) == (
-            entry.inner,
-            min(entry.samples, SIMULATED_SAMPLES),
-        ), row["id"]
+    for row in bench.result.rows:
+        entry = known[row.id]
+        asked = min(entry.samples, SIMULATED_SAMPLES)
+        assert (row.inner, row.asked) == (entry.inner, asked), row.id
 
 
 def test_the_read_overhead_is_steady(bench: Bench) -> None:
     for boot in catalogue.load().boots():
         for icache in (True, False):
             row = bench.row("time.read", icache=icache, boot=boot.name)
-            assert row["cycles"]["stats"]["settled"] is not None, boot.name
-            assert row["instret"]["stats"]["settled"] is not None, boot.name
+            for series in (row.cycles, row.instret):
+                assert series is not None
+                assert series.stats is not None
+                assert series.stats.settled is not None, boot.name
 
 
 def test_provenance_is_complete(bench: Bench) -> None:
-    provenance = bench.result["provenance"]
-    assert provenance["kernel"]["name"].startswith("tockmark-baseline ")
-    assert provenance["board"]["timing"] == "checked-against-rtl"
-    booted = [(boot["boot"], boot["icache"]) for boot in provenance["boots"]]
-    assert booted == [(b.name, on) for b in catalogue.load().boots() for on in (True, False)]
-    assert provenance["abi"] == 2
-    assert {app["abi"] for app in provenance["apps"]} == {"2"}
-    assert all("gcc" in app["cc"] for app in provenance["apps"])
+    provenance = bench.result.provenance
+    assert provenance.kernel.title == "tockmark-baseline 0.1.0 abi2 cw310"
+    assert provenance.kernel.opt_level == "3"
+    assert provenance.board.timing == "checked-against-rtl"
+    booted = [(boot.boot, list(boot.cycles)) for boot in provenance.boots]
+    assert booted == [(boot.name, ["on", "off"]) for boot in catalogue.load().boots()]
+    assert provenance.abi == 2
+    assert provenance.said("abi") == ["2"]
+    assert all("gcc" in compiler for compiler in provenance.said("cc"))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_instructions_are_counted_exactly(
     bench: Bench, id_: str, params: dict[str, int | str], instructions: int
 ) -> None:
     """With the cache off: with it on, Ibex's minstret may be one off."""
-    assert bench.row(id_, params, icache=False)["instret"]["net"] == instructions
+    assert bench.row(id_, params, icache=False).instructions == instructions
 
 
 def test_an_argument_more_is_an_instruction_more(bench: Bench) -> None:
@@ -199,28 +202,31 @@ def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_p
     """Its sampler reads one counter a sample, by another kernel: the net must not know."""
     only = ("--only", "loop,call,flash", "--icache", "off")
     first = run_bench(tmp_path, "--abi", "1", *only)
-    measured = [row for row in first.result["rows"] if row["id"] != catalogue.OVERHEAD]
+    measured = [row for row in first.result.rows if row.id != catalogue.OVERHEAD]
     assert len(measured) > 20
     for row in measured:
-        other = bench.row(row["id"], row["params"], icache=False)
-        for series in ("cycles", "instret"):
-            assert row[series]["net"] == other[series]["net"], row["id"]
+        other = bench.row(row.id, row.params, icache=False)
+        assert (row.net, row.instructions) == (other.net, other.instructions), row.id
+
+
+def test_what_version_1_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    lacking = {b.id: b.skip_v1 for b in catalogue.load().benchmarks.values() if b.skip_v1}
+    groups = ",".join({id_.partition(".")[0] for id_ in lacking})
+    result = run_bench(tmp_path, "--abi", "1", "--only", groups, "--icache", "off").result
+    assert {gone.id: gone.why for gone in result.skipped} == lacking
+    assert not result.failed + result.missing
 
 
 def test_a_second_run_gives_the_same_numbers(bench: Bench, tmp_path: Path) -> None:
     again = run_bench(tmp_path, "--only", "call")
-    first = [row for row in bench.result["rows"] if row["app"] == "call"]
-    assert again.result["rows"] == first
+    assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "call")
 
 
 def test_the_log_parses_to_the_same_rows(bench: Bench, tmp_path: Path) -> None:
     log = bench.path.with_suffix(".log")
     out = tmp_path / "parsed.json"
     tockmark("parse", log, "-o", out)
-    parsed = json.loads(out.read_text())
-    assert [row["cycles"] for row in parsed["rows"]] == [
-        row["cycles"] for row in bench.result["rows"]
-    ]
+    assert [row.cycles for row in file.load(out).rows] == [row.cycles for row in bench.result.rows]
 
 
 def test_a_torn_log_names_what_is_missing(bench: Bench, tmp_path: Path) -> None:
@@ -232,17 +238,19 @@ def test_a_torn_log_names_what_is_missing(bench: Bench, tmp_path: Path) -> None:
     done = tockmark("parse", log, code=1)
     assert f"tockmark: line {at + 1}: torn or altered" in done.stderr
     assert "tockmark: missing: loop: loop.empty" in done.stderr
-    kept = json.loads((tmp_path / "torn.json").read_text())["rows"]
-    whole = {(r["boot"], r["icache"], r["id"], str(r["params"])) for r in bench.result["rows"]}
-    lost = whole - {(r["boot"], r["icache"], r["id"], str(r["params"])) for r in kept}
-    assert lost == {("loop", True, "loop.empty", "{}")}
+    kept = file.load(tmp_path / "torn.json").rows
+    whole = {(row.boot, row.icache, row.label) for row in bench.result.rows}
+    lost = whole - {(row.boot, row.icache, row.label) for row in kept}
+    assert lost == {("loop", True, "loop.empty")}
 
 
 def test_the_table_fits_and_says_what_it_shows(bench: Bench) -> None:
-    text = tockmark("table", bench.path).stdout
-    assert text in bench.said
-    assert max(map(len, text.splitlines())) <= 100
-    assert "not Tock" in text
+    screen = tockmark("table", bench.path).stdout
+    assert screen in bench.said
+    text = tockmark("table", bench.path, "--all").stdout
+    for shown in (screen, text):
+        assert max(map(len, shown.splitlines())) <= 100
+        assert "not Tock" in shown
     for id_ in catalogue.load().benchmarks:
         assert f"\n{id_} " in text
 
@@ -253,7 +261,7 @@ def test_a_cycle_limit_keeps_what_was_measured(tmp_path: Path) -> None:
     done = tockmark("run", "-o", path, *arguments, code=1)
     assert "tockmark: missing: mem: mem.write_const" in done.stderr
     assert "mem, i-cache on: the cycle limit was reached" in done.stderr
-    assert json.loads(path.read_text())["problems"]
+    assert file.load(path).problems
 
 
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -265,16 +273,17 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     time.sleep(5)
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=30)[1]
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert "tockmark: interrupted" in said
     assert "Traceback" not in said
-    assert json.loads(path.read_text())["missing"]
+    assert file.load(path).missing
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "--only", "nonsense"], "there is no group or benchmark 'nonsense'"),
+        (["run", "--only", "nonsense"], "'nonsense' names no row"),
+        (["run", "--only", "syscal.comand"], "did you mean syscall.command"),
         (["run", "--kernel", "pyproject.toml"], "is not an ELF file"),
         (["run", "--kernel", "/nowhere"], "cannot read the kernel /nowhere"),
         (["run", "--board", "toaster"], "there is no board 'toaster'"),
@@ -301,9 +310,10 @@ def test_the_legs_of_ipc_sum_to_the_round_trip(bench: Bench) -> None:
 
 def test_the_simulator_times_what_the_core_cannot(bench: Bench) -> None:
     def median(id_: str, **params: int | str) -> float:
-        value = bench.row(id_, params, icache=False)["cycles"]["stats"]["median"]
-        assert isinstance(value, int | float)
-        return value
+        cycles = bench.row(id_, params, icache=False).cycles
+        assert cycles is not None
+        assert cycles.median is not None
+        return cycles.median
 
     # The way into the kernel and a switch of processes are what a core that is busy adds.
     asleep, busy = (median("irq.upcall", core=core) for core in ("asleep", "busy"))
@@ -323,6 +333,4 @@ def test_the_budget_of_simulated_cycles_holds(bench: Bench) -> None:
     assert set(spent) == set(known.benchmarks)
     over = {id_: n for id_, n in spent.items() if n > known.benchmarks[id_].budget}
     assert not over, f"more than their budgets, in millions of cycles: {over}"
-    assert sum(boot["cycles"] for boot in bench.result["provenance"]["boots"]) <= (
-        known.budget * 1_000_000
-    )
+    assert bench.result.provenance.cycles <= known.budget * 1_000_000

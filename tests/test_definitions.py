@@ -1,149 +1,191 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A benchmark is an entry of apps/catalogue.toml, a definition in apps/c, and a word in
-docs/benchmarks.md: the three have to agree.
+"""A benchmark is an entry of apps/catalogue.toml and one definition in apps/c, which takes from the
+entry what apps/generate.py makes of it: one without the other does not compile, and an entry that
+breaks a rule is refused.
 
-The definitions are read from the tables in C behind the preprocessor, which needs no build.
+Needs what `make build` makes.
 """
 
-import ast
+import os
 import re
+import shutil
 import subprocess
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
+import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tockmark import paths
 from tockmark.suite import catalogue
 
-GCC = "riscv64-unknown-elf-gcc"
-INCLUDES = ["-Iapps/runtime", "-Iapps/asm", "--specs=picolibc.specs"]
-MACHINE = ["-march=rv32imc", "-mabi=ilp32", "-std=c11"]
-TIME_READ = "apps/runtime/bench.c"  # the harness's own row
+ABIS = (1, 2)
 KNOWN = catalogue.load()
 
+# A small catalogue that keeps all rules, with a benchmark in a boot of its own.
+GOOD = """
+budget = 2
 
-@dataclass(frozen=True)
-class Definition:
-    """What a table in C says of a benchmark."""
+[[benchmark]]
+id = "loop.empty"
+section = "Loops"
+touches = "app"
+params = { offset = [0, 2], to = ["near", "far"] }
+samples = 32
+inner = 1000
+unit = "iteration"
+bytes = "offset"
+bodies = ["tm_loop_empty", "tm_loop_at_2"]
+skip_v1 = "version 1 has no loops"
+budget = 0.5
+what = "a loop"
+counts = "the loop"
 
-    group: str
-    samples: int
-    inner: int
-    params: dict[str, list[int | str]]
-    scenes: list[int]  # in which it runs, if not in the ordinary boot
-    skip: str | None
+[[boot]]
+name = "loop-1"
+group = "loop"
+measures = ["loop.empty"]
+slots = ["loop", "idle"]
+scene = 3
 
-    def __add__(self, other: "Definition") -> "Definition":
-        """An id may have an entry of its own for each value of its first parameter."""
-        first = next(iter(self.params))
-        values = [*self.params[first], *other.params[first]]
-        params = {**self.params, first: values}
-        assert replace(other, params=self.params, scenes=self.scenes) == self
-        return replace(self, params=params, scenes=self.scenes + other.scenes)
-
-
-def preprocessed(source: str, abi: int) -> str:
-    command = [GCC, "-E", "-P", *MACHINE, *INCLUDES, f"-DTM_ABI={abi}", '-DTM_CFLAGS=""', source]
-    return subprocess.run(
-        command, check=True, capture_output=True, text=True, cwd=paths.ROOT
-    ).stdout
-
-
-def initializers(text: str) -> list[str]:
-    """The texts between the braces of a table's entries, which are those that begin with an id."""
-    found = []
-    for match in re.finditer(r"\{\s*\.id = ", text):
-        depth, end = 0, match.start()
-        while True:
-            depth += {"{": 1, "}": -1}.get(text[end], 0)
-            end += 1
-            if depth == 0:
-                break
-        found.append(text[match.start() + 1 : end - 1])
-    return found
+[[boot]]
+name = "loop-2"
+group = "loop"
+measures = ["loop.empty"]
+slots = ["loop", "idle", "idle"]
+scene = 4
+slice_us = 0
+panics = "never"
+"""
+ENTRY = GOOD[GOOD.index("[[benchmark]]") : GOOD.index("[[boot]]")]
 
 
-def number(expression: str, names: dict[str, int]) -> int:
-    """A constant of C that is one of Python, too, once its names are numbers."""
-    plain = re.sub(r"[A-Za-z_]\w*", lambda m: str(names[m[0]]), expression)
-    value: Any = eval(compile(ast.parse(plain, mode="eval"), "C", "eval"), {"__builtins__": {}})
-    return int(value)
+def generated(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """What the generator does with a catalogue of this text; its output goes to rows.h."""
+    (folder / "catalogue.toml").write_text(text)
+    generator = str(paths.ROOT / "apps" / "generate.py")
+    command = [sys.executable, generator, "catalogue.toml", "rows.h"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def definition(group: str, entry: str, names: dict[str, int]) -> tuple[str, Definition]:
-    def field(name: str) -> str | None:
-        match = re.search(rf"\.{name} = (\"[^\"]*\"|[^,{{}}]+)", entry)
-        return match[1].strip().strip('"') if match else None
+@pytest.mark.parametrize("abi", ABIS)
+def test_every_benchmark_is_defined_once_and_no_other(abi: int) -> None:
+    """In the objects that are linked into the apps."""
+    folder = paths.APPS / f"c-abi{abi}"
+    objects = [*folder.glob("*.o"), *(folder / "runtime").glob("*.o")]
+    command = ["riscv64-unknown-elf-nm", *map(str, objects)]
+    symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    defined = Counter(re.findall(r" r tm_bench_(\w+)$", symbols, re.M))
+    assert defined == {id_.replace(".", "_"): 1 for id_ in KNOWN.benchmarks}
 
-    params: dict[str, list[int | str]] = {}
-    pattern = r'\{\s*\.name = "(\w+)",\s*\.(numbers|names) = \([^)]*\)\{([^}]*)\}'
-    for name, kind, values in re.findall(pattern, entry):
-        words = [value.strip() for value in values.split(",")]
-        params[name] = [w.strip('"') if kind == "names" else number(w, names) for w in words]
-    scene = number(field("scene") or "0", names)
-    in_one = number(field("one_scene") or "false", names) or not params
-    scenes = 1 if in_one else len(next(iter(params.values())))
-    skip = field("skip")
-    return field("id") or "", Definition(
-        group,
-        number(field("samples") or "0", names),
-        number(field("inner") or "0", names),
-        params,
-        [scene + i for i in range(scenes)] if scene else [],
-        skip if skip != "0" else None,
+
+@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("TM_BENCH(loop_taken, .body = tm_loop_taken, .setup = setup);\n", "", "tm_bench_loop_tak"),
+        ("TM_BENCH(loop_taken", "TM_BENCH(loop_empty", "redefinition of 'tm_bench_loop_empty'"),
+        ("TM_BENCH(loop_taken", "TM_BENCH(loop_token", "TM_ROW_loop_token"),
+        ("TM_APP", "TM_BENCH(call_void, .expect = 0);\nTM_APP", "tm_bench_call_void"),
+        (".body = tm_loop_taken", ".samples = 1", "initialized field overwritten"),
+    ],
+    ids=["missing", "twice", "unknown", "of another group", "says it again"],
+)
+def test_a_definition_that_the_catalogue_does_not_ask_for_does_not_compile(
+    tmp_path: Path, abi: int, old: str, new: str, says: str
+) -> None:
+    shutil.copytree(paths.ROOT / "apps", tmp_path / "apps")
+    source = tmp_path / "apps" / "c" / "loop.c"
+    text = source.read_text()
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new))
+    command = ["make", "-s", "-f", "apps/build.mk", f"ABI={abi}", "OUT=out", "out/loop.o"]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=own | {"LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert done.returncode != 0
+    assert says in done.stderr
 
 
-@cache
-def definitions(abi: int) -> dict[str, Definition]:
-    """Every benchmark of every app."""
-    found: dict[str, Definition] = {}
-    sources = sorted((paths.ROOT / "apps" / "c").glob("*.c"))
-    for source in [TIME_READ, *(str(path.relative_to(paths.ROOT)) for path in sources)]:
-        text = preprocessed(source, abi)
-        names = {"true": 1, "false": 0}
-        for body in re.findall(r"enum \w*\s*\{([^}]*=[^}]*)\}", text):
-            for name, value in re.findall(r"(\w+) = (\w+)", body):
-                names[name] = int(value, 0)
-        app = re.search(r'struct tm_app tm_app = \{\s*\.name = "(\w+)"', text)
-        group = app[1] if app else "time"
-        for entry in initializers(text):
-            id_, defined = definition(group, entry, names)
-            found[id_] = found[id_] + defined if id_ in found else defined
-    return found
+def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
+    assert generated(tmp_path, GOOD).stderr == ""
+    made = (tmp_path / "rows.h").read_text()
+    for line in (
+        "#define TM_SAMPLES_MAX 32",
+        "#define TM_INNER_loop_empty 1000",
+        "#define TM_VALUES_loop_empty_offset 0, 2",
+        "#define TM_MAX_loop_empty_offset 2",
+        "#define TM_INDEX_loop_empty_to_far 1",
+        "#define TM_BENCHES_loop &tm_bench_loop_empty",
+        "tm_body tm_loop_at_2;",
+    ):
+        assert f"\n{line}\n" in made
+    row = re.search(r"#define TM_ROW_loop_empty (.*)", made)
+    assert row
+    for field in (
+        '.id = "loop.empty", .samples = 32, .inner = 1000, .scene = 3, .scenes = 2,',
+        '.skip = TM_BY_ABI("version 1 has no loops", 0)',
+        '.name = "offset", .numbers = (const uint32_t[]){TM_VALUES_loop_empty_offset}, .count = 2',
+        '.name = "to", .names = (const char *const[]){TM_VALUES_loop_empty_to}, .count = 2',
+    ):
+        assert field in row[1]
 
 
-def test_every_benchmark_of_the_catalogue_is_defined_and_no_other() -> None:
-    for abi in (1, 2):
-        assert set(definitions(abi)) == set(KNOWN.benchmarks)
-
-
-@pytest.mark.parametrize("id_", KNOWN.benchmarks)
-def test_the_definition_says_what_the_catalogue_says(id_: str) -> None:
-    entry, defined = KNOWN.benchmarks[id_], definitions(2)[id_]
-    assert (defined.group, defined.samples, defined.inner, defined.params) == (
-        entry.group,
-        entry.samples,
-        entry.inner,
-        entry.params,
-    )
-    assert defined.skip is None, "version 2 has all"
-
-
-@pytest.mark.parametrize("id_", KNOWN.benchmarks)
-def test_every_scene_has_its_boot(id_: str) -> None:
-    """A benchmark that needs others beside it runs in boots of its group, one for each scene."""
-    boots = [boot for boot in KNOWN.named_boots if id_ in boot.measures]
-    assert {boot.group for boot in boots} <= {KNOWN.benchmarks[id_].group}
-    assert sorted(boot.scene for boot in boots) == definitions(2)[id_].scenes
-
-
-def test_what_version_1_lacks_has_its_reason() -> None:
-    skipped = {id_: d.skip for id_, d in definitions(1).items() if d.skip}
-    assert "syscall.yield_no_wait" in skipped
-    assert all("version 1" in reason for reason in skipped.values())
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("budget = 2\n", "", "at the top: 'budget' is missing"),
+        ("budget = 2\n", "budget = 2\nspeed = 1\n", "at the top: there is no key 'speed'"),
+        ("budget = 2\n", "budget = \n", "Invalid value"),
+        (ENTRY, "benchmark = []\n", "at the top: there is no benchmark"),
+        (ENTRY, "benchmark = [1]\n", "benchmark 1: must be a table"),
+        (ENTRY, ENTRY + ENTRY, "loop.empty: is there twice"),
+        ('id = "loop.empty"\n', "", "benchmark 1: 'id' is missing"),
+        ('id = "loop.empty"', 'id = "loop"', "loop: an id is group.operation"),
+        ('what = "a loop"\n', "", "loop.empty: 'what' is missing"),
+        ("samples = 32", "sample = 32", "loop.empty: there is no key 'sample'"),
+        ("samples = 32", 'samples = "32"', "loop.empty: 'samples' must be a whole number"),
+        ("samples = 32", "samples = true", "loop.empty: 'samples' must be a whole number"),
+        ("inner = 1000", "inner = 0", "loop.empty: 'inner' must be more than 0"),
+        ("budget = 0.5", 'budget = "0.5"', "loop.empty: 'budget' must be a number"),
+        ('"app"', '"both"', "loop.empty: 'touches' must be kernel or app"),
+        ("[0, 2]", "[0, 0]", "'offset' must be different numbers, or different names"),
+        ("[0, 2]", "[0, -1]", "'offset' must be different numbers, or different names"),
+        ("[0, 2]", '[0, "a"]', "'offset' must be different numbers, or different names"),
+        ("[0, 2]", "[]", "'offset' must be different numbers, or different names"),
+        ('"near"', '"so near"', "loop.empty: bad name: ['to', 'so near', 'far']"),
+        (' to = ["near", "far"]', " a = [1], b = [2]", "loop.empty: more than 2 parameters"),
+        ('bytes = "offset"', 'bytes = "to"', "'bytes' must be a parameter whose values are num"),
+        ('bytes = "offset"', 'bytes = "size"', "'bytes' must be a parameter whose values are num"),
+        ('"tm_loop_at_2"', '"2"', "'bodies' must be names of procedures"),
+        ("has no loops", "has no „loops“", "'skip_v1' must be ASCII: an app says it"),
+        ('name = "loop-2"', 'name = "loop-1"', "boot loop-1: is there twice"),
+        ("scene = 4\n", "", "boot 2: 'scene' is missing"),
+        ("scene = 4", "scene = 3", "boot loop-2: another boot of loop has scene 3"),
+        ("scene = 4", "scene = 0", "boot loop-2: 'scene' must be more than 0"),
+        ("scene = 4", "scene = 5", "loop.empty: its boots have the scenes [3, 5]"),
+        ("[0, 2]", "[0, 2, 4]", "its boots have the scenes [3, 4]; it needs one, or one for each"),
+        ('measures = ["loop.empty"]', "measures = []", "boot loop-1: 'measures' must be a list of"),
+        ('measures = ["loop.empty"]', 'measures = ["a.b"]', "loop-1: there is no benchmark a.b"),
+        ('group = "loop"', 'group = "call"', "loop-1: loop.empty is not of its group call"),
+    ],
+)
+def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    assert old in GOOD
+    done = generated(tmp_path, GOOD.replace(old, new, 1))
+    assert done.returncode == 1
+    assert done.stderr.startswith("catalogue.toml: ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "rows.h").exists()
 
 
 def test_the_page_names_every_benchmark_and_no_other() -> None:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a page shows is what the tool prints: blocks are filled, and nothing else is run."""
 
-import json
 import runpy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tockmark.result import file
 
 ROOT = Path(__file__).parents[1]
 
@@ -28,14 +30,34 @@ def test_a_block_shows_the_command_and_its_output(refreshed: Callable[[str], str
     assert refreshed(new) == new
 
 
+def test_a_list_shows_the_benchmarks_of_its_section(refreshed: Callable[[str], str]) -> None:
+    page = "a\n<!-- benchmarks: Memory latencies -->\nold\n<!-- end of benchmarks -->\nb\n"
+    new = refreshed(page)
+    assert "\n- `mem.latency` (stride 16, 32, 64): a walk along a linked list" in new
+    assert "*Counted:* 2 instructions a node" in new
+    assert new.endswith(".\n<!-- end of benchmarks -->\nb\n")
+    assert "old" not in new
+    assert refreshed(new) == new
+    with pytest.raises(SystemExit, match="has no section 'Memories'"):
+        refreshed(page.replace("Memory latencies", "Memories"))
+
+
+def twice(samples: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(2 * sample for sample in samples)
+
+
 def test_an_exit_code_is_shown(refreshed: Callable[[str], str], tmp_path: Path) -> None:
-    """A made regression: every net is twice what it was."""
+    """A made regression: every sample but those of time.read is twice what it was."""
     base = ROOT / "results" / "baseline-cw310.json"
-    worse = json.loads(base.read_text(encoding="utf-8"))
-    for row in worse["rows"]:
-        if row["cycles"] and row["cycles"]["net"]:
-            row["cycles"]["net"] *= 2
-    (tmp_path / "worse.json").write_text(json.dumps(worse), encoding="utf-8")
+    result = file.load(base)
+    rows = tuple(
+        row
+        if row.cycles is None or row.is_overhead
+        else replace(row, cycles=replace(row.cycles, samples=twice(row.cycles.samples)))
+        for row in result.rows
+    )
+    worse = file.text(replace(result, rows=rows))
+    (tmp_path / "worse.json").write_text(worse, encoding="utf-8")
     command = f"tockmark gate {base} {tmp_path / 'worse.json'}"
     page = f"<!-- output: {command} -->\n<!-- end of output -->\n"
     assert "\nexit code 3\n```\n" in refreshed(page)

@@ -2,18 +2,15 @@
 """The rows that no kernel has a part in, on the simulated chip of the study and on its interface,
 beside the figures of the study's FPGA. Builds the Nexys Video simulator if it is not there."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tockmark import paths
-from tockmark.result import result as results
-from tockmark.show import view
-from tockmark.suite import catalogue
+from tockmark.result import file
+from tockmark.result.model import Result, Row
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 ROWS = (
@@ -25,15 +22,14 @@ ROWS = (
     "mem.copy_asm size=32",
     "flash.read_seq",
 )
-Json = dict[str, Any]
 
 
-def by_name(result: Json) -> dict[str, Json]:
-    return {catalogue.label(row["id"], row["params"]): row for row in result["rows"]}
+def by_name(result: Result) -> dict[str, Row]:
+    return {row.label: row for row in result.rows}
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]:
+def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     make = ["make", "--silent", "sim-nexysvideo", "kernel-v1-nexysvideo"]
     subprocess.run(make, cwd=paths.ROOT, check=True, capture_output=True)
     path = tmp_path_factory.mktemp("study") / "result.json"
@@ -41,21 +37,21 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Json]:
     where = ["--machine", "nexysvideo", "--icache", "off", "--abi", "1"]
     command = [TOCKMARK, "run", *where, "--only", wanted, "-o", str(path)]
     subprocess.run(command, cwd=paths.ROOT, check=True, capture_output=True)
-    return by_name(json.loads(path.read_text()))
+    return by_name(file.load(path))
 
 
 @pytest.fixture(scope="module")
-def study() -> dict[str, Json]:
-    return by_name(results.load(paths.RESULTS / "paper-2021.json"))
+def study() -> dict[str, Row]:
+    return by_name(file.load(paths.RESULTS / "paper-2021.json"))
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_without_a_kernel_is_as_on_the_fpga(
-    name: str, ours: dict[str, Json], study: dict[str, Json]
+    name: str, ours: dict[str, Row], study: dict[str, Row]
 ) -> None:
     """Within 2 %, or 3 cycles of a sample if that is more."""
-    theirs, here = view.signed(study[name]), view.signed(ours[name])
+    theirs, here = study[name].net, ours[name].net
     assert theirs is not None
     assert here is not None
-    assert study[name]["inner"] == ours[name]["inner"]
+    assert study[name].inner == ours[name].inner
     assert abs(here - theirs) <= max(0.02 * theirs, 3), (here, theirs)

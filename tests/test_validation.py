@@ -6,7 +6,7 @@ whole is `make validate`.
 """
 
 from tockmark import paths
-from tockmark.validate import conformance, memory, report
+from tockmark.validate import conformance, file, memory, report
 from tockmark.validate.row import Judged, Verdict, judge, load_unexplained
 
 
@@ -20,13 +20,13 @@ def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     assert len(now) == 674 + 2 * 9
     wrong = [item for item in now if item.verdict is Verdict.WRONG]
     assert not wrong, report.render(wrong)
-    stored = {i.row.key: i.row.measured for i in report.load(paths.RESULTS / "validation.json")}
+    stored = {row.key: row.measured for row in file.load(paths.RESULTS / "validation.json")}
     assert {item.row.key: item.row.measured for item in now}.items() <= stored.items()
 
 
 def test_what_is_stored_is_whole_and_holds() -> None:
-    stored = report.load(paths.RESULTS / "validation.json")
+    stored = judge(file.load(paths.RESULTS / "validation.json"), load_unexplained())
+    assert len(stored) > 900
     assert not [item for item in stored if item.verdict is Verdict.WRONG]
-    assert judge([item.row for item in stored], load_unexplained()) == stored
     unexplained = {item.row.key for item in stored if item.verdict is Verdict.UNEXPLAINED}
     assert unexplained == set(load_unexplained())

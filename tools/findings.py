@@ -6,22 +6,19 @@ file or a profile under results/. With --check nothing is written, and the exit 
 page is not what the results say.
 """
 
-import json
 import sys
-from pathlib import Path
-from typing import Any
 
 import jinja2
 
-from tockmark.result import result as results
-from tockmark.show import view
+from tockmark.paths import RESULTS, ROOT
+from tockmark.profile import file as profiles
+from tockmark.result import file as results
+from tockmark.result.model import Row, ratio
+from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import label
 
-ROOT = Path(__file__).resolve().parents[1]
 TEMPLATE, PAGE = ROOT / "docs" / "findings.md.j2", ROOT / "docs" / "findings.md"
-PROFILES = ROOT / "results" / "profiles"
-Json = dict[str, Any]
 
 
 class Run:
@@ -29,30 +26,33 @@ class Run:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.result = results.load(ROOT / "results" / f"{name}.json")
-        self.kernel: Json = self.result["provenance"]["kernel"]
-        self.board: Json = self.result["provenance"]["board"]
-        self.rows = {
-            (row["icache"], label(row["id"], row["params"])): row for row in view.rows(self.result)
-        }
+        self.result = results.load(RESULTS / f"{name}.json")
+        self.kernel = self.result.provenance.kernel
+        self.board = self.result.provenance.board
+        self.rows = {(row.icache, row.label): row for row in self.result.table.values()}
 
-    def row(self, name: str, icache: bool = True) -> Json | None:
+    def row(self, name: str, icache: bool = True) -> Row | None:
         return self.rows.get((icache, name))
 
     def net(self, name: str, icache: bool = True) -> float | None:
         """Net cycles of one sample; time.read as measured."""
-        return view.signed(self.row(name, icache))
-
-    def per_op(self, name: str, icache: bool = True) -> float | None:
-        return view.signed_per_op(self.row(name, icache))
+        row = self.row(name, icache)
+        return row.net if row else None
 
     def instructions(self, name: str, icache: bool = True) -> float | None:
         """Net instructions of one sample; of time.read as measured."""
-        return view.signed(self.row(name, icache), "instret")
+        row = self.row(name, icache)
+        return row.instructions if row else None
+
+    @property
+    def built(self) -> str:
+        """What a heading must say of the kernel beside its name."""
+        own = ", Perf on a path of its own" if self.kernel.is_baseline else ""
+        return f"opt-level {self.kernel.opt_level or 'unknown'}{own}"
 
     def skipped(self) -> list[tuple[str, str]]:
         """What was not measured, and why, each once."""
-        return list(dict.fromkeys((row["id"], row["why"]) for row in self.result["skipped"]))
+        return list(dict.fromkeys((gone.id, gone.why or "") for gone in self.result.skipped))
 
 
 class Findings:
@@ -71,16 +71,16 @@ class Findings:
         """Net cycles of one operation; `columns` has a heading for each run. From the second run
         on each has its ratio to the first. A row that only the first run has is left out."""
         runs = [self.run(name) for name in columns.values()]
-        heads = list(columns)
+        heads = [f"{head}<br>{run.built}" for head, run in zip(columns, runs, strict=True)]
         lines = ["| row | " + " | ".join([heads[0], *(f"{h} | ×" for h in heads[1:])]) + " |"]
         lines.append("|---|" + "--:|" * (2 * len(runs) - 1))
         for name in self._labels(groups):
-            found = [run.per_op(name, icache) for run in runs]
-            if not any(value is not None for value in found[1:] or found):
+            found = [run.row(name, icache) for run in runs]
+            if not any(found[1:] or found):
                 continue
-            cells = [number(found[0])]
-            for value in found[1:]:
-                cells += [number(value), ratio(found[0], value)]
+            cells = [per_op(found[0])]
+            for row in found[1:]:
+                cells += [per_op(row), times(found[0], row)]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
@@ -92,20 +92,24 @@ class Findings:
             if {id_, id_.partition(".")[0], label(id_, params)}.intersection(groups)
         ]
 
-    def profiles(self, kernel: str) -> list[Json]:
-        """All stored profiles of a kernel, by name."""
-        return [json.loads(p.read_text()) for p in sorted(PROFILES.glob(f"{kernel}-*.json"))]
+    def profiles(self, kernel: str) -> list[profiles.Stored]:
+        """All stored profiles of a kernel, the longest sample first."""
+        found = map(profiles.load, sorted((RESULTS / "profiles").glob(f"{kernel}-*.json")))
+        return sorted(found, key=lambda profile: -profile.cycles)
 
 
 def number(value: float | None) -> str:
     """As many digits as a reader needs."""
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.2f}"
+    return text.number(value, 0 if value is not None and abs(value) >= 100 else 2, ",")
 
 
-def ratio(base: float | None, value: float | None) -> str:
-    return f"{value / base:.2f}" if base and value and base > 0 else "-"
+def per_op(row: Row | None) -> str:
+    """Net cycles of one operation; "!" says that the row has an error."""
+    return number(row.per_op) + "!" * bool(row.errors) if row else text.NONE
+
+
+def times(base: Row | None, row: Row | None) -> str:
+    return text.ratio(ratio(base, row))
 
 
 def share(part: float, whole: float) -> str:
@@ -115,15 +119,10 @@ def share(part: float, whole: float) -> str:
 def render() -> str:
     """The whole page."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATE.parent),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    environment.filters["number"] = number
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    made = template.render(f=Findings(), number=number, ratio=ratio, share=share)
+    made = template.render(f=Findings(), number=number, times=times, share=share)
     return made.rstrip() + "\n"
 
 

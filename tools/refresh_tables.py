@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Puts what the tool prints into the pages that show it, from committed results: `make tables`.
+"""Puts into the pages what they show: what the tool prints of committed results, and the benchmarks
+of the catalogue; and writes the schema of the result file. `make tables` does it.
 
 A page asks for it with a line, and what stands between that line and the closing one is replaced:
 
@@ -10,6 +11,9 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- output: tockmark gate a.json b.json -->    the command, its output, its exit code if not 0
     <!-- end of output -->
 
+    <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
+    <!-- end of benchmarks -->
+
 With --check nothing is written, and the exit code is 1 if a page does not show what is so.
 """
 
@@ -18,15 +22,43 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
+import tomllib
 from pathlib import Path
+
+import msgspec
+
+from tockmark.result import file
 
 ROOT = Path(__file__).resolve().parents[1]
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 BLOCK = re.compile(
-    r"(<!-- (table|validation|output): ([^\n]+?) -->\n).*?(<!-- end of (?:table|output) -->)",
+    r"(<!-- (table|validation|output|benchmarks): ([^\n]+?) -->\n).*?"
+    r"(<!-- end of (?:table|output|benchmarks) -->)",
     re.DOTALL,
 )
+SCHEMA = ROOT / "docs" / "result.schema.json"
 VERBS = {"table": ["table"], "validation": ["validate", "--show"]}
+
+
+def listed(section: str) -> str:
+    """The benchmarks of a section: what a sample of each does, and what is counted."""
+    catalogue = tomllib.loads((ROOT / "apps" / "catalogue.toml").read_text(encoding="utf-8"))
+    entries = [entry for entry in catalogue["benchmark"] if entry["section"] == section]
+    if not entries:
+        raise SystemExit(f"the catalogue has no section '{section}'")
+    lines: list[str] = []
+    for entry in entries:
+        params = "; ".join(f"{k} {values(v)}" for k, v in entry.get("params", {}).items())
+        head = f"- `{entry['id']}`{f' ({params})' if params else ''}: {entry['what']}."
+        text = f"{head} *Counted:* {entry['counts']}."
+        lines += textwrap.wrap(text, 100, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def values(given: list[int | str]) -> str:
+    """A parameter's values; of many, the ends."""
+    return ", ".join(map(str, given if len(given) < 11 else [given[0], "…", given[-1]]))
 
 
 def shown(kind: str, argument: str) -> str:
@@ -61,14 +93,25 @@ def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 
 def refreshed(page: str) -> str:
     """The page with each of its blocks made anew."""
-    return BLOCK.sub(lambda m: f"{m[1]}```text\n{shown(m[2], m[3])}\n```\n{m[4]}", page)
+
+    def block(kind: str, argument: str) -> str:
+        return (
+            listed(argument) if kind == "benchmarks" else f"```text\n{shown(kind, argument)}\n```"
+        )
+
+    return BLOCK.sub(lambda m: f"{m[1]}{block(m[2], m[3])}\n{m[4]}", page)
+
+
+def schema() -> str:
+    """The schema as it is published."""
+    return msgspec.json.format(msgspec.json.encode(file.schema())).decode() + "\n"
 
 
 def main() -> int:
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", SCHEMA, *sorted((ROOT / "docs").glob("*.md"))]:
         old = path.read_text(encoding="utf-8")
-        new = refreshed(old)
+        new = schema() if path == SCHEMA else refreshed(old)
         if new != old:
             stale.append(path.relative_to(ROOT))
             if "--check" not in sys.argv:

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bodies of the group call. Each calls one procedure TM_CALLS times, straight on, and goes back by t0,
- * where the sampler has put its return address too; so nothing is spent on saving ra or on a loop,
+ * Bodies of the group call. Each calls one procedure as often as the catalogue says, straight on, and goes
+ * back by t0, where the sampler has put its return address too; so nothing is spent on saving ra or on a loop,
  * and net of time.read there remains what it takes to pass the arguments, call, run the procedure
  * and return. One call alone takes less than the readings around it vary on some kernels.
  */
 #include "body.inc"
-#include "counts.h"
+#include "rows.h"
 
 /* The procedures, each on its own 8-byte boundary. They leave t0 alone. */
 body tm_procedure_void
@@ -20,7 +20,7 @@ end_body tm_procedure_return
 
 /* A call adds 2: jal, ret. */
 body tm_call_void
-    .rept   TM_CALLS
+    .rept   TM_INNER_call_void
     jal     ra, tm_procedure_void
     .endr
     jr      t0
@@ -28,7 +28,7 @@ end_body tm_call_void
 
 /* A call adds 3: jal, li, ret. Returns 42. */
 body tm_call_return
-    .rept   TM_CALLS
+    .rept   TM_INNER_call_return
     jal     ra, tm_procedure_return
     .endr
     jr      t0
@@ -38,7 +38,7 @@ end_body tm_call_return
  * sample. Returns 42. */
 body tm_call_indirect
     mv      a1, a0
-    .rept   TM_CALLS
+    .rept   TM_INNER_call_indirect
     lw      a5, 0(a1)
     jalr    ra, 0(a5)
     .endr
@@ -60,7 +60,7 @@ body tm_procedure_args_\n
 end_body tm_procedure_args_\n
 
 body tm_call_args_\n
-    .rept   TM_CALLS
+    .rept   TM_INNER_call_args
     .irp    i, 0, 1, 2, 3, 4, 5, 6, 7
     .if     \i < \n
     li      a\i, \i + 1
@@ -95,7 +95,7 @@ body tm_procedure_args_\n
 end_body tm_procedure_args_\n
 
 body tm_call_args_\n
-    .rept   TM_CALLS
+    .rept   TM_INNER_call_args
     addi    sp, sp, -16
     .irp    i, 8, 9
     .if     \i < \n

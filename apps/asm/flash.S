@@ -4,10 +4,12 @@
  * flash here: without the instruction cache the fetches of a loop share its read buffers.
  */
 #include "body.inc"
-#include "counts.h"
+#include "rows.h"
+
+#define PASS 16 /* words read in a pass of the loop */
 
 /*
- * The table's TM_FLASH_WORDS words in a row, TM_FLASH_PASS a pass: 16 lw, addi, bne, all of 4 bytes;
+ * The table's words in a row, PASS a pass: 16 lw, addi, bne, all of 4 bytes;
  * and 6 once a sample around the loop. It starts 4 bytes behind the start of an 8-byte flash word,
  * which is where the study's figure fits. Returns the last word.
  */
@@ -15,7 +17,7 @@ body tm_flash_read_seq
     .option push
     .option norvc
     la      a6, tm_flash_table
-    li      a1, 4 * TM_FLASH_WORDS
+    li      a1, 4 * TM_INNER_flash_read_seq
     add     a1, a1, a6
     .if     (. - tm_flash_read_seq) % 8 != 4
     nop
@@ -23,7 +25,7 @@ body tm_flash_read_seq
 1:  .irp    offset, 0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60
     lw      a7, \offset(a6)
     .endr
-    addi    a6, a6, 4 * TM_FLASH_PASS
+    addi    a6, a6, 4 * PASS
     bne     a6, a1, 1b
     mv      a0, a7
     ret
@@ -40,7 +42,7 @@ body tm_flash_read_sporadic
     li      a4, 0                   /* index */
     li      a3, 0                   /* bytes read */
     li      a2, 0                   /* sum */
-    li      a1, TM_FLASH_WORDS
+    li      a1, TM_INNER_flash_read_seq
     .balign 8
 1:  slli    a5, a4, 2
     add     a5, a5, a0
@@ -54,9 +56,9 @@ body tm_flash_read_sporadic
     ret
 end_body tm_flash_read_sporadic
 
-/* TM_FLASH_CHAIN times lw, each from where the one before says; no others. Returns the last place. */
+/* So many times lw, each from where the one before says; no others. Returns the last place. */
 body tm_flash_chain
-    .rept   TM_FLASH_CHAIN
+    .rept   TM_INNER_flash_latency
     lw      a0, 0(a0)
     .endr
     ret
@@ -68,7 +70,7 @@ end_body tm_flash_chain
     .globl  tm_flash_table
 tm_flash_table:
     .set    seed, 2021
-    .rept   TM_FLASH_WORDS
+    .rept   TM_INNER_flash_read_seq
     .set    seed, (seed * 1103515245 + 12345) & 0x7fffffff
     .word   (seed >> 16) & 63
     .endr
@@ -83,7 +85,7 @@ tm_flash_within:
     .balign 8
     .globl  tm_flash_next
 tm_flash_next:
-    .rept   TM_FLASH_CHAIN
+    .rept   TM_INNER_flash_latency
     .word   . + 8, 0
     .endr
 

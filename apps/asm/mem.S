@@ -4,7 +4,7 @@
  * a pass; in each the loop starts on an 8-byte boundary too.
  */
 #include "body.inc"
-#include "counts.h"
+#include "rows.h"
 
 /*
  * Walk a linked list from the node in a0 to its end; a node begins with the pointer to the next.
@@ -100,11 +100,11 @@ body tm_write_words
 end_body tm_write_words
 
 /*
- * TM_BYTES bytes from a0 on, 8 a pass, retire 10 instructions a pass: 8 lbu, addi, bne; and 3 once a
+ * The bytes from a0 on, 8 a pass, retire 10 instructions a pass: 8 lbu, addi, bne; and 3 once a
  * sample: addi, nop, mv. Returns the last byte.
  */
 body tm_read_bytes
-    addi    a1, a0, TM_BYTES
+    addi    a1, a0, TM_INNER_mem_read_byte
     .balign 8
 1:  .irp    offset, 0, 1, 2, 3, 4, 5, 6, 7
     lbu     a2, \offset(a0)
@@ -117,7 +117,7 @@ end_body tm_read_bytes
 
 /* Likewise with 8 sb of zeros. Returns the end. */
 body tm_write_bytes
-    addi    a1, a0, TM_BYTES
+    addi    a1, a0, TM_INNER_mem_write_byte
     .balign 8
 1:  .irp    offset, 0, 1, 2, 3, 4, 5, 6, 7
     sb      zero, \offset(a0)
@@ -128,11 +128,11 @@ body tm_write_bytes
 end_body tm_write_bytes
 
 /*
- * TM_STRADDLES words from a0 on, which is no multiple of 4: 8 a pass retire 10 instructions: 8 lw,
+ * The words from a0 on, which is no multiple of 4: 8 a pass retire 10 instructions: 8 lw,
  * addi, bne. The core makes two accesses of each lw. Returns the last word.
  */
 body tm_read_straddling
-    addi    a1, a0, 4 * TM_STRADDLES
+    addi    a1, a0, 4 * TM_INNER_mem_misaligned
     .balign 8
 1:  .irp    offset, 0, 4, 8, 12, 16, 20, 24, 28
     lw      a2, \offset(a0)

@@ -5,8 +5,9 @@
  * time.read is. Returns its argument.
  */
 #include "body.inc"
+#include "rows.h"
 
-#define SLED_BYTES (16 * 1024)
+#define SLED_BYTES TM_MAX_icache_nops_size
 
     .balign 64
     .rept   SLED_BYTES / 2

@@ -5,11 +5,9 @@
  * readings before its own do besides. time.read has the same, and is subtracted as ever. Version 2
  * only: on version 1 Perf has no such commands.
  */
-#include "abi.h"
-#include "shot.h"
+#include "sampler.inc"
 #if TM_ABI == 2
 
-    .option norelax
     .text
 
 .macro perf command
@@ -25,32 +23,14 @@
  * Leaves what command 7 returned in read_before, and in read_after what the last command 6 did; it
  * ends with the first that is no success.
  */
-    .balign 8
-    .globl  tm_sample_events
-    .type   tm_sample_events, @function
-tm_sample_events:
-    addi    sp, sp, -32
-    sw      ra, 28(sp)
-    sw      s0, 24(sp)
-    sw      s1, 20(sp)
-    sw      s2, 16(sp)
-    sw      s3, 12(sp)
-    sw      s4, 8(sp)
-    sw      s5, 4(sp)
-    mv      s0, a0
+sampler tm_sample_events, saved=6
     mv      s1, a1
     lw      s2, SHOT_BODY(s0)
     lw      s3, SHOT_ARG(s0)
-
     li      a2, TM_EVENTS_ALL
     perf    TM_PERF_EVENTS_START
     sw      a0, SHOT_READ_BEFORE(s0)
-    mv      a0, s3
-    lla     t0, 1f
-    .balign 8
-    jalr    ra, 0(s2)
-1:  mv      s4, a0
-    mv      s5, a1
+    call_body s2, s3, s4, s5
 
     li      s2, TM_EVENT_FIRST
 2:  mv      a2, s2
@@ -64,16 +44,5 @@ tm_sample_events:
     bleu    s2, a5, 2b
 
 3:  sw      a0, SHOT_READ_AFTER(s0)
-    sw      s4, SHOT_RESULT(s0)
-    sw      s5, SHOT_RESULT + 4(s0)
-    lw      ra, 28(sp)
-    lw      s0, 24(sp)
-    lw      s1, 20(sp)
-    lw      s2, 16(sp)
-    lw      s3, 12(sp)
-    lw      s4, 8(sp)
-    lw      s5, 4(sp)
-    addi    sp, sp, 32
-    ret
-    .size   tm_sample_events, . - tm_sample_events
+end_sampler tm_sample_events, s4, s5
 #endif

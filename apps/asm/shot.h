@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Offsets in struct tm_shot (bodies.h), for the samplers. */
+/*
+ * struct tm_shot, one measurement: what to call, and what came of it. Its fields for C, and where
+ * they are for the samplers.
+ */
 #ifndef TM_ASM_SHOT_H
 #define TM_ASM_SHOT_H
 
@@ -7,7 +10,7 @@
 #define SHOT_ARG 4
 #if TM_ABI == 1
 #define SHOT_COUNTER 8
-#define SHOT_CYCLES 12 /* of the counter, whichever it is */
+#define SHOT_CYCLES 12
 #define SHOT_RESULT 16
 #else
 #define SHOT_CYCLES 8
@@ -15,6 +18,44 @@
 #define SHOT_READ_BEFORE 16
 #define SHOT_READ_AFTER 20
 #define SHOT_RESULT 24
+#endif
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+/* A measured body takes its argument in a0, and returns a word there from which one can see that it
+ * did its work. */
+typedef uint32_t tm_body(void *arg);
+
+struct tm_shot {
+    tm_body *body;
+    void *arg;
+#if TM_ABI == 1
+    uint32_t counter; /* which one to read: TM_PERF_CYCLES or TM_PERF_INSTRET */
+    uint32_t cycles;  /* what that one counted between the two readings */
+#else
+    uint32_t cycles;      /* between the two readings */
+    uint32_t instret;     /* likewise */
+    uint32_t read_before; /* what the readings themselves returned: TOCK_SUCCESS_U32_U32 */
+    uint32_t read_after;
+#endif
+    uint32_t result[2]; /* a0 and a1 as the body left them */
+};
+
+#define TM_SHOT_HAS(field, offset)                                                                 \
+    _Static_assert(offsetof(struct tm_shot, field) == (offset), "the samplers' offset of " #field)
+TM_SHOT_HAS(body, SHOT_BODY);
+TM_SHOT_HAS(arg, SHOT_ARG);
+TM_SHOT_HAS(cycles, SHOT_CYCLES);
+TM_SHOT_HAS(result, SHOT_RESULT);
+#if TM_ABI == 1
+TM_SHOT_HAS(counter, SHOT_COUNTER);
+#else
+TM_SHOT_HAS(instret, SHOT_INSTRET);
+TM_SHOT_HAS(read_before, SHOT_READ_BEFORE);
+TM_SHOT_HAS(read_after, SHOT_READ_AFTER);
+#endif
 #endif
 
 #endif

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Samples of an alarm, for the groups sched and irq: each sets one and sleeps until its upcall. The
- * times are the simulator's, by its marks (docs/simulator.md): the functions tm_mark_x are the
- * addresses that it marks as x.
+ * times are the simulator's, by its marks.
  */
 #ifndef TM_APPS_ALARM_MARK_H
 #define TM_APPS_ALARM_MARK_H
 
-#include "alarm.h"
 #include "bench.h"
-
-enum { SETTLE_MS = 5 }; /* what runs beside has begun by then */
+#include "mark.h"
+#include "peer.h"
 
 static volatile bool rang;
-
-/* A sample begins here. */
-__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
 
 /* The alarm's upcall. */
 void tm_mark_upcall(uint32_t now, uint32_t due, uint32_t zero, void *userdata) {
@@ -48,7 +43,7 @@ static bool alarm_setup(struct tm_run *run) {
     uint32_t way = 0;
     per_millisecond = frequency.word[0] / 1000;
     if (!tm_require(run, "alarm_frequency", frequency) ||
-        !tm_require(run, "nap", tm_nap(SETTLE_MS)) ||
+        !tm_require(run, "nap", tm_nap(TM_PEER_START_MS)) ||
         !tm_require(run, "alarm_subscribe", tm_alarm_subscribe(tm_mark_upcall, 0)))
         return false;
     for (int i = 0; i < 3; i++) {

@@ -5,15 +5,12 @@
  * in the slot before this one) to its first instruction. The times are the simulator's, by its
  * marks.
  */
-#include "alarm.h"
 #include "bench.h"
-#include "ipc.h"
+#include "mark.h"
+#include "peer.h"
 
 static uint32_t restarter;
 static volatile bool started;
-
-/* A sample of a restart begins here. */
-__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
 
 /* What is measured was over before this app could do anything. */
 static bool sample_boot(struct tm_run *run) {
@@ -27,8 +24,7 @@ static void on_start(uint32_t sender, uint32_t length, uint32_t address, void *u
 }
 
 static bool setup_restart(struct tm_run *run) {
-    static char name[] = "restarter";
-    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    struct tock_return found = tm_peer_find("restarter", 1);
     if (!tm_require(run, "ipc_discover", found))
         return false;
     restarter = found.word[0];
@@ -46,28 +42,7 @@ static bool sample_restart(struct tm_run *run) {
     return true;
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "boot.per_process",
-        .samples = 1,
-        .inner = 1,
-        .from = "reset",
-        .to = "start",
-        .scene = 1,
-        .params = {TM_PARAM("apps", 1, 2, 3, 4)},
-        .sample = sample_boot,
-    },
-    {
-        .id = "boot.restart",
-        .samples = 25,
-        .inner = 1,
-        .skip = TM_BY_ABI("version 1 has no exit", 0),
-        .from = "exit",
-        .to = "start",
-        .scene = 8,
-        .setup = setup_restart,
-        .sample = sample_restart,
-    },
-};
-
-const struct tm_app tm_app = {.name = "boot", TM_BENCHES(benches)};
+TM_BENCH(boot_per_process, .from = "reset", .to = "start", .sample = sample_boot);
+TM_BENCH(boot_restart, .from = "exit", .to = "start", .setup = setup_restart,
+         .sample = sample_restart);
+TM_APP(boot);

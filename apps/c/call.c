@@ -17,41 +17,15 @@ static bool setup_args(struct tm_run *run) {
         tm_call_args_1, tm_call_args_2, tm_call_args_3, tm_call_args_4, tm_call_args_5,
         tm_call_args_6, tm_call_args_7, tm_call_args_8, tm_call_args_9, tm_call_args_10,
     };
+    _Static_assert(sizeof bodies / sizeof *bodies == TM_MAX_call_args_n, "one for each n");
     uint32_t n = run->value[0];
     run->shot.body = bodies[n - 1];
     run->expect = n * (n + 1) / 2;
     return true;
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "call.void",
-        .samples = 1000,
-        .inner = TM_CALLS,
-        .body = tm_call_void,
-    },
-    {
-        .id = "call.return",
-        .samples = 1000,
-        .inner = TM_CALLS,
-        .body = tm_call_return,
-        .expect = RETURNED,
-    },
-    {
-        .id = "call.args",
-        .samples = 1000,
-        .inner = TM_CALLS,
-        .params = {TM_PARAM("n", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
-        .setup = setup_args,
-    },
-    {
-        .id = "call.indirect",
-        .samples = 1000,
-        .inner = TM_CALLS,
-        .body = tm_call_indirect,
-        .expect = RETURNED,
-        .setup = setup_indirect,
-    },
-};
-
-const struct tm_app tm_app = {.name = "call", TM_BENCHES(benches)};
+TM_BENCH(call_void, .body = tm_call_void);
+TM_BENCH(call_return, .body = tm_call_return, .expect = RETURNED);
+TM_BENCH(call_args, .setup = setup_args);
+TM_BENCH(call_indirect, .body = tm_call_indirect, .expect = RETURNED, .setup = setup_indirect);
+TM_APP(call);

@@ -5,10 +5,8 @@
  */
 #include "bench.h"
 
-#define WRITE_MAX 64
-
 static struct tm_write write;
-static char text[WRITE_MAX];
+static char text[TM_MAX_console_write_size];
 
 static bool setup(struct tm_run *run) {
     write = (struct tm_write){0, run->value[0]};
@@ -31,18 +29,6 @@ static bool finish(struct tm_run *run) {
            tm_require(run, "subscribe", tock_subscribe(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, 0, 0));
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "console.write",
-        .samples = 32,
-        .inner = 1,
-        .body = tm_console_write_and_wait,
-        .expect = 1,
-        .params = {TM_PARAM("size", 1, WRITE_MAX)},
-        .setup = setup,
-        .before = before,
-        .finish = finish,
-    },
-};
-
-const struct tm_app tm_app = {.name = "console", TM_BENCHES(benches)};
+TM_BENCH(console_write, .body = tm_console_write_and_wait, .expect = 1, .setup = setup,
+         .before = before, .finish = finish);
+TM_APP(console);

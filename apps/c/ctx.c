@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The app ctx: what it costs to hand on a token. It stands in the first slot, and ring.c in those
- * behind it; each notifies the next and yields. A sample is so many rounds that HOPS hops are made.
+ * behind it; each notifies the next and yields. A sample is as many rounds as it takes to
+ * make the hops of the catalogue.
  */
-#include "alarm.h"
 #include "ring.h"
 #include "sampling.h"
-
-enum { HOPS = 12, START_MS = 5 };
 
 static uint32_t members[4]; /* their IPC numbers, by slot */
 static uint32_t size;
@@ -41,11 +39,10 @@ static uint32_t rounds(void *arg) {
 
 /* Once, when the others have had the time to register. */
 static bool join(struct tm_run *run) {
-    static struct ring_name name;
-    if (!tm_require(run, "nap", tm_nap(START_MS)))
+    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
     for (uint32_t slot = 0; slot < tm_link.slots; slot++) {
-        struct tock_return found = ring_find(&name, slot);
+        struct tock_return found = ring_find(slot);
         if (!tm_require(run, "ipc_discover", found))
             return false;
         members[slot] = found.word[0];
@@ -71,21 +68,10 @@ static bool setup(struct tm_run *run) {
     while (ring_kib[size] != run->value[1])
         if (!grow(run))
             return false;
-    run->expect = HOPS / run->value[0];
+    run->expect = run->bench->inner / run->value[0];
     run->shot.arg = (void *)(uintptr_t)run->expect;
     return true;
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "ctx.ring",
-        .samples = 12,
-        .inner = HOPS,
-        .body = rounds,
-        .scene = 2,
-        .params = {TM_PARAM("processes", 2, 3, 4), TM_PARAM("kib", 0, 1, 4)},
-        .setup = setup,
-    },
-};
-
-const struct tm_app tm_app = {.name = "ctx", TM_BENCHES(benches)};
+TM_BENCH(ctx_ring, .body = rounds, .setup = setup);
+TM_APP(ctx);

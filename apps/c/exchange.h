@@ -10,9 +10,11 @@
 #ifndef TM_APPS_EXCHANGE_H
 #define TM_APPS_EXCHANGE_H
 
-#include "ipc.h"
+#include "bodies.h"
+#include "peer.h"
+#include "reading.h"
 
-#define PAYLOAD_MAX 10240
+#define PAYLOAD_MAX TM_MAX_ipc_bandwidth_size
 #define SERVER_NAME "ipc_server"
 
 /* What the server does when notified. It takes a new role after the exchange that asks for it. */
@@ -22,11 +24,6 @@ enum role {
     SEND,  /* reads the counters, answers, then again when the reading is written down */
     COPY,  /* copies the payload, reads the counters, answers */
     ROLES
-};
-
-/* On version 1, where a call reads one counter: `first` is the one that was asked for. */
-struct reading {
-    uint32_t first, second;
 };
 
 struct exchange {
@@ -42,15 +39,5 @@ struct exchange {
     uint32_t good; /* the copy is a copy */
     uint32_t payload[PAYLOAD_MAX / 4];
 };
-
-static inline __attribute__((always_inline)) struct reading take_reading(uint32_t counter) {
-#if TM_ABI == 1
-    return (struct reading){tock_call(TOCK_COMMAND, TM_PERF, counter, 0, 0), 0};
-#else
-    (void)counter;
-    struct tock_return both = tock_command(TM_PERF, TM_PERF_BOTH, 0, 0);
-    return (struct reading){both.word[0], both.word[1]};
-#endif
-}
 
 #endif

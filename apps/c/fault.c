@@ -6,22 +6,15 @@
  * stopped it. The times are the simulator's, by its marks.
  */
 #include "bench.h"
-#include "ipc.h"
-
-enum { FAULTERS = 3 };
-
-/* A sample begins here. */
-__attribute__((noinline)) void tm_mark_arm(void) { __asm__ volatile(""); }
+#include "mark.h"
+#include "peer.h"
 
 /* The next instruction of this app. */
-__attribute__((noinline)) void tm_mark_next(void) { __asm__ volatile(""); }
+TM_MARK(next)
 
 static bool sample(struct tm_run *run) {
-    static char name[] = "faulterN";
     static uint32_t taken;
-    name[7] = (char)('1' + taken);
-    struct tock_return found = tm_ipc_find(name, taken ? 8 : 7); /* faulter, faulter2, … */
-    taken++;
+    struct tock_return found = tm_peer_find("faulter", ++taken);
     if (!tm_require(run, "ipc_discover", found))
         return false;
     tm_mark_arm();
@@ -30,16 +23,5 @@ static bool sample(struct tm_run *run) {
     return tm_require(run, "ipc_notify", notified);
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "fault.stop",
-        .samples = FAULTERS,
-        .inner = 1,
-        .from = "fault",
-        .to = "next",
-        .scene = 1,
-        .sample = sample,
-    },
-};
-
-const struct tm_app tm_app = {.name = "fault", TM_BENCHES(benches)};
+TM_BENCH(fault_stop, .from = "fault", .to = "next", .sample = sample);
+TM_APP(fault);

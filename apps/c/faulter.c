@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* An app that reads what it may not when it is notified: the word at address 0. Prints nothing. */
 #include "bench.h"
-#include "ipc.h"
+#include "peer.h"
 
 static void on_notify(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
     (void)sender, (void)length, (void)address, (void)userdata;
@@ -9,14 +9,5 @@ static void on_notify(uint32_t sender, uint32_t length, uint32_t address, void *
                      "tm_mark_fault: lw zero, 0(zero)");
 }
 
-/* Which of its kind this is follows from its slot. */
-int main(void) {
-    static char name[] = "faulterN";
-    name[7] = (char)('1' + tm_link.slot);
-    struct tock_return found = tm_ipc_find(name, tm_link.slot ? 8 : 7);
-    if (tock_failed(found))
-        return (int)found.word[0];
-    tm_ipc_serve(found.word[0], on_notify);
-    for (;;)
-        tock_yield_wait();
-}
+/* Which of its kind this is follows from its slot: the first one stands in slot 0. */
+int main(void) { return tm_peer_serve("faulter", tm_link.slot + 1, on_notify); }

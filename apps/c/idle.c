@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* An app that is there and does nothing: it sleeps for ever. */
-#include "tock.h"
+#include "peer.h"
 
-int main(void) {
-    for (;;)
-        tock_yield_wait();
-}
+int main(void) { tm_peer_rest(); }

@@ -3,15 +3,11 @@
  * The app ipc: what it costs to notify, to answer, to copy, to share and to find. It is the client
  * of ipc_server.c; exchange.h says what the two agree on.
  *
- * Who stands first in flash runs first. In scene 1 that is the server, in scene 2 this client: so
- * each way is measured towards the process that takes over at once, and the way back also where the
+ * Who stands first in flash runs first. In one boot that is the server, in one this client: so each
+ * way is measured towards the process that takes over at once, and the way back also where the
  * server first has to yield, as in the study.
  */
-#include "alarm.h"
-#include "bench.h"
 #include "exchange.h"
-
-enum { SERVER_FIRST = 1, CLIENT_FIRST = 2, START_MS = 5 };
 
 static struct exchange shared;
 static uint32_t server;           /* its number */
@@ -58,13 +54,12 @@ static bool ask_for(struct tm_run *run, uint32_t next) {
 
 /* Once, when the server has had the time to register. */
 static bool connect(struct tm_run *run) {
-    static char name[] = SERVER_NAME;
     static bool connected;
     if (connected)
         return true;
-    if (!tm_require(run, "nap", tm_nap(START_MS)))
+    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
-    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    struct tock_return found = tm_peer_find(SERVER_NAME, 1);
     if (!tm_require(run, "ipc_discover", found))
         return false;
     server = found.word[0];
@@ -79,8 +74,7 @@ static bool setup_round_trip(struct tm_run *run) { return connect(run) && ask_fo
 
 /* On version 1 the server has to be told when the pass over the other counter begins. */
 static bool before(struct tm_run *run) {
-    uint32_t wanted = TM_BY_ABI(run->shot.counter, 0);
-    (void)run;
+    uint32_t wanted = counter_of(run);
     if (counter == wanted)
         return true;
     counter = wanted;
@@ -89,10 +83,7 @@ static bool before(struct tm_run *run) {
 
 /* A sample; one that goes backwards holds a reading that is not of this exchange. */
 static bool put(struct tm_run *run, struct reading from, struct reading to) {
-    run->shot.cycles = to.first - from.first;
-#if TM_ABI == 2
-    run->shot.instret = to.second - from.second;
-#endif
+    put_sample(run, from, to);
     return run->shot.cycles < 1u << 31 || tm_fail(run, "timestamp", "STALE");
 }
 
@@ -165,6 +156,15 @@ static bool before_unshare(struct tm_run *run) {
     return tm_require(run, "ipc_share", tm_ipc_share(server, &shared, sizeof shared));
 }
 
+/* The parts of a search: those of a hit, of which a miss has some. */
+enum {
+    ALL = TM_INDEX_ipc_discover_hit_part_all,
+    BY_COMMAND = TM_INDEX_ipc_discover_hit_part_command,
+    BY_ALLOW = TM_INDEX_ipc_discover_hit_part_allow,
+};
+_Static_assert(TM_INDEX_ipc_discover_miss_part_all == ALL, "one order");
+_Static_assert(TM_INDEX_ipc_discover_miss_part_command == BY_COMMAND, "one order");
+
 /* Who is looked for. The names stand in RAM, where version 1 wants them. */
 struct name {
     char *text;
@@ -176,7 +176,7 @@ static uint32_t find(void *arg) {
     const struct name *name = arg;
     return tock_call(TOCK_ALLOW, TOCK_IPC, 0, (uintptr_t)name->text, name->length);
 }
-static tm_body *const find_parts[] = {find, 0, 0};
+static tm_body *const find_parts[] = {[ALL] = find, [BY_COMMAND] = 0, [BY_ALLOW] = 0};
 #else
 static uint32_t find_allow(void *arg) {
     const struct name *name = arg;
@@ -192,10 +192,12 @@ static uint32_t find(void *arg) {
     find_allow(arg);
     return find_command(arg);
 }
-static tm_body *const find_parts[] = {find, find_command, find_allow};
+static tm_body *const find_parts[] = {
+    [ALL] = find,
+    [BY_COMMAND] = find_command,
+    [BY_ALLOW] = find_allow,
+};
 #endif
-
-enum { BY_ALLOW = 2 };
 
 static bool setup_find(struct tm_run *run, char *text, uint32_t length) {
     static struct name name;
@@ -229,100 +231,20 @@ static bool finish_miss(struct tm_run *run) {
     return tm_verify(run, tock_failed(tock_returned(run->shot.result)));
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "ipc.client_to_server",
-        .samples = 1000,
-        .inner = 1,
-        .scene = SERVER_FIRST,
-        .setup = setup_to_server,
-        .before = before,
-        .sample = sample_to_server,
-    },
-    {
-        .id = "ipc.server_to_client",
-        .samples = 1000,
-        .inner = 1,
-        .scene = CLIENT_FIRST,
-        .setup = setup_to_client,
-        .before = before,
-        .sample = sample_to_client,
-    },
-    {
-        .id = "ipc.server_to_client_late",
-        .samples = 1000,
-        .inner = 1,
-        .scene = SERVER_FIRST,
-        .setup = setup_to_server,
-        .before = before,
-        .sample = sample_to_client,
-    },
-    {
-        .id = "ipc.round_trip",
-        .samples = 100,
-        .inner = 1,
-        .scene = SERVER_FIRST,
-        .setup = setup_round_trip,
-        .before = before,
-        .sample = sample_round_trip,
-    },
-    {
-        .id = "ipc.discover_hit",
-        .samples = 100,
-        .inner = 1,
-        .returns_any = true, /* finish looks */
-        .scene = SERVER_FIRST,
-        .one_scene = true,
-        .params = {TM_NAMED_PARAM("part", "all", "command", "allow")},
-        .setup = setup_hit,
-        .finish = finish_hit,
-    },
-    {
-        .id = "ipc.discover_miss",
-        .samples = 100,
-        .inner = 1,
-        .returns_any = true, /* finish looks */
-        .scene = SERVER_FIRST,
-        .one_scene = true,
-        .params = {TM_NAMED_PARAM("part", "all", "command")},
-        .setup = setup_miss,
-        .finish = finish_miss,
-    },
-    {
-        .id = "ipc.bandwidth",
-        .samples = 32,
-        .inner = 1,
-        .scene = SERVER_FIRST,
-        .one_scene = true,
-        .params = {TM_PARAM("size", 64, 128, 256, 512, 1024, 2048, 4096, 8192, 10240)},
-        .setup = setup_bandwidth,
-        .before = before_bandwidth,
-        .sample = sample_bandwidth,
-        .finish = finish_bandwidth,
-    },
-    {
-        .id = "ipc.share",
-        .samples = 100,
-        .inner = 1,
-        .body = share,
-        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
-        .call = "allow",
-        .scene = SERVER_FIRST,
-        .setup = setup_share,
-        .before = before_share,
-    },
-    {
-        .id = "ipc.unshare",
-        .samples = 100,
-        .inner = 1,
-        .body = unshare,
-        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
-        .call = "allow",
-        .scene = SERVER_FIRST,
-        .setup = setup_share,
-        .before = before_unshare,
-        .finish = before_unshare,
-    },
-};
-
-const struct tm_app tm_app = {.name = "ipc", TM_BENCHES(benches)};
+TM_BENCH(ipc_client_to_server, .setup = setup_to_server, .before = before,
+         .sample = sample_to_server);
+TM_BENCH(ipc_server_to_client, .setup = setup_to_client, .before = before,
+         .sample = sample_to_client);
+TM_BENCH(ipc_server_to_client_late, .setup = setup_to_server, .before = before,
+         .sample = sample_to_client);
+TM_BENCH(ipc_round_trip, .setup = setup_round_trip, .before = before, .sample = sample_round_trip);
+/* What came of a search is for its finish to see. */
+TM_BENCH(ipc_discover_hit, .returns_any = true, .setup = setup_hit, .finish = finish_hit);
+TM_BENCH(ipc_discover_miss, .returns_any = true, .setup = setup_miss, .finish = finish_miss);
+TM_BENCH(ipc_bandwidth, .setup = setup_bandwidth, .before = before_bandwidth,
+         .sample = sample_bandwidth, .finish = finish_bandwidth);
+TM_BENCH(ipc_share, .body = share, .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32), .call = "allow",
+         .setup = setup_share, .before = before_share);
+TM_BENCH(ipc_unshare, .body = unshare, .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
+         .call = "allow", .setup = setup_share, .before = before_unshare, .finish = before_unshare);
+TM_APP(ipc);

@@ -79,12 +79,10 @@ static void on_copy(uint32_t client, uint32_t length, uint32_t address, void *us
 }
 
 int main(void) {
-    static char name[] = SERVER_NAME;
-    struct tock_return found = tm_ipc_find(name, sizeof name - 1);
+    struct tock_return found = tm_peer_find(SERVER_NAME, 1);
     if (tock_failed(found))
         return (int)found.word[0];
     own = found.word[0];
     tm_ipc_serve(own, on_echo);
-    for (;;)
-        tock_yield_wait();
+    tm_peer_rest();
 }

@@ -6,28 +6,13 @@
 #include "alarm_mark.h"
 
 /* A core that sleeps goes on behind its WFI: the baseline kernel takes no trap there. */
-#define ENTRY(state, its_scene, mark)                                                              \
-    {                                                                                              \
-        .id = "irq.entry", .samples = 25, .inner = 1, .from = "irq", .to = mark,                   \
-        .scene = its_scene, .params = {TM_NAMED_PARAM("core", state)}, .setup = alarm_setup,       \
-        .sample = alarm_sample, .finish = alarm_finish                                             \
-    }
+static bool setup_entry(struct tm_run *run) {
+    run->to = run->value[0] == TM_INDEX_irq_entry_core_asleep ? "wake" : "trap";
+    return alarm_setup(run);
+}
 
-static const struct tm_bench benches[] = {
-    ENTRY("asleep", 1, "wake"),
-    ENTRY("busy", 2, "trap"),
-    {
-        .id = "irq.upcall",
-        .samples = 25,
-        .inner = 1,
-        .from = "irq",
-        .to = "upcall",
-        .scene = 1,
-        .params = {TM_NAMED_PARAM("core", "asleep", "busy")},
-        .setup = alarm_setup,
-        .sample = alarm_sample,
-        .finish = alarm_finish,
-    },
-};
-
-const struct tm_app tm_app = {.name = "irq", TM_BENCHES(benches)};
+TM_BENCH(irq_entry, .from = "irq", .setup = setup_entry, .sample = alarm_sample,
+         .finish = alarm_finish);
+TM_BENCH(irq_upcall, .from = "irq", .to = "upcall", .setup = alarm_setup, .sample = alarm_sample,
+         .finish = alarm_finish);
+TM_APP(irq);

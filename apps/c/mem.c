@@ -10,17 +10,13 @@
 /* A loop that copies or fills has to stay one: without this it would become a call of memcpy. */
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 
-#define NODES 500
-#define COPY_MAX 16384
-#define AREA_MAX (2 * COPY_MAX)
-
-#define KIB(n) ((n)*1024)
-#define SIZES                                                                                      \
-    TM_PARAM("size", 32, 64, 128, 256, 512, KIB(1), KIB(2), KIB(3), KIB(4), KIB(5), KIB(6),        \
-             KIB(7), KIB(8), KIB(9), KIB(10), KIB(11), KIB(12), KIB(13), KIB(14), KIB(15),         \
-             KIB(16))
+#define NODES TM_INNER_mem_latency
+#define BYTES TM_INNER_mem_read_byte
+#define AREA_MAX (2 * TM_MAX_mem_copy_asm_size)
 
 TM_HEAP(32832); /* AREA_MAX, and what it takes to begin on a multiple of 64 */
+_Static_assert(BYTES == TM_INNER_mem_write_byte, "one area serves both");
+_Static_assert(AREA_MAX + 64 == 32832, "the heap is what the largest copy takes");
 
 /* The rows take turns with this memory; each sets it up anew. */
 static uint8_t *area;
@@ -139,11 +135,11 @@ static bool finish_write(struct tm_run *run) {
     return tm_verify(run, !left);
 }
 
-/* Bytes 0, 1, 2, … 255, 0, …: the last one of TM_BYTES is 255. */
+/* Bytes 0, 1, 2, … 255, 0, …: the last one of BYTES is 255. */
 static bool setup_bytes(struct tm_run *run) {
-    if (!has_area(run, TM_BYTES))
+    if (!has_area(run, BYTES))
         return false;
-    for (uint32_t i = 0; i < TM_BYTES; i++)
+    for (uint32_t i = 0; i < BYTES; i++)
         area[i] = (uint8_t)i;
     run->shot.arg = area;
     return true;
@@ -152,13 +148,13 @@ static bool setup_bytes(struct tm_run *run) {
 static bool setup_write_bytes(struct tm_run *run) {
     if (!setup_bytes(run))
         return false;
-    run->expect = (uintptr_t)area + TM_BYTES;
+    run->expect = (uintptr_t)area + BYTES;
     return true;
 }
 
 static bool finish_write_bytes(struct tm_run *run) {
     uint32_t left = 0;
-    for (uint32_t i = 0; i < TM_BYTES; i++)
+    for (uint32_t i = 0; i < BYTES; i++)
         left |= area[i];
     return tm_verify(run, !left);
 }
@@ -166,12 +162,12 @@ static bool finish_write_bytes(struct tm_run *run) {
 /* The last word that straddles has the last bytes in it: the one at `offset` before the end. */
 static bool setup_straddling(struct tm_run *run) {
     uint32_t offset = run->value[0];
-    if (!has_area(run, TM_BYTES + 4))
+    if (!has_area(run, BYTES + 4))
         return false;
-    for (uint32_t i = 0; i < TM_BYTES + 4; i++)
+    for (uint32_t i = 0; i < BYTES + 4; i++)
         area[i] = (uint8_t)i;
     run->shot.arg = area + offset;
-    memcpy(&run->expect, area + offset + 4 * (TM_STRADDLES - 1), 4);
+    memcpy(&run->expect, area + offset + 4 * (TM_INNER_mem_misaligned - 1), 4);
     return true;
 }
 
@@ -208,59 +204,20 @@ static uint32_t write_const(void *arg) {
     return 0;
 }
 
-/* The copies take as long as all other rows together: they have a boot of their own, beside the
- * other. */
-enum { ALONE = 0, COPIES = 1 };
-
 /* Events are counted up to 1 KiB: each further one brings as many again. */
-#define ROW(its_scene, its_id, its_body, its_setup, its_finish)                                    \
-    {                                                                                              \
-        .id = its_id, .samples = 100, .inner = 1, .body = its_body, .scene = its_scene,            \
-        .one_scene = true, .params = {SIZES}, .setup = its_setup, .finish = its_finish,            \
-        .events_to = KIB(1),                                                                       \
-    }
+#define ROW(row, its_body, its_setup, its_finish)                                                  \
+    TM_BENCH(row, .body = its_body, .setup = its_setup, .finish = its_finish, .events_to = 1024)
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "mem.latency",
-        .samples = 1000,
-        .inner = NODES,
-        .body = tm_list_walk,
-        .params = {TM_PARAM("stride", 16, 32, 64)},
-        .setup = setup_list,
-        .finish = finish_list,
-    },
-    ROW(COPIES, "mem.copy_memcpy", copy_memcpy, setup_copy, finish_copy),
-    ROW(COPIES, "mem.copy_loop", copy_loop, setup_copy, finish_copy),
-    ROW(COPIES, "mem.copy_asm", tm_copy_words, setup_copy_asm, finish_copy),
-    ROW(ALONE, "mem.read_sum", read_sum, setup_sum, 0),
-    ROW(ALONE, "mem.read_asm", tm_read_words, setup_read, 0),
-    ROW(ALONE, "mem.write_const", write_const, setup_words, finish_write),
-    ROW(ALONE, "mem.write_asm", tm_write_words, setup_words, finish_write),
-    {
-        .id = "mem.read_byte",
-        .samples = 100,
-        .inner = TM_BYTES,
-        .body = tm_read_bytes,
-        .expect = 255,
-        .setup = setup_bytes,
-    },
-    {
-        .id = "mem.write_byte",
-        .samples = 100,
-        .inner = TM_BYTES,
-        .body = tm_write_bytes,
-        .setup = setup_write_bytes,
-        .finish = finish_write_bytes,
-    },
-    {
-        .id = "mem.misaligned",
-        .samples = 100,
-        .inner = TM_STRADDLES,
-        .body = tm_read_straddling,
-        .params = {TM_PARAM("offset", 1, 2, 3)},
-        .setup = setup_straddling,
-    },
-};
-
-const struct tm_app tm_app = {.name = "mem", TM_BENCHES(benches)};
+TM_BENCH(mem_latency, .body = tm_list_walk, .setup = setup_list, .finish = finish_list);
+ROW(mem_copy_memcpy, copy_memcpy, setup_copy, finish_copy);
+ROW(mem_copy_loop, copy_loop, setup_copy, finish_copy);
+ROW(mem_copy_asm, tm_copy_words, setup_copy_asm, finish_copy);
+ROW(mem_read_sum, read_sum, setup_sum, 0);
+ROW(mem_read_asm, tm_read_words, setup_read, 0);
+ROW(mem_write_const, write_const, setup_words, finish_write);
+ROW(mem_write_asm, tm_write_words, setup_words, finish_write);
+TM_BENCH(mem_read_byte, .body = tm_read_bytes, .expect = 255, .setup = setup_bytes);
+TM_BENCH(mem_write_byte, .body = tm_write_bytes, .setup = setup_write_bytes,
+         .finish = finish_write_bytes);
+TM_BENCH(mem_misaligned, .body = tm_read_straddling, .setup = setup_straddling);
+TM_APP(mem);

@@ -11,8 +11,7 @@ static void on_answer(uint32_t service, uint32_t length, uint32_t address, void 
 }
 
 int main(void) {
-    static char name[] = SERVER_NAME;
-    struct tock_return server = tm_ipc_find(name, sizeof name - 1);
+    struct tock_return server = tm_peer_find(SERVER_NAME, 1);
     if (tock_failed(server))
         return (int)server.word[0];
     tm_ipc_listen(server.word[0], on_answer);

@@ -3,7 +3,7 @@
  * An app that starts again whenever it is notified, and tells the app boot when it has. Prints
  * nothing.
  */
-#include "ipc.h"
+#include "peer.h"
 
 static uint32_t client;
 
@@ -22,14 +22,12 @@ static void on_notify(uint32_t sender, uint32_t length, uint32_t address, void *
 }
 
 int main(void) {
-    static char own[] = "restarter", boot[] = "boot";
-    struct tock_return self = tm_ipc_find(own, sizeof own - 1);
-    struct tock_return other = tm_ipc_find(boot, sizeof boot - 1);
+    struct tock_return self = tm_peer_find("restarter", 1);
+    struct tock_return other = tm_peer_find("boot", 1);
     if (tock_failed(self) || tock_failed(other))
         return 1;
     client = other.word[0];
     tm_ipc_serve(self.word[0], on_notify);
     tm_ipc_notify_client(client);
-    for (;;)
-        tock_yield_wait();
+    tm_peer_rest();
 }

@@ -22,11 +22,10 @@ static void on_grow(uint32_t sender, uint32_t length, uint32_t address, void *us
 }
 
 int main(void) {
-    static struct ring_name first, own, behind;
     struct tock_return found[] = {
-        ring_find(&first, 0),
-        ring_find(&own, tm_link.slot),
-        ring_find(&behind, (tm_link.slot + 1) % tm_link.slots),
+        ring_find(0),
+        ring_find(tm_link.slot),
+        ring_find((tm_link.slot + 1) % tm_link.slots),
     };
     for (int i = 0; i < 3; i++)
         if (tock_failed(found[i]))
@@ -35,6 +34,5 @@ int main(void) {
     next = found[2].word[0];
     tm_ipc_serve(found[1].word[0], on_token);
     tm_ipc_listen(ctx, on_grow);
-    for (;;)
-        tock_yield_wait();
+    tm_peer_rest();
 }

@@ -4,12 +4,12 @@
 #define TM_APPS_RING_H
 
 #include "bench.h"
-#include "ipc.h"
+#include "peer.h"
 
 /* The sizes of a working set, in the order in which ctx.c asks for them. */
-static const uint32_t ring_kib[] = {0, 1, 4};
+static const uint32_t ring_kib[] = {TM_VALUES_ctx_ring_kib};
 
-#define RING_WORDS 1024 /* the largest */
+#define RING_WORDS (256 * TM_MAX_ctx_ring_kib) /* the largest */
 
 /* Reads every word of the first so many KiB, as mem.read_asm does. */
 static inline void ring_walk(uint32_t set[RING_WORDS], uint32_t kib) {
@@ -18,17 +18,9 @@ static inline void ring_walk(uint32_t set[RING_WORDS], uint32_t kib) {
         tm_read_words(&span);
 }
 
-struct ring_name {
-    char text[6];
-};
-
-/* The process in this slot: ctx, ring, ring2, ring3, as the tool names them. */
-static inline struct tock_return ring_find(struct ring_name *name, uint32_t slot) {
-    if (slot == 0)
-        *name = (struct ring_name){"ctx"};
-    else
-        *name = (struct ring_name){{'r', 'i', 'n', 'g', (char)('0' + slot)}};
-    return tm_ipc_find(name->text, slot == 0 ? 3 : slot == 1 ? 4 : 5);
+/* The process in this slot: ctx, ring, ring2, ring3. */
+static inline struct tock_return ring_find(uint32_t slot) {
+    return slot == 0 ? tm_peer_find("ctx", 1) : tm_peer_find("ring", slot);
 }
 
 #endif

@@ -12,12 +12,4 @@ static void on_ask(uint32_t client, uint32_t length, uint32_t address, void *use
 }
 
 /* Which of its kind this is follows from its slot: the first one stands in slot 1. */
-int main(void) {
-    static struct sharer_name name;
-    struct tock_return found = sharer_find(&name, tm_link.slot);
-    if (tock_failed(found))
-        return (int)found.word[0];
-    tm_ipc_serve(found.word[0], on_ask);
-    for (;;)
-        tock_yield_wait();
-}
+int main(void) { return tm_peer_serve("sharer", tm_link.slot, on_ask); }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The app syscall: one or two system calls in each sample. The bodies are in asm/syscalls.S. */
-#include "alarm.h"
 #include "sharer.h"
 
-#define BUFFER_MAX 4096
-
 static uint8_t upcall_ran; /* the kernel's answer to yield-no-wait */
-static uint8_t buffer[BUFFER_MAX];
+static uint8_t buffer[TM_MAX_syscall_allow_rw_size];
 static uint8_t *base; /* where the break was before the rows that move it */
 
 TM_HEAP(1024);
@@ -93,11 +90,10 @@ static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *u
 
 /* Asks as many others to share, one after the other, and looks into what each gives. */
 static bool setup_regions(struct tm_run *run) {
-    static struct sharer_name name;
-    if (!tm_require(run, "nap", tm_nap(5)))
+    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
     for (uint32_t slot = 1; slot <= run->value[0]; slot++) {
-        struct tock_return found = sharer_find(&name, slot);
+        struct tock_return found = tm_peer_find("sharer", slot);
         if (!tm_require(run, "ipc_discover", found))
             return false;
         uint32_t sharer = found.word[0];
@@ -113,129 +109,34 @@ static bool setup_regions(struct tm_run *run) {
     return true;
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "syscall.command",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_command,
-        .expect = TOCK_SUCCESS_U32_U32,
-        .returns_any = TM_BY_ABI(true, false),
-        .call = "command",
-        .finish = finish_command,
-    },
-    {
-        .id = "syscall.command_absent",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_command_absent,
-        .expect = TM_BY_ABI(-TOCK_NODEVICE, TOCK_FAILURE),
-        .call = "command",
-        .setup = setup_absent,
-        .finish = finish_absent,
-    },
-    {
-        .id = "syscall.yield_no_wait",
-        .samples = 1000,
-        .inner = 1,
-        .body = TM_BY_ABI(0, tm_syscall_yield_no_wait),
-        .returns_any = true, /* a yield leaves nothing defined in a0 */
-        .call = "yield",
-        .skip = TM_BY_ABI("version 1 has no yield-no-wait", 0),
-        .setup = setup_yield,
-        .finish = finish_yield,
-    },
-    {
-        .id = "syscall.subscribe",
-        .samples = 1000,
-        .inner = 2,
-        .body = tm_syscall_subscribe,
-        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
-        .call = "subscribe",
-        .setup = setup_subscribe,
-        .finish = finish_subscribe,
-    },
-    {
-        .id = "syscall.allow_ro",
-        .samples = 1000,
-        .inner = 2,
-        .body = TM_BY_ABI(0, tm_syscall_allow_ro),
-        .expect = TOCK_SUCCESS_U32_U32,
-        .call = "allow_ro",
-        .skip = TM_BY_ABI("version 1 has one allow: allow_rw", 0),
-        .params = {TM_PARAM("size", 0, 64, BUFFER_MAX)},
-        .setup = setup_allow,
-        .finish = finish_allow,
-    },
-    {
-        .id = "syscall.allow_rw",
-        .samples = 1000,
-        .inner = 2,
-        .body = tm_syscall_allow_rw,
-        .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32),
-        .call = "allow_rw",
-        .params = {TM_PARAM("size", 0, 64, BUFFER_MAX)},
-        .setup = setup_allow,
-        .finish = finish_allow,
-    },
-    {
-        .id = "syscall.memop",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_memop,
-        .expect = TOCK_SUCCESS_U32,
-        .returns_any = TM_BY_ABI(true, false),
-        .call = "memop",
-        .finish = finish_memop,
-    },
-    {
-        .id = "syscall.sbrk",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_sbrk,
-        .expect = TOCK_SUCCESS_U32,
-        .returns_any = TM_BY_ABI(true, false),
-        .call = "sbrk",
-        .setup = setup_break,
-        .before = before_break,
-        .finish = finish_sbrk,
-    },
-    {
-        .id = "syscall.brk",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_brk,
-        .expect = TM_BY_ABI(0, TOCK_SUCCESS),
-        .call = "brk",
-        .setup = setup_break,
-        .before = before_break,
-        .finish = finish_break,
-    },
-    {
-        .id = "syscall.by_processes",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_command,
-        .expect = TOCK_SUCCESS_U32_U32,
-        .returns_any = TM_BY_ABI(true, false),
-        .call = "command",
-        .scene = 1,
-        .params = {TM_PARAM("processes", 1, 2, 3, 4)},
-        .finish = finish_command,
-    },
-    {
-        .id = "syscall.by_regions",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_syscall_command,
-        .expect = TOCK_SUCCESS_U32_U32,
-        .returns_any = TM_BY_ABI(true, false),
-        .call = "command",
-        .scene = 5,
-        .params = {TM_PARAM("regions", 0, 1, 2)},
-        .setup = setup_regions,
-        .finish = finish_command,
-    },
-};
+/* The rows of the one command, whatever is beside it. */
+#define COMMAND                                                                                    \
+    .body = tm_syscall_command, .expect = TOCK_SUCCESS_U32_U32,                                    \
+    .returns_any = TM_BY_ABI(true, false), .call = "command", .finish = finish_command
 
-const struct tm_app tm_app = {.name = "syscall", TM_BENCHES(benches)};
+TM_BENCH(syscall_command, COMMAND);
+TM_BENCH(syscall_command_absent, .body = tm_syscall_command_absent,
+         .expect = TM_BY_ABI(-TOCK_NODEVICE, TOCK_FAILURE), .call = "command",
+         .setup = setup_absent, .finish = finish_absent);
+TM_BENCH(syscall_yield_no_wait, .body = TM_BY_ABI(0, tm_syscall_yield_no_wait),
+         .returns_any = true, /* a yield leaves nothing defined in a0 */
+         .call = "yield", .setup = setup_yield, .finish = finish_yield);
+TM_BENCH(syscall_subscribe, .body = tm_syscall_subscribe,
+         .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32), .call = "subscribe",
+         .setup = setup_subscribe, .finish = finish_subscribe);
+TM_BENCH(syscall_allow_ro, .body = TM_BY_ABI(0, tm_syscall_allow_ro),
+         .expect = TOCK_SUCCESS_U32_U32, .call = "allow_ro", .setup = setup_allow,
+         .finish = finish_allow);
+TM_BENCH(syscall_allow_rw, .body = tm_syscall_allow_rw,
+         .expect = TM_BY_ABI(0, TOCK_SUCCESS_U32_U32), .call = "allow_rw", .setup = setup_allow,
+         .finish = finish_allow);
+TM_BENCH(syscall_memop, .body = tm_syscall_memop, .expect = TOCK_SUCCESS_U32,
+         .returns_any = TM_BY_ABI(true, false), .call = "memop", .finish = finish_memop);
+TM_BENCH(syscall_sbrk, .body = tm_syscall_sbrk, .expect = TOCK_SUCCESS_U32,
+         .returns_any = TM_BY_ABI(true, false), .call = "sbrk", .setup = setup_break,
+         .before = before_break, .finish = finish_sbrk);
+TM_BENCH(syscall_brk, .body = tm_syscall_brk, .expect = TM_BY_ABI(0, TOCK_SUCCESS), .call = "brk",
+         .setup = setup_break, .before = before_break, .finish = finish_break);
+TM_BENCH(syscall_by_processes, COMMAND);
+TM_BENCH(syscall_by_regions, COMMAND, .setup = setup_regions);
+TM_APP(syscall);

@@ -35,26 +35,8 @@ static bool setup_wait_for(struct tm_run *run) {
     return true;
 }
 
-static const struct tm_bench benches[] = {
-    {
-        .id = "upcall.yield_wait",
-        .samples = 1000,
-        .inner = 1,
-        .body = tm_upcall_yield_wait,
-        .expect = 1,
-        .setup = setup,
-        .finish = finish,
-    },
-    {
-        .id = "upcall.yield_wait_for",
-        .samples = 1000,
-        .inner = 1,
-        .body = TM_BY_ABI(0, tm_upcall_yield_wait_for),
-        .expect = RETURNED,
-        .skip = TM_BY_ABI("version 1 has no yield-wait-for", 0),
-        .setup = setup_wait_for,
-        .finish = finish,
-    },
-};
-
-const struct tm_app tm_app = {.name = "upcall", TM_BENCHES(benches)};
+TM_BENCH(upcall_yield_wait, .body = tm_upcall_yield_wait, .expect = 1, .setup = setup,
+         .finish = finish);
+TM_BENCH(upcall_yield_wait_for, .body = TM_BY_ABI(0, tm_upcall_yield_wait_for), .expect = RETURNED,
+         .setup = setup_wait_for, .finish = finish);
+TM_APP(upcall);

@@ -9,35 +9,9 @@
 #define TEXT(macro) TEXT_OF(macro)
 
 /* What a reading itself costs: the first row of every app, since the tool subtracts it there. */
-static const struct tm_bench time_read = {
-    .id = "time.read",
-    .samples = 1000,
-    .inner = 1,
-    .body = tm_body_empty,
-};
+TM_BENCH(time_read, .body = tm_body_empty);
 
 static struct tm_out out = {.write = tm_console_write};
-
-bool tm_skip(struct tm_run *run, const char *reason) {
-    run->skip_reason = reason;
-    return false;
-}
-
-bool tm_fail(struct tm_run *run, const char *call, const char *error) {
-    if (!run->failed_call) { /* what failed first is why */
-        run->failed_call = call;
-        run->failed_error = error;
-    }
-    return false;
-}
-
-bool tm_fail_with(struct tm_run *run, const char *call, struct tock_return returned) {
-    return tm_fail(run, call, tock_error_name(returned.word[0]));
-}
-
-bool tm_verify(struct tm_run *run, bool as_it_should) {
-    return as_it_should || tm_fail(run, "verify", "WRONG_RESULT");
-}
 
 static void begin_record(const struct tm_run *run, const char *kind) {
     tm_record(&out, kind);
@@ -54,16 +28,12 @@ static void begin_record(const struct tm_run *run, const char *kind) {
 static void print_bench(const struct tm_run *run) {
     const struct tm_bench *bench = run->bench;
     begin_record(run, "bench");
-    tm_record_number(&out, "inner", run->inner);
+    tm_record_number(&out, "inner", bench->inner);
     tm_record_number(&out, "n", run->samples);
-    if (bench->reads)
-        tm_record_number(&out, "reads", bench->reads);
-    if (bench->raw)
-        tm_record_words(&out, "net=raw");
     if (bench->from) {
         tm_record_words(&out, "clock=sim");
         tm_record_pair(&out, "from", bench->from);
-        tm_record_pair(&out, "to", bench->to);
+        tm_record_pair(&out, "to", run->to);
     }
     tm_record_end(&out);
 }
@@ -123,8 +93,8 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
         .bench = bench,
         .value = {value[0], value[1]},
         .samples = most(bench->samples),
-        .inner = bench->inner,
         .expect = bench->expect,
+        .to = bench->to,
         .shot = {.body = bench->body},
     };
     uint32_t taken = 0;
@@ -143,48 +113,34 @@ static uint32_t value_of(const struct tm_param *param, uint32_t i) {
     return param->numbers ? param->numbers[i] : i;
 }
 
-/* All values of the parameters from `depth` on, those before it being chosen. */
-static void measure_values(const struct tm_bench *bench, uint32_t value[TM_PARAMS_MAX],
-                           uint32_t depth) {
-    if (depth == TM_PARAMS_MAX || !bench->params[depth].name) {
-        measure(bench, value);
-        return;
-    }
-    for (uint32_t i = 0; i < bench->params[depth].count; i++) {
-        value[depth] = value_of(&bench->params[depth], i);
-        measure_values(bench, value, depth + 1);
-    }
-}
+/* A parameter that is not there has one value, which nobody looks at. */
+static uint32_t count_of(const struct tm_param *param) { return param->name ? param->count : 1; }
 
-/* What of a benchmark belongs to this scene. */
+/* What of a benchmark belongs to this scene: all values of the first parameter, or one. */
 static void measure_bench(const struct tm_bench *bench) {
-    uint32_t value[TM_PARAMS_MAX] = {0};
-    uint32_t i = tm_link.scene - bench->scene;
-    if (!bench->scene || bench->one_scene) {
-        if (tm_link.scene == bench->scene)
-            measure_values(bench, value, 0);
-    } else if (!bench->params[0].name) {
-        if (i == 0)
-            measure(bench, value);
-    } else if (i < bench->params[0].count) {
-        value[0] = value_of(&bench->params[0], i);
-        measure_values(bench, value, 1);
-    }
+    const struct tm_param *first = &bench->params[0], *second = &bench->params[1];
+    uint32_t scene = tm_link.scene - bench->scene;
+    if (scene >= bench->scenes)
+        return;
+    uint32_t begin = bench->scenes == 1 ? 0 : scene;
+    uint32_t end = bench->scenes == 1 ? count_of(first) : scene + 1;
+    for (uint32_t i = begin; i < end; i++)
+        for (uint32_t j = 0; j < count_of(second); j++)
+            measure(bench, (uint32_t[]){value_of(first, i), value_of(second, j)});
 }
 
 int main(void) {
     out.app = tm_app.name;
-    tm_record(&out, "begin proto=1 lang=c abi=" TEXT(TM_ABI));
+    tm_record(&out, "begin proto=1 lang=" TM_LANG " abi=" TEXT(TM_ABI));
     tm_record_number(&out, "apps", tm_link.apps);
     tm_record_words(&out, "perf=" TEXT(TM_PERF));
-    tm_record_quoted(&out, "cc", "riscv64-unknown-elf-gcc " __VERSION__ " " TM_CFLAGS);
+    tm_record_quoted(&out, "cc", TM_CC);
     tm_record_end(&out);
 
-    const uint32_t none[TM_PARAMS_MAX] = {0};
-    measure(&time_read, none);
+    measure(&tm_bench_time_read, (uint32_t[TM_PARAMS_MAX]){0});
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
-        if (is_wanted(&tm_app.benches[i]))
-            measure_bench(&tm_app.benches[i]);
+        if (is_wanted(tm_app.benches[i]))
+            measure_bench(tm_app.benches[i]);
 
     tm_record(&out, "end ok");
     tm_record_end(&out);

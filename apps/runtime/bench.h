@@ -2,8 +2,8 @@
 /*
  * The benchmark harness: what an app of benchmarks consists of.
  *
- * An app is one `tm_app` with a table of benchmarks; main() is the harness's. A benchmark gives one
- * row for each value of its parameters, and a row goes like this:
+ * An app is its group's benchmarks; main() is the harness's. A benchmark gives one row for each
+ * value of its parameters, and a row goes like this:
  *
  *     setup      once: prepares the body, may give up by tm_skip() or tm_fail()
  *     samples    before, outside of the sample; then read counters, body, read counters: nothing
@@ -22,13 +22,13 @@
 #include "bodies.h"
 #include "tock.h"
 
-#define TM_SAMPLES_MAX 1000
 #define TM_PARAMS_MAX 2
 
 struct tm_run;
 typedef bool tm_hook(struct tm_run *run); /* false once tm_skip() or tm_fail() was called */
 
-/* A parameter: its values are numbers, or names, which the hooks know by their index. */
+/* A parameter: its values are numbers, or names, which the hooks know by their index
+ * (TM_INDEX_x_p_v). */
 struct tm_param {
     const char *name;
     const uint32_t *numbers;
@@ -36,49 +36,50 @@ struct tm_param {
     uint32_t count;
 };
 
-/* .params = {TM_PARAM("size", 32, 64), TM_NAMED_PARAM("beside", "alone", "spinner")} */
-#define TM_PARAM(its_name, ...)                                                                    \
-    {                                                                                              \
-        .name = its_name, .numbers = (const uint32_t[]){__VA_ARGS__},                              \
-        .count = sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)                        \
-    }
-#define TM_NAMED_PARAM(its_name, ...)                                                              \
-    {                                                                                              \
-        .name = its_name, .names = (const char *const[]){__VA_ARGS__},                             \
-        .count = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                       \
-    }
-
 struct tm_bench {
-    const char *id;   /* as in catalogue.toml */
+    /* What the catalogue says: TM_ROW_x of rows.h. */
+    const char *id;
     uint32_t samples; /* how many, at most TM_SAMPLES_MAX */
-    uint32_t inner;   /* operations in a sample, if setup does not say */
-    tm_body *body;    /* what is measured, if setup does not say */
-    uint32_t expect;  /* what body returns, if setup does not say */
-    bool returns_any; /* or it returns nothing that could be compared */
-    const char *call; /* the system call that the body makes, if one, for a fail record */
-    const char *skip; /* why it is not even tried, such as TM_BY_ABI("version 1 has no …", 0) */
-    uint32_t scene; /* its (first) parameter's i-th value runs in scene `scene` + i; 0: all in 0 */
-    bool one_scene; /* or all values run in this one */
-    uint32_t reads; /* pairs of readings in a sample of its own hook, if not 1 */
-    bool raw;       /* nothing is to be subtracted */
+    uint32_t inner;   /* operations in a sample */
+    uint32_t scene;   /* in which it runs; 0: where the app stands alone */
+    uint32_t scenes;  /* 1: all values there; else its first parameter's i-th in `scene` + i */
+    const char *skip; /* why it is not even tried on this version */
+    struct tm_param params[TM_PARAMS_MAX];
+
+    /* What its definition says. */
+    tm_body *body;      /* what is measured, if setup does not say */
+    uint32_t expect;    /* what body returns, if setup does not say */
+    bool returns_any;   /* or it returns nothing that could be compared */
+    const char *call;   /* the system call that the body makes, if one, for a fail record */
     const char *from;   /* the sample is the simulator's time from this mark (docs/protocol.md) */
-    const char *to;     /* to that one; the app prints none */
+    const char *to;     /* to that one, if setup does not say; the app prints none */
     uint32_t events_to; /* a sweep's last value that events are counted for; 0: all */
     bool all_samples;   /* a distribution: never ended early */
-    struct tm_param params[TM_PARAMS_MAX];
     tm_hook *setup;
     tm_hook *before;
     tm_hook *sample; /* takes the sample in place of the sampler, puts it into run->shot */
     tm_hook *finish;
 };
 
+/*
+ * A definition, by the id with "_" for its dot; and the app of a group, whose definitions are all
+ * that the catalogue has and no others: else it does not compile.
+ *
+ *     TM_BENCH(loop_empty, .body = tm_loop_empty, .setup = setup);
+ *     TM_APP(loop);
+ */
+#define TM_BENCH(row, ...) static const struct tm_bench tm_bench_##row = {TM_ROW_##row, __VA_ARGS__}
+#define TM_APP(group)                                                                              \
+    static const struct tm_bench *const tm_benches[] = {TM_BENCHES_##group};                       \
+    const struct tm_app tm_app = {#group, tm_benches, sizeof tm_benches / sizeof *tm_benches}
+
 /* One row while it is being measured. */
 struct tm_run {
     const struct tm_bench *bench;
     uint32_t value[TM_PARAMS_MAX]; /* of its parameters: a number, or the index of a name */
     uint32_t samples;              /* how many */
-    uint32_t inner;
     uint32_t expect;
+    const char *to;      /* the mark where a sample ends, by the simulator's clock */
     struct tm_shot shot; /* its body and arg are setup's to change; result is the last sample's */
     const char *skip_reason;
     const char *failed_call;
@@ -87,11 +88,9 @@ struct tm_run {
 
 struct tm_app {
     const char *name;
-    const struct tm_bench *benches;
+    const struct tm_bench *const *benches;
     uint32_t n_benches;
 };
-
-#define TM_BENCHES(table) .benches = table, .n_benches = sizeof(table) / sizeof *(table)
 
 /* Each app defines its own. */
 extern const struct tm_app tm_app;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The tockmark baseline kernel: the least that the Tock system-call interface can cost on OpenTitan
+//! The tockmark baseline kernel: the Tock system-call interface served by plain, small code on OpenTitan
 //! Earl Grey. It loads up to four applications from flash, keeps them apart with the PMP, runs them
 //! in user mode and serves one version of the interface: 2, or 1 if built so. It is not Tock and
 //! holds none of its code.

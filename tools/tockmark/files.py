@@ -4,13 +4,14 @@
 import contextlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 
 
-def write_whole(contents: dict[Path, str]) -> None:
+def write_whole(contents: Mapping[Path, str | bytes]) -> None:
     """Write files so that all are there or all are still the old ones, also on a full disk."""
     temporary: dict[Path, str] = {}
     path = Path()
@@ -18,8 +19,8 @@ def write_whole(contents: dict[Path, str]) -> None:
         for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, temporary[path] = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(content)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content if isinstance(content, bytes) else content.encode())
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(temporary[path], 0o644)

@@ -10,8 +10,8 @@ from tockmark.commands import doctor
 from tockmark.commands.common import AsJson, Debug
 from tockmark.errors import INCOMPLETE, OK
 from tockmark.files import write_whole
-from tockmark.validate import report, runner
-from tockmark.validate.row import Verdict, judge, load_unexplained
+from tockmark.validate import file, report, runner
+from tockmark.validate.row import Row, Verdict, judge, load_unexplained
 
 
 def register(app: typer.Typer) -> None:
@@ -47,15 +47,16 @@ def validate_verb(
 
     Builds the simulators that it needs. Exit code 0 only if every row is inside its bound or in
     validation/unexplained.toml with the same measurement."""
-    if show is not None:
-        judged = report.load(show)
-    else:
-        parts = runner.choose(only)
-        runner.build_simulators(parts)
-        judged = judge(runner.run(parts), load_unexplained())
-    data = report.as_json(judged)
-    print(report.text(data) if as_json else report.render(judged), end="", flush=True)
+    rows = file.load(show) if show is not None else _measured(only)
+    judged = judge(rows, load_unexplained())
+    print(report.as_json(judged) if as_json else report.render(judged).rstrip("\n"), flush=True)
     if output is not None:
-        write_whole({output: report.text(data)})
+        write_whole({output: file.text(rows)})
     wrong = any(item.verdict is Verdict.WRONG for item in judged)
     raise typer.Exit(INCOMPLETE if wrong else OK)
+
+
+def _measured(only: str | None) -> list[Row]:
+    parts = runner.choose(only)
+    runner.build_simulators(parts)
+    return runner.run(parts)

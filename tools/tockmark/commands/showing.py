@@ -11,13 +11,16 @@ import typer
 from tockmark import paths
 from tockmark.commands.common import Debug
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.result import result as results
+from tockmark.files import write_whole
+from tockmark.result.file import load
+from tockmark.result.model import Result
 from tockmark.suite import catalogue
 
 if TYPE_CHECKING:
     from tockmark.show import plot
 
 PLOTS = paths.ROOT / "build" / "plots"
+STUDY = paths.RESULTS / "paper-2021.json"
 
 
 class Format(StrEnum):
@@ -78,7 +81,7 @@ def plot_verb(
         output / f"{name}.{form.value}": plot.rendered(sheet, form.value)
         for name, sheet in drawn.items()
     }
-    plot.write(pictures)
+    write_whole(pictures)
     for path in pictures:
         print(paths.shown(path))
     absent = [name for name in wanted or () if name not in drawn]
@@ -96,7 +99,7 @@ def _named(files: list[Path]) -> list["plot.Named"]:
         names = [paths.shown(file) for file in files]
     if len(set(names)) < len(names):
         raise TockmarkError("a result is given twice", "give each file once")
-    return [plot.Named(name, results.load(file)) for name, file in zip(names, files, strict=True)]
+    return [plot.Named(name, load(file)) for name, file in zip(names, files, strict=True)]
 
 
 def report_verb(
@@ -108,12 +111,29 @@ def report_verb(
 ) -> None:
     """Write one HTML page about results, for people who did not run them: it needs no network.
 
-    Provenance, tables with what each row means, pictures, and the comparison to the floor and to
-    the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
-    from tockmark.show import report
+    Provenance, tables with what each row means, pictures, and the comparison to the baseline
+    and to the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
+    from tockmark.show import plot, report
 
     named = _named(files)
-    report.write(output, report.report(named, catalogue.load()))
+    study = plot.Named(STUDY.stem, load(STUDY)) if STUDY.exists() else None
+    page = report.report(named, catalogue.load(), _baseline(named[0].result), study)
+    write_whole({output: page})
     print(f"written {paths.shown(output)}")
-    whole = not any(results.incomplete(one.result) for one in named)
+    whole = not any(one.result.incomplete for one in named)
     raise typer.Exit(OK if whole else INCOMPLETE)
+
+
+def _baseline(result: Result) -> "plot.Named | None":
+    """The committed run of the baseline kernel that a result is to be held against: one on the same
+    machine, by the same interface. There is none for a run of the baseline itself."""
+    from tockmark.show import plot
+
+    if result.provenance.kernel.is_baseline:
+        return None
+    wanted = result.provenance.board.machine, result.provenance.abi
+    for path in sorted(paths.RESULTS.glob("baseline*.json")):
+        found = load(path)
+        if (found.provenance.board.machine, found.provenance.abi) == wanted:
+            return plot.Named(path.stem, found)
+    return None

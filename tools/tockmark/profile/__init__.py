@@ -8,7 +8,6 @@ trace (trace.py), its cycles are charged (attribute.py), and shown (report.py, f
 """
 
 import dataclasses
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +17,11 @@ from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.log.crc import crc16
 from tockmark.log.protocol import decode
-from tockmark.log.rows import Row, assemble
-from tockmark.profile import attribute, flame, report
+from tockmark.log.rows import RawRow, assemble
+from tockmark.profile import attribute, file, flame, report
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
+from tockmark.result import provenance
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Catalogue, Params, label
 from tockmark.target.board import Board
@@ -51,22 +51,6 @@ class Options:
     @property
     def label(self) -> str:
         return label(self.id, self.params)
-
-
-def choose(catalogue: Catalogue, text: str) -> tuple[str, Params]:
-    """What `call.args:n=3` names."""
-    id_, _, rest = text.partition(":")
-    if id_ not in catalogue.benchmarks:
-        raise TockmarkError(f"there is no benchmark '{id_}'", "`tockmark list` shows all")
-    variants = catalogue.benchmarks[id_].variants()
-    params = dict(part.partition("=")[::2] for part in rest.split(",") if part)
-    for variant in variants:
-        if {name: str(value) for name, value in variant.items()} == params:
-            return id_, variant
-    known = (":".join([id_, ",".join(f"{n}={v}" for n, v in p.items())]) for p in variants)
-    raise TockmarkError(
-        f"'{text}' names no row", f"choose one of: {', '.join(k.rstrip(':') for k in known)}"
-    )
 
 
 def default_out(id_: str, params: Params, kernel: Kernel, board: Board, icache: bool) -> Path:
@@ -129,17 +113,18 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     ]
     text = "\n".join([*head, "", report.tables(made)])
     subtitle = f"{head[1].split(' sha256')[0].removeprefix('kernel  ')}, {head[2][8:]}"
-    data = {
-        "id": options.id,
-        "params": options.params,
-        "icache": options.icache,
-        "kernel": {"name": options.kernel.name, "sha256": options.kernel.sha256},
-        "board": options.board.name,
-        **report.as_json(made),
-    }
+    measured = provenance.Kernel(
+        options.kernel.name,
+        options.kernel.path.name,
+        options.kernel.sha256,
+        opt_level=options.kernel.opt_level,
+    )
+    kept = file.stored(
+        made, options.id, options.params, options.icache, measured, options.board.name
+    )
     files = {
         "profile.txt": f"{text}\n",
-        "profile.json": f"{json.dumps(data, indent=1)}\n",
+        "profile.json": file.text(kept),
         "stacks.folded": attribute.folded(made.stacks()),
         "flame.svg": flame.svg(made, options.label, subtitle),
         "sample.txt": "".join(
@@ -209,7 +194,7 @@ def _checked(lines: Iterator[str]) -> Iterator[str]:
     return lines
 
 
-def _rows(log: str, group: str, options: Options) -> list[Row]:
+def _rows(log: str, group: str, options: Options) -> list[RawRow]:
     """The rows of the app up to the one asked for, which is the last."""
     measured = assemble(decode(log.splitlines()))
     app = next((app for _, app in measured.each() if app.name == group), None)
@@ -225,7 +210,7 @@ def _rows(log: str, group: str, options: Options) -> list[Row]:
     )
 
 
-def _runs_of(rows: list[Row], runs: list[list[str]]) -> list[list[str]]:
+def _runs_of(rows: list[RawRow], runs: list[list[str]]) -> list[list[str]]:
     """The runs of tm_sample that gave the last row: each row's samples follow one another, in the
     order of the rows; a benchmark that failed may have left others between them."""
     measured = [difference(run) for run in runs]

@@ -6,7 +6,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from tockmark.profile import phases
 from tockmark.profile.attribute import CAUSES, Line, Place, Profile
@@ -32,30 +31,6 @@ def tables(profile: Profile) -> str:
             *_table("function", _first(costly), profile.sample.cycles),
         ]
     )
-
-
-def as_json(profile: Profile) -> dict[str, Any]:
-    """The same numbers for other programs."""
-    return {
-        "cycles": profile.sample.cycles,
-        "instructions": profile.instructions,
-        "phases": _entries(profile.by(lambda place: place.phase)),
-        "functions": _entries(profile.by(function)),
-    }
-
-
-def _entries(lines: dict[str, Line]) -> list[dict[str, Any]]:
-    """The costly ones first; `in_body` is how many of the cycles the benchmark's body took."""
-    return [
-        {
-            "name": name,
-            "cycles": line.cycles,
-            "in_body": line.in_body,
-            "instructions": line.instructions,
-            "causes": {cause: line.causes[cause] for cause in CAUSES},
-        }
-        for name, line in sorted(lines.items(), key=lambda item: -item[1].cycles)
-    ]
 
 
 def function(place: Place) -> str:

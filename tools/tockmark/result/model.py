@@ -68,9 +68,11 @@ class Series:
     @cached_property
     def net(self) -> float | None:
         """Counts of one sample, signed; None if the cost of the readings is not known."""
-        if self.median is None:
-            return self.stated
-        return plain(self.median - self.overhead) if self.overhead is not None else None
+        return self.stated if self.median is None else self.net_of(self.median)
+
+    def net_of(self, counts: float) -> float | None:
+        """The counts of any one sample, net in the same way."""
+        return plain(counts - self.overhead) if self.overhead is not None else None
 
     @property
     def per_op(self) -> float | None:

@@ -16,9 +16,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from tockmark.log.protocol import expand
-from tockmark.result.result import Json
-from tockmark.show import view
+from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show.plot import (
     STYLE,
     STYLES,
@@ -132,7 +130,7 @@ def context_switch(named: list[Named]) -> Sheet | None:
     panels: dict[str, list[Curve]] = {}
     for one, icache in settings(named):
         rings = _rows(one.result, "ctx.ring", icache)
-        for kib in sorted({row["params"]["kib"] for row in rings}):
+        for kib in sorted({k for row in rings if isinstance(k := row.params.get("kib"), int)}):
             points = _sweep(one.result, "ctx.ring", "processes", icache, kib=kib)
             if points:
                 curve = Curve(f"working set {kib} KiB", *points)
@@ -189,19 +187,18 @@ def distributions(named: list[Named]) -> Sheet | None:
     """Rows of sched.* and irq.* that vary: what share of the samples is not above a value."""
     panels: dict[tuple[str, str], list[tuple[str, list[float], str]]] = {}
     for one, icache in settings(named):
-        clock = one.result["provenance"]["board"]["clock_hz"]
-        for row in view.rows(one.result):
-            spread = row["id"].startswith(SPREAD) and view.net(row) is not None
-            if not spread or row["icache"] is not icache or not row["cycles"]["samples"]:
+        clock = one.result.provenance.board.clock_hz
+        unit, scale = ("µs", 1e6 / clock) if clock else ("cycles", 1)
+        for row in one.result.table.values():
+            spread = row.id.startswith(SPREAD) and row.sound and row.icache is icache
+            if not spread or row.cycles is None or not row.cycles.samples or row.net is None:
                 continue
-            scale, shift = 1e6 / clock if clock else 1, row["cycles"]["overhead"] or 0
-            steady = sorted(expand(row["cycles"]["samples"])[1:])
-            values = [float((sample - shift) * scale) for sample in steady]
-            label = " ".join(f"{key}={value}" for key, value in row["params"].items())
-            label += f"\nn {len(values)}, median {values[len(values) // 2]:.4g},"
+            nets = (row.cycles.net_of(sample) for sample in sorted(row.cycles.steady))
+            values = [net * scale for net in nets if net is not None]
+            label = " ".join(f"{key}={value}" for key, value in row.params.items())
+            label += f"\nn {len(values)}, median {row.net * scale:.4g},"
             label += f"\nworst {values[-1]:.4g}"
-            where = row["id"], series_name(one, icache, named)
-            unit = "µs" if clock else "cycles"
+            where = row.id, series_name(one, icache, named)
             panels.setdefault(where, []).append((label.strip(), values, unit))
     varied = {i for (i, _), s in panels.items() if any(v[0] != v[-1] for _, v, _ in s)}
     panels = {
@@ -227,15 +224,14 @@ def distributions(named: list[Named]) -> Sheet | None:
 def before_after(named: list[Named]) -> Sheet | None:
     """Every benchmark of the first result against the others: the ratio of net cycles; a benchmark
     with parameters is one line, from its least to its greatest ratio."""
-    first = {view.name(row): view.per_op(row) for row in view.rows(named[0].result)}
+    first = named[0].result.table
     ratios: dict[str, dict[str, list[float]]] = {}
     for one in named[1:]:
-        for row in view.rows(one.result):
-            value, base = view.per_op(row), first.get(view.name(row))
-            if value and base and value > 0 and base > 0:
-                cache = "" if row["icache"] is None else f" ({view.ICACHE[row['icache']]})"
-                line = ratios.setdefault(f"{row['id']}{cache}", {})
-                line.setdefault(one.name, []).append(value / base)
+        for key, row in one.result.table.items():
+            if (times := ratio(first.get(key), row)) is not None:
+                cache = "" if row.icache is None else f" ({ICACHE[row.icache]})"
+                line = ratios.setdefault(f"{row.id}{cache}", {})
+                line.setdefault(one.name, []).append(times)
     if not ratios:
         return None
     title = f"Net cycles compared with {named[0].name}"
@@ -282,44 +278,45 @@ def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
     return {name: sheet for name, sheet in drawn.items() if sheet is not None}
 
 
-def _rows(result: Json, id_: str, icache: bool | None) -> list[Json]:
-    return [row for row in view.rows(result) if row["id"] == id_ and row["icache"] is icache]
+def _rows(result: Result, id_: str, icache: bool | None) -> list[Row]:
+    """The rows of a benchmark that can be drawn."""
+    rows = result.table.values()
+    return [row for row in rows if row.id == id_ and row.icache is icache and row.sound]
 
 
-def _bytes_a_cycle(row: Json) -> float | None:
-    value = view.per_op(row)
-    return row["params"]["size"] / value if value and value > 0 else None
+def _bytes_a_cycle(row: Row) -> float | None:
+    size, cycles = row.params["size"], row.per_op
+    return size / cycles if isinstance(size, int) and cycles and cycles > 0 else None
 
 
 def _sweep(
-    result: Json,
+    result: Result,
     id_: str,
     x: str,
     icache: bool | None,
-    value: Callable[[Json], float | None] = view.per_op,
+    value: Callable[[Row], float | None] = lambda row: row.per_op,
     **fixed: object,
 ) -> tuple[list[float], list[float]] | None:
     """A benchmark by one parameter, the others as given."""
     points = sorted(
-        (row["params"][x], y)
+        (float(at), y)
         for row in _rows(result, id_, icache)
-        if row["params"].keys() == {x, *fixed}
-        and isinstance(row["params"][x], int)
-        and all(row["params"][name] == wanted for name, wanted in fixed.items())
+        if row.params.keys() == {x, *fixed}
+        and isinstance(at := row.params[x], int)
+        and all(row.params[name] == wanted for name, wanted in fixed.items())
         and (y := value(row)) is not None
     )
-    return ([float(at) for at, _ in points], [y for _, y in points]) if points else None
+    return ([at for at, _ in points], [y for _, y in points]) if points else None
 
 
-def _swept(result: Json) -> list[tuple[str, str]]:
+def _swept(result: Result) -> list[tuple[str, str]]:
     """The benchmarks with one number as their only parameter, and what it is called."""
-    found = {
-        (row["id"], next(iter(row["params"])))
-        for row in view.rows(result)
-        if len(row["params"]) == 1 and not row["id"].startswith(OWN)
-    }
-    order = list(dict.fromkeys(row["id"] for row in result["rows"]))
-    return sorted(found, key=lambda pair: order.index(pair[0]))
+    found = [
+        (row.id, next(iter(row.params)))
+        for row in result.table.values()
+        if len(row.params) == 1 and not row.id.startswith(OWN)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _labels(panels: Iterable[list[Curve]]) -> list[str]:

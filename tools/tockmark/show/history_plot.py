@@ -8,8 +8,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from tockmark.errors import TockmarkError
+from tockmark.files import write_whole
 from tockmark.judge.history import Series
-from tockmark.show.plot import DPI, FORMATS, STYLE, STYLES, WIDTH, write
+from tockmark.show.plot import DPI, FORMATS, STYLE, STYLES, WIDTH
 
 HEIGHT = 3.6  # inches
 DATES = 10  # at most so many are written below
@@ -29,7 +30,7 @@ def draw(found: list[Series], path: Path) -> None:
         figure = _figure(found)
         metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
         figure.savefig(out, format=form, metadata=metadata)
-    write({path: out.getvalue()})
+    write_whole({path: out.getvalue()})
 
 
 def _figure(found: list[Series]) -> Figure:

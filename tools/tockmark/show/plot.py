@@ -5,12 +5,10 @@ figures.py says what is drawn; here is how: readable in black and white (every l
 marker and dashes), a unit on every axis, and below each picture where its numbers come from.
 """
 
-import contextlib
 import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -18,10 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from tockmark.errors import TockmarkError
-from tockmark.paths import shown
-from tockmark.result.result import Json
-from tockmark.show import view
+from tockmark.result.model import ICACHE, Result
 
 FORMATS = ("svg", "png")
 WIDTH = 8.0  # inches
@@ -64,7 +59,7 @@ class Named:
     """A result and what it is called in a legend."""
 
     name: str
-    result: Json
+    result: Result
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ class Sheet:
         for place, one in enumerate(named):
             prefix = f"{one.name}: " if len(named) > 1 else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), prefix + view.provenance(one.result)),
+                *(0.012, 1 - (place + 0.5) / len(named), prefix + one.result.provenance.line),
                 **{"fontsize": 6.5, "color": "#444444", "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
@@ -132,26 +127,20 @@ Drawer = Callable[[list[Named]], Sheet | None]
 
 def settings(named: list[Named]) -> list[tuple[Named, bool | None]]:
     """Every result with every cache setting that it has rows of."""
-    return [
-        (one, icache)
-        for one in named
-        for icache in (True, False, None)
-        if any(row["icache"] is icache for row in one.result["rows"])
-    ]
+    return [(one, icache) for one in named for icache in one.result.icaches]
 
 
 def common_clock(named: list[Named]) -> int | None:
     """The clock, if all results have the same."""
-    clocks = {one.result["provenance"]["board"]["clock_hz"] for one in named}
-    clock: int | None = clocks.pop() if len(clocks) == 1 else None
-    return clock
+    clocks = {one.result.provenance.board.clock_hz for one in named}
+    return clocks.pop() if len(clocks) == 1 else None
 
 
 def series_name(one: Named, icache: bool | None, named: list[Named]) -> str:
     """What a line or a row of panels is called: only what tells it from the others."""
-    caches = {row["icache"] for other in named for row in other.result["rows"]}
+    caches = {setting for _, setting in settings(named)}
     parts = [one.name] if len(named) > 1 else []
-    parts += [f"i-cache {view.ICACHE[icache]}"] if len(caches) > 1 or not parts else []
+    parts += [f"i-cache {ICACHE[icache]}"] if len(caches) > 1 or not parts else []
     return ", ".join(parts)
 
 
@@ -169,20 +158,3 @@ def _numbered(svg: bytes) -> bytes:
     the layout leaves to chance."""
     ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}
     return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
-
-
-def write(pictures: dict[Path, bytes]) -> None:
-    """Write pictures, each whole or not at all."""
-    for path, content in pictures.items():
-        temporary = path.with_name(f".{path.name}.part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(content)
-            temporary.replace(path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise TockmarkError(
-                f"cannot write {shown(path)}: {error.strerror}",
-                "make room or choose another folder with -o",
-            ) from error

@@ -2,32 +2,28 @@
 """The verb `report`: one HTML page that needs nothing else, for people who did not run the suite.
 
 It holds where the numbers come from, every row with what it means, the pictures of `plot`, and the
-comparison to the floor (the baseline kernel) and to the study of 2021. templates/report.html is
-the page; here is what it is filled with.
+comparison to the baseline kernel and to the study of 2021. templates/report.html is the page; here
+is what it is filled with.
 """
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import jinja2
 
-from tockmark import paths
-from tockmark.result import result as results
-from tockmark.result.result import Json, incomplete
-from tockmark.show import figures, plot, view
+from tockmark.result.model import ICACHE, Result, Row, ratio
+from tockmark.result.provenance import Timing
+from tockmark.show import figures, plot, table, text
 from tockmark.show.plot import Named
-from tockmark.suite.catalogue import OVERHEAD, STRANGERS, Benchmark, Catalogue, Params, label
-
-STUDY = paths.RESULTS / "paper-2021.json"
-FLOOR_KERNEL = "tockmark-baseline"
+from tockmark.suite.catalogue import Benchmark, Catalogue, label
 
 # What a reader may take from cycle counts, by what they have been compared with.
-TIMING = {
+TIMING: dict[Timing, str] = {
     "hardware": "Measured on hardware.",
     "checked-against-hardware": "Simulated; the model of this machine was compared with "
     "measurements on hardware, and met them within a stated bound (docs/validation.md).",
+    "checked-against-board": "Simulated; the model of this machine was compared with runs of the "
+    "suite on such a board (docs/validation.md).",
     "checked-against-rtl": "Simulated; the model of this machine was compared with the chip's own "
     "RTL, and met it exactly (docs/validation.md). Not compared with a chip.",
     "unchecked": "Nothing is known of how true these cycle counts are: the log does not tell what "
@@ -36,17 +32,23 @@ TIMING = {
     "suite runs. Instruction counts hold.",
 }
 
-Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
+UNKNOWN = "not known"
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of a table: a benchmark with parameters, what each result has for it."""
+class Line(table.Line):
+    """One line of a table, a column being a result with a cache setting."""
 
-    name: str
-    cells: list[Json | None]  # by column: a result with a cache setting
-    floor: float | None  # cycles an operation of the baseline kernel, for the first column
-    study: Json | None
+    baseline: Row | None  # with the setting of the first column
+
+    @property
+    def name(self) -> str:
+        return label("", self.params).strip() or self.id
+
+    @property
+    def first(self) -> Row | None:
+        """The first column that has the row."""
+        return next((row for row in self.rows if row and row.sound), None)
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,20 @@ class Group:
     lines: list[Line]
 
 
-def report(named: list[Named], catalogue: Catalogue) -> str:
-    """The whole page."""
+@dataclass(frozen=True)
+class Studied:
+    """A row of the study, and what each result has for it."""
+
+    row: Row
+    ours: list[Row | None]
+
+
+def report(
+    named: list[Named], catalogue: Catalogue, baseline: Named | None, study: Named | None
+) -> str:
+    """The whole page. `baseline` is the run to hold the first result against, if there is one."""
     columns = plot.settings(named)
-    floor = _floor(named[0].result)
-    study = Named(STUDY.stem, results.load(STUDY)) if STUDY.exists() else None
-    sections = _sections(named, columns, catalogue, floor, study)
+    without = [one for one, icache in columns if icache is not True] or named
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tockmark.show"),
         autoescape=True,
@@ -72,34 +82,31 @@ def report(named: list[Named], catalogue: Catalogue) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["number"] = number
-    drawn = figures.draw(named)
     return environment.get_template("report.html").render(
         named=named,
-        columns=[(one, view.ICACHE[icache]) for one, icache in columns],
+        columns=[(one, ICACHE[icache]) for one, icache in columns],
         facts=[_facts(one.result) for one in named],
-        timing=dict.fromkeys(one.result["provenance"]["board"]["timing"] for one in named),
+        timing=dict.fromkeys(one.result.provenance.board.timing for one in named),
         timing_means=TIMING,
-        wrong=[(one.name, incomplete(one.result)) for one in named if incomplete(one.result)],
-        skipped=[(one.name, one.result["skipped"]) for one in named if one.result["skipped"]],
-        sections=sections,
-        floor=floor,
-        floor_facts=view.provenance(floor.result) if floor else "",
-        study=_study(named, columns, study) if study else [],
-        study_facts=view.provenance(study.result) if study else "",
-        is_floor=any(view.kernel(one.result).startswith(FLOOR_KERNEL) for one in named),
-        pictures=[(name, inline(sheet, name)) for name, sheet in drawn.items()],
+        sections=_sections(columns, catalogue, baseline),
+        moved=catalogue.moved,
+        baseline=baseline,
+        has_baseline=any(one.result.provenance.kernel.is_baseline for one in named),
+        study=study,
+        studied=_studied(without, study) if study else [],
+        without=without,
         same_study=any(_like(study, one) for one in named) if study else False,
-        view=view,
+        pictures=[(name, inline(sheet, name)) for name, sheet in figures.draw(named).items()],
         label=label,
+        ratio=ratio,
     )
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number without superfluous zeros, thousands apart."""
+    """A number as a page has it: thousands apart, a true minus."""
     if value is None:
         return "–"
-    text = f"{value:,.0f}" if value == int(value) else f"{value:,.{digits}f}"
-    return text.replace(",", "\u202f").replace("-", "\u2212")
+    return text.number(value, digits, ",").replace(",", "\u202f").replace("-", "\u2212")
 
 
 def inline(sheet: plot.Sheet, name: str) -> str:
@@ -114,109 +121,67 @@ def inline(sheet: plot.Sheet, name: str) -> str:
     )
 
 
-def _facts(result: Json) -> dict[str, str]:
+def _facts(result: Result) -> dict[str, str]:
     """The provenance of one result, in the order of the page."""
-    found = result["provenance"]
-    kernel, board = found["kernel"], found["board"]
-    compilers = dict.fromkeys(app["cc"] for app in found["apps"] if "cc" in app)
-    languages = dict.fromkeys(app["lang"] for app in found["apps"] if "lang" in app)
+    found = result.provenance
+    kernel, board = found.kernel, found.board
+    uart = board.uart_cycles_per_byte
     return {
-        "Kernel": view.kernel(result),
-        "Kernel image": _short(kernel["sha256"]),
-        "Built from commit": kernel["commit"] or "not known",
-        "System-call interface": f"version {found['abi']}" if found["abi"] else "not known",
-        "Board or machine": f"{board['name'] or 'not known'} ({board['machine'] or 'not known'})",
-        "Clock": view.clock(result),
-        "Timing": board["timing"],
-        "Simulator": _short(board["simulator_sha256"]),
-        "UART": f"{board['uart_cycles_per_byte']} cycles a byte"
-        if board["uart_cycles_per_byte"]
-        else "not known",
-        "Boots": str(len(found["boots"]) or "not known"),
-        "Apps": ", ".join([*languages, *compilers]) or "not known",
-        "Catalogue": _short(found["catalogue_sha256"]),
-        "Measured": found["date"],
-        "Tool": f"{found['tool']['name']} {found['tool']['version']}",
+        "Kernel": kernel.title,
+        "Kernel image": _short(kernel.sha256),
+        "Optimisation": f"opt-level {kernel.opt_level}" if kernel.opt_level else UNKNOWN,
+        "Built from commit": kernel.commit or UNKNOWN,
+        "System-call interface": f"version {found.abi}" if found.abi else UNKNOWN,
+        "Board or machine": f"{board.name or UNKNOWN} ({board.machine or UNKNOWN})",
+        "Clock": board.clock,
+        "Timing": board.timing,
+        "Simulator": _short(board.simulator_sha256),
+        "UART": f"{uart} cycles a byte" if uart else UNKNOWN,
+        "Boots": str(len(found.boots) or UNKNOWN),
+        "Apps": ", ".join([*found.said("lang"), *found.said("cc")]) or UNKNOWN,
+        "Catalogue": _short(found.catalogue_sha256),
+        "Measured": found.date,
+        "Tool": f"{found.tool.name} {found.tool.version}",
     }
 
 
 def _short(sha256: str | None) -> str:
-    return f"sha256 {sha256[:16]}…" if sha256 else "not known"
-
-
-def _key(row: Json) -> Key:
-    return row["id"], frozenset(row["params"].items()), row["icache"]
+    return f"sha256 {sha256[:16]}…" if sha256 else UNKNOWN
 
 
 def _sections(
-    named: list[Named],
-    columns: list[tuple[Named, bool | None]],
-    catalogue: Catalogue,
-    floor: Named | None,
-    study: Named | None,
+    columns: list[tuple[Named, bool | None]], catalogue: Catalogue, baseline: Named | None
 ) -> list[tuple[str, list[Group]]]:
-    """All rows of all results, by section and benchmark in the catalogue's order."""
-    tables = {id(one): {_key(row): row for row in view.rows(one.result)} for one in named}
-    lowest = {_key(row): row for row in view.rows(floor.result)} if floor else {}
-    told = {_key(row)[:2]: row for row in study.result["rows"]} if study else {}
-    order: dict[str, dict[str, Params]] = {id_: {} for id_ in catalogue.benchmarks}
-    for id_, params in catalogue.rows(catalogue.benchmarks):
-        order[id_][label(id_, params)] = params
-    for one in named:
-        for row in view.rows(one.result):
-            order.setdefault(row["id"], {})[label(row["id"], row["params"])] = row["params"]
-    sections: dict[str, list[Group]] = {name: [] for name in [*catalogue.sections(), STRANGERS]}
-    for id_, variants in order.items():
-        lines = []
-        for params in variants.values():
-            key = id_, frozenset(params.items())
-            cells = [tables[id(one)].get((*key, icache)) for one, icache in columns]
-            if any(cells):
-                base = lowest.get((*key, columns[0][1]))
-                name = label("", params).strip() or id_
-                lines.append(Line(name, cells, view.per_op(base) if base else None, told.get(key)))
-        if lines:
-            group = Group(id_, catalogue.benchmarks.get(id_), lines)
-            sections[catalogue.section_of(id_)].append(group)
-    return [(name, groups) for name, groups in sections.items() if groups]
-
-
-def _floor(result: Json) -> Named | None:
-    """The committed run of the baseline kernel that a result is to be held against: one on the same
-    machine, by the same interface. The baseline kernel has no floor but itself."""
-    if view.kernel(result).startswith(FLOOR_KERNEL):
-        return None
-    wanted = result["provenance"]["board"]["machine"], result["provenance"]["abi"]
-    for path in sorted(paths.RESULTS.glob("baseline*.json")):
-        found = results.load(path)
-        if (found["provenance"]["board"]["machine"], found["provenance"]["abi"]) == wanted:
-            return Named(path.stem, found)
-    return None
+    """All rows of all results, by section and benchmark."""
+    beside = baseline.result.table if baseline else {}
+    tables, icaches = [one.result.table for one, _ in columns], [icache for _, icache in columns]
+    sections = []
+    for section, lines in table.sections(tables, icaches, catalogue):
+        groups: dict[str, Group] = {}
+        for line in lines:
+            known = catalogue.benchmarks.get(line.id)
+            key = line.id, frozenset(line.params.items()), icaches[0]
+            groups.setdefault(line.id, Group(line.id, known, [])).lines.append(
+                Line(line.id, line.params, line.rows, beside.get(key))
+            )
+        sections.append((section, list(groups.values())))
+    return sections
 
 
 def _like(study: Named, one: Named) -> bool:
     """Whether a result was measured as the study was: then its numbers should be the study's."""
-    mine, other = one.result["provenance"], study.result["provenance"]
-    machines = {mine["board"]["machine"], other["board"]["machine"]}
-    return len(machines) == 1 and len({mine["abi"], other["abi"]}) == 1
+    mine, other = one.result.provenance, study.result.provenance
+    return (mine.board.machine, mine.abi) == (other.board.machine, other.abi)
 
 
-def _study(
-    named: list[Named], columns: list[tuple[Named, bool | None]], study: Named
-) -> list[dict[str, Any]]:
+def _studied(without: list[Named], study: Named) -> list[Studied]:
     """The study's rows beside ours without the cache, as the study measured."""
-    without = [one for one, icache in columns if icache is not True] or named
-    lines = []
-    for row in study.result["rows"]:
-        ours = []
-        for one in without:
-            same = [r for r in view.rows(one.result) if _key(r)[:2] == _key(row)[:2]]
-            ours.append(next((r for r in same if r["icache"] is not True), None))
-        if any(ours) or "corrected" in row:
-            lines.append({"row": row, "ours": ours, "overhead": row["id"] == OVERHEAD})
-    return [{"names": [one.name for one in without], "lines": lines}] if lines else []
-
-
-def write(path: Path, page: str) -> None:
-    """Write the page, whole or not at all."""
-    results.write_whole({path: page})
+    tables = [
+        {row.key[:2]: row for row in one.result.table.values() if row.icache is not True}
+        for one in without
+    ]
+    lines = [
+        Studied(row, [table.get(row.key[:2]) for table in tables])
+        for row in study.result.table.values()
+    ]
+    return [x for x in lines if any(x.ours) or (x.row.published and x.row.published.corrected)]

@@ -9,16 +9,22 @@ LINE = 100  # columns of the widest table
 NONE = "-"
 
 
-def number(value: float | None, digits: int = 1) -> str:
-    """A number; a whole one without decimals, others with so many."""
+def number(value: float | None, digits: int = 1, group: str = "") -> str:
+    """A number; a whole one without decimals, others with so many. `group`, a comma, may stand
+    between thousands."""
     if value is None:
         return NONE
-    return f"{value:.0f}" if value == int(value) else f"{value:.{digits}f}"
+    return f"{value:{group}.0f}" if value == int(value) else f"{value:{group}.{digits}f}"
 
 
 def trimmed(value: float, digits: int = 3) -> str:
     """A number without superfluous zeros."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
+
+
+def rounded(value: float | None) -> float | None:
+    """A figure to be read: of a large one no more than a digit behind the point."""
+    return value if value is None or abs(value) < 100 else round(value, 1)
 
 
 def aligned(values: Sequence[float | None], digits: int = 3) -> list[str]:

@@ -4,6 +4,7 @@
 import hashlib
 import itertools
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,8 @@ class Benchmark:
     params: dict[str, list[int | str]]
     unit: str = "call"
     bytes: str | None = None  # the parameter that holds the bytes moved in a sample
+    bodies: tuple[str, ...] = ()  # its procedures in assembly, for the apps' build
+    skip_v1: str | None = None  # why it cannot be on version 1 of the interface
 
     @property
     def group(self) -> str:
@@ -106,6 +109,13 @@ class Catalogue:
             found += named
         return found
 
+    def rows_of(self, boot: Boot) -> int:
+        """How many rows a boot gives, time.read among them: of a benchmark that has several boots,
+        its share."""
+        shares = Counter(id_ for other in self.boots() for id_ in other.measures)
+        given = sum(len(self.benchmarks[id_].variants()) // shares[id_] for id_ in boot.measures)
+        return given + (OVERHEAD not in boot.measures)
+
     def cost(self, boot: Boot) -> float:
         """What a boot may take, more or less: which to start first."""
         return sum(self.benchmarks[id_].budget for id_ in boot.measures)
@@ -158,7 +168,10 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
         data = path.read_bytes()
         contents = tomllib.loads(data.decode())
         budget: float = contents["budget"]
-        benchmarks = [Benchmark(**{"params": {}, **entry}) for entry in contents["benchmark"]]
+        benchmarks = [
+            Benchmark(**{"params": {}, **entry, "bodies": tuple(entry.get("bodies", ()))})
+            for entry in contents["benchmark"]
+        ]
         boots = tuple(
             Boot(**{**entry, **{key: tuple(entry[key]) for key in ("slots", "measures")}})
             for entry in contents.get("boot", [])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue
+from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image
@@ -119,7 +119,7 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
 
 
 def _job(boot: Boot, icache: bool, options: Options) -> Job:
-    rows = len(options.catalogue.rows(boot.measures)) + (OVERHEAD not in boot.measures)
+    rows = options.catalogue.rows_of(boot)
     name = f"{boot.name}, {'on' if icache else 'off'}"
     weight = BOOTING + options.catalogue.cost(boot)
     return Job(boot, icache, Status(name, rows, weight=weight))

@@ -44,6 +44,7 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
         late = [int(slow * (400 + 37 * (i * i % 11))) + READ for i in range(40)]
         for beside in ("alone", "spinner"):
             row = _row("sched.alarm_lateness", {"beside": beside}, 0)
+            row.asked = len(late)
             row.series = {"cycles": [v + 900 * (beside == "spinner") for v in late]}
             app.rows.append(row)
         boots.append(Booted("all", icache, "time", {"time": app}))

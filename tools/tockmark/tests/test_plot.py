@@ -2,30 +2,32 @@
 """The pictures: that they hold the result's numbers, say their units and where they come from, can
 be read without colour, and are the same bytes for the same result."""
 
-import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark import paths
+from tockmark.commands import showing
 from tockmark.errors import TockmarkError
-from tockmark.result import result as results
-from tockmark.result.result import Json
-from tockmark.show import figures, plot, view
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.show import figures, plot
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
 from tockmark.tests import made
 
 
 @pytest.fixture(scope="module")
-def new() -> Json:
+def new() -> Result:
     return made.result(catalogue.load())
 
 
 @pytest.fixture(scope="module")
-def named(new: Json) -> list[Named]:
+def named(new: Result) -> list[Named]:
     return [Named("old", made.result(catalogue.load(), 1.2)), Named("new", new)]
 
 
@@ -38,7 +40,7 @@ def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list
     sheet = figures.draw(named, [name])[name]
     svg = plot.rendered(sheet, "svg").decode()
     for one in named:
-        assert f"{one.name}: {view.provenance(one.result)}" in svg
+        assert f"{one.name}: {one.result.provenance.line}" in svg
     for axes in (panel for panel in sheet.panels if panel.axison):
         labelled = [axes.get_xlabel(), axes.get_ylabel()]
         if name == "memory-bandwidth":  # panels of one row and one column share their scales
@@ -65,9 +67,10 @@ def test_lines_are_told_apart_without_colour(name: str, named: list[Named]) -> N
 
 @pytest.mark.parametrize("name", sorted({*figures.FIGURES} - {"before-after", "distributions"}))
 def test_a_line_looks_the_same_in_every_panel(name: str, named: list[Named]) -> None:
-    mixed = copy.deepcopy(named[0].result)
+    old = named[0].result
     gone = {"loop.align", "mem.copy_asm", "icache.nops"}  # so that its other lines come first
-    mixed["rows"] = [r for r in mixed["rows"] if r["id"] not in gone or r["icache"] is False]
+    rows = tuple(row for row in old.rows if row.id not in gone or row.icache is False)
+    mixed = replace(old, rows=rows)
     looks: dict[str, set[tuple[object, object]]] = {}
     for one in ([named[1], Named("mixed", mixed)], [Named("mixed", mixed), named[1]]):
         sheet = figures.draw(one, [name])[name]
@@ -92,53 +95,56 @@ def test_the_same_result_makes_the_same_bytes(named: list[Named]) -> None:
     assert not any(b"<dc:date>" in svg for svg in once.values())
 
 
-def test_a_line_holds_the_numbers_of_the_result(new: Json) -> None:
+def test_a_line_holds_the_numbers_of_the_result(new: Result) -> None:
     (axes,) = figures.draw([Named("new", new)], ["procedure-calls"])["procedure-calls"].panels
     on, off = axes.get_lines()
     assert values(on.get_xdata()) == list(range(1, 11))
     for line, icache in ((on, True), (off, False)):
         nets = [
-            row["cycles"]["net"]
-            for row in new["rows"]
-            if row["id"] == "call.args" and row["icache"] is icache
+            row.net for row in new.table.values() if row.id == "call.args" and row.icache is icache
         ]
         assert values(line.get_ydata()) == nets
 
 
-def test_bandwidth_is_bytes_by_net_cycles(new: Json) -> None:
+def test_bandwidth_is_bytes_by_net_cycles(new: Result) -> None:
     sheet = figures.draw([Named("new", new)], ["memory-bandwidth"])["memory-bandwidth"]
     line = sheet.grid[0][0].get_lines()[0]  # mem.copy_asm with the cache on
-    row = next(r for r in new["rows"] if r["id"] == "mem.copy_asm" and r["params"]["size"] == 4096)
+    row = next(r for r in new.rows if r.label == "mem.copy_asm size=4096")
+    assert row.net
     at = values(line.get_xdata()).index(4096)
-    assert values(line.get_ydata())[at] == 4096 / row["cycles"]["net"]
+    assert values(line.get_ydata())[at] == 4096 / row.net
 
 
-def test_a_wrong_row_is_not_drawn(new: Json) -> None:
-    wrong = copy.deepcopy(new)
-    for row in wrong["rows"]:
-        if row["id"] == "call.args" and row["params"]["n"] == 5:
-            row["errors"] = ["net cycles is -1, below zero"]
+def test_a_wrong_row_is_not_drawn(new: Result) -> None:
+    wrong = replace(
+        new,
+        rows=tuple(
+            replace(row, faults=("torn",)) if row.label == "call.args n=5" else row
+            for row in new.rows
+        ),
+    )
     sheet = figures.draw([Named("wrong", wrong)], ["procedure-calls"])["procedure-calls"]
     assert [5 in values(line.get_xdata()) for line in sheet.panels[0].get_lines()] == [False] * 2
 
 
-def test_pictures_without_rows_are_left_out(new: Json) -> None:
-    bare = {**new, "rows": [row for row in new["rows"] if row["id"] == "syscall.command"]}
+def test_pictures_without_rows_are_left_out(new: Result) -> None:
+    bare = replace(new, rows=tuple(row for row in new.rows if row.id == "syscall.command"))
     assert not figures.draw([Named("bare", bare)])
     both = [Named("bare", bare), Named("new", new)]
     assert "before-after" in figures.draw(both)
 
 
 def test_the_paper_can_be_drawn() -> None:
-    paper = results.load(Path(__file__).parents[3] / "results" / "paper-2021.json")
+    paper = file.load(paths.RESULTS / "paper-2021.json")
     sheets = figures.draw([Named("study", paper)])
     assert set(sheets) == {"procedure-calls", "memory-bandwidth"}
 
 
-def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Json) -> None:
+def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None:
     stored = tmp_path / "new.json"
-    stored.write_text(results.text(new), encoding="utf-8")
-    runner = CliRunner()
+    stored.write_text(file.text(new), encoding="utf-8")
+    runner, app = CliRunner(), typer.Typer()
+    showing.register(app)
     done = runner.invoke(app, ["plot", str(stored), "-o", str(tmp_path), "--format", "png"])
     assert done.exit_code == 0, done.output
     names = {path.stem for path in tmp_path.glob("*.png")}

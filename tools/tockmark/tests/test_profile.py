@@ -2,13 +2,14 @@
 """Profiles: from the lines of a trace to charges, stacks and a picture, on a small made-up run."""
 
 import itertools
+import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
-from tockmark import profile
 from tockmark.errors import TockmarkError
-from tockmark.profile import attribute, flame, report
+from tockmark.profile import attribute, file, flame, report
 from tockmark.profile.phases import phase_of
 from tockmark.profile.symbols import Frame
 from tockmark.profile.trace import (
@@ -21,7 +22,9 @@ from tockmark.profile.trace import (
     sample,
     windows,
 )
+from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.select import only_one
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 
@@ -158,6 +161,47 @@ def test_the_tables_end_in_the_sum(run: Sample) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
+def kept(run: Sample) -> file.Stored:
+    made = attribute.profile(run, where)
+    return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board")
+
+
+def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> None:
+    path, made = tmp_path / "profile.json", kept(run)
+    path.write_text(file.text(made), encoding="utf-8")
+    assert file.load(path) == made
+    assert (made.label, made.cycles, made.instructions) == ("call.args n=3", CYCLES, 11)
+    assert made.caused("mul/div") == 36
+    assert [(share.name, share.cycles, share.in_body) for share in made.phases] == [
+        ("app", 51, 46),
+        ("capsule", 6, 0),
+        ("trap entry", 5, 0),
+    ]
+    rows = [line for line in path.read_text().splitlines() if line.startswith('{"name"')]
+    assert len(rows) == len(made.phases) + len(made.functions)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"format": "tockmark-result"}, "no tockmark-profile of version 2"),
+        ({"format": None}, "no tockmark-profile of version 2"),  # as version 1 was
+        ({"version": 3}, "no tockmark-profile of version 2"),
+        ({"cycles": 12}, "unknown field `cycles`"),
+        ({"icache": "on"}, "Expected `bool`"),
+        ({"functions": []}, f"{CYCLES} cycles by phase, but 0 by function"),
+    ],
+)
+def test_another_file_is_refused(
+    change: dict[str, object], word: str, run: Sample, tmp_path: Path
+) -> None:
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(json.loads(file.text(kept(run))) | change))
+    with pytest.raises(TockmarkError, match=word) as refused:
+        file.load(path)
+    assert "\n" not in str(refused.value)
+
+
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
     root = ET.fromstring(flame.svg(attribute.profile(run, where), "a<b", "c & d"))
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
@@ -186,11 +230,11 @@ def test_phases(phase: str, name: str, file: str) -> None:
 
 
 def test_a_row_is_named_with_its_parameters(catalogue: Catalogue) -> None:
-    assert profile.choose(catalogue, "loop.empty") == ("loop.empty", {})
-    assert profile.choose(catalogue, "mem.copy_asm:size=64") == ("mem.copy_asm", {"size": 64})
-    for wrong in ("loop", "loop.empty:n=1", "mem.copy_asm", "mem.copy_asm:size=65"):
+    assert only_one(catalogue, "loop.empty") == ("loop.empty", {})
+    assert only_one(catalogue, "mem.copy_asm:size=64") == ("mem.copy_asm", {"size": 64})
+    for wrong in ("mem", "loop.empty:n=1", "mem.copy_asm", "mem.copy_asm:size=65"):
         with pytest.raises(TockmarkError):
-            profile.choose(catalogue, wrong)
+            only_one(catalogue, wrong)
 
 
 def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:

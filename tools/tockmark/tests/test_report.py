@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The HTML report: one page that needs nothing else, and holds what the results hold."""
 
-import copy
 import re
 import shutil
 import subprocess
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
+import typer
+from typer.testing import CliRunner
 
-from tockmark.result.result import Json
-from tockmark.show import report, view
+from tockmark import paths
+from tockmark.commands import showing
+from tockmark.result import file
+from tockmark.result.model import Absent, Result
+from tockmark.show import report
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
 from tockmark.tests import made
@@ -68,9 +74,24 @@ def results() -> list[Named]:
     return [Named("old", made.result(known, 1.2)), Named("new", made.result(known))]
 
 
+def paged(results: list[Named], baseline: Result | None = None) -> str:
+    """The page as the verb makes it, beside the committed study."""
+    study = Named("study", file.load(showing.STUDY))
+    beside = Named("baseline", baseline) if baseline else None
+    return report.report(results, catalogue.load(), beside, study)
+
+
+def of_kernel(result: Result, name: str, machine: str = "cw310") -> Result:
+    """The same from another kernel or machine."""
+    told = result.provenance
+    kernel = msgspec.structs.replace(told.kernel, name=name)
+    board = msgspec.structs.replace(told.board, machine=machine)
+    return replace(result, provenance=msgspec.structs.replace(told, kernel=kernel, board=board))
+
+
 @pytest.fixture(scope="module")
 def page(results: list[Named]) -> str:
-    return report.report(results, catalogue.load())
+    return paged(results)
 
 
 def test_the_page_needs_nothing_else(page: str) -> None:
@@ -88,12 +109,12 @@ def test_the_page_needs_nothing_else(page: str) -> None:
 def test_every_row_and_what_it_means_is_there(page: str, results: list[Named]) -> None:
     known = catalogue.load()
     text = re.sub(r"[ \n]+", " ", "".join(Page(page).text))
-    for row in view.rows(results[1].result):
-        assert row["id"] in text
-        if row["id"] in known.benchmarks:
-            assert " ".join(known.benchmarks[row["id"]].what.split()) in text
-        for name in ("cycles", "instret"):
-            assert report.number(view.net(row, name)) in text
+    for row in results[1].result.table.values():
+        assert row.id in text
+        if row.id in known.benchmarks:
+            assert " ".join(known.benchmarks[row.id].what.split()) in text
+        for value in (row.net, row.instructions):
+            assert report.number(value) in text
     assert "made-up kernel" in text
     assert "Nothing is known of how true these cycle counts are" in text
     assert "What it does not prove" in text
@@ -109,56 +130,67 @@ def test_pictures_and_the_study_are_there(page: str) -> None:
 
 
 def test_errors_and_gaps_stand_in_the_page(results: list[Named]) -> None:
-    wrong = copy.deepcopy(results[1].result)
-    row = next(row for row in wrong["rows"] if row["id"] == "syscall.command")
-    row["errors"] = ["net cycles is -7, below zero"]
-    wrong["skipped"] = [
-        {"app": "ipc", "boot": "ipc", "icache": True, "id": "ipc.ping", "params": {}, "why": "none"}
-    ]
-    page = report.report([Named("wrong", wrong)], catalogue.load())
+    result = results[1].result
+    wrong = replace(
+        result,
+        rows=tuple(
+            replace(row, faults=("torn",)) if row.id == "syscall.command" else row
+            for row in result.rows
+        ),
+        skipped=(Absent("ipc.ping", "ipc", {}, True, "none"),),
+    )
+    page = paged([Named("wrong", wrong)], results[0].result)
     assert "wrong is incomplete:" in page
-    assert "syscall.command: net cycles is -7, below zero" in page
+    assert "wrong: all: syscall.command: torn" in page
     assert "ipc.ping: none" in page
-    assert '<td class="bad" colspan="3" title="net cycles is -7, below zero">error</td>' in page
+    call = page[page.index("<b>syscall.command</b>") :]
+    call = call[: call.index("</tbody>")]
+    assert '<td class="bad" colspan="3" title="torn">150, error</td>' in call
+    assert call.count("<td>–</td>") == 4  # per op, µs, MB/s and the ratio: nothing is made of it
 
 
 def test_what_a_result_says_is_text_and_no_markup(results: list[Named]) -> None:
-    hostile = copy.deepcopy(results[1].result)
-    hostile["provenance"]["kernel"]["name"] = "<script>alert(1)</script>"
-    page = report.report([Named("<b>", hostile)], catalogue.load())
+    hostile = of_kernel(results[1].result, "<script>alert(1)</script>")
+    page = paged([Named("<b>", hostile)])
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert not Page(page).loads
 
 
-def test_the_floor_is_that_of_the_same_machine_and_interface(
+def test_the_baseline_is_that_of_the_same_machine_and_interface(
     results: list[Named], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from tockmark import paths
-    from tockmark.result import result as stored
+    def stored(path: str, result: Result) -> str:
+        (tmp_path / path).write_text(file.text(result), encoding="utf-8")
+        return str(tmp_path / path)
 
-    def baseline(path: str, machine: str) -> Json:
-        lowest = made.result(catalogue.load(), 0.5)
-        lowest["provenance"]["kernel"]["name"] = "tockmark-baseline 0 abi2"
-        lowest["provenance"]["board"]["machine"] = machine
-        (tmp_path / path).write_text(stored.text(lowest), encoding="utf-8")
-        return lowest
+    def shown(path: str) -> str:
+        app = typer.Typer()
+        showing.register(app)
+        page = tmp_path / "page.html"
+        done = CliRunner().invoke(app, ["report", path, "-o", str(page)])
+        assert done.exit_code == 0, done.output
+        return page.read_text(encoding="utf-8")
 
-    baseline("baseline-a.json", "nexysvideo")
+    ours = of_kernel(made.result(catalogue.load(), 0.5), "tockmark-baseline 0 abi2")
+    mine = stored("mine.json", results[1].result)
+    stored("baseline-a.json", of_kernel(ours, "tockmark-baseline 0 abi2", "nexysvideo"))
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    assert "× floor" not in report.report(results, catalogue.load())
-    lowest = baseline("baseline-b.json", "cw310")
-    page = report.report(results[1:], catalogue.load())
-    assert "× floor" in page
+    assert "× baseline" not in shown(mine)
+    path = stored("baseline-b.json", ours)
+    page = shown(mine)
+    assert "× baseline" in page
     call = page[page.index("<b>syscall.command</b>") :]
     assert "<td>2</td></tr>" in call[: call.index("</tbody>")]  # 150 by 75
     assert "is not Tock" not in page
-    assert "is not Tock" in report.report([Named("floor", lowest)], catalogue.load())
+    page = shown(path)
+    assert "is not Tock" in page
+    assert "× baseline" not in page
 
 
 def test_a_report_takes_less_than_ten_seconds(results: list[Named]) -> None:
     start = time.process_time()
-    report.report(results, catalogue.load())
+    paged(results)
     assert time.process_time() - start < 10
 
 

@@ -2,13 +2,13 @@
 """Judging rows, the file and the table of a validation, and the fit that finds the cache's size."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tockmark.errors import TockmarkError
-from tockmark.validate import report, runner
+from tockmark.validate import file, report, runner
 from tockmark.validate.icache import NONE, breaking_point
 from tockmark.validate.row import Judged, Known, Row, Verdict, judge
 
@@ -39,19 +39,42 @@ def test_the_list_excuses_only_what_it_knows(
 
 
 def test_a_file_gives_back_what_it_was_made_of(tmp_path: Path) -> None:
-    rows = [EXACT, ROW, replace(OUTSIDE, part="other"), replace(SILENT, part="other", note="")]
-    judged = judge(rows, {"other: outside": Known((104.0,), "why")})
+    rows = [EXACT, ROW, replace(OUTSIDE, part="other"), replace(SILENT, part="other")]
     path = tmp_path / "validation.json"
-    path.write_text(report.text(report.as_json(judged)))
-    assert report.load(path) == judged
+    path.write_text(file.text(rows))
+    assert file.load(path) == rows
+    assert len(path.read_text().splitlines()) == len(rows) + 7  # a row a line
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", json.dumps({"format": "other", "version": 1})])
-def test_another_file_is_refused(content: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("", "it is not JSON"),
+        ("{}", "no tockmark-validation of version 2"),
+        ("[]", "no tockmark-validation of version 2"),
+        ('{"format": "tockmark-validation", "version": 1}', "no tockmark-validation of version 2"),
+        ('{"format": "tockmark-validation", "version": 2}', "missing required field"),
+    ],
+)
+def test_another_file_is_refused(content: str, word: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
-    with pytest.raises(TockmarkError):
-        report.load(path)
+    with pytest.raises(TockmarkError, match=word) as refused:
+        file.load(path)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_row_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(file.text([ROW, EXACT, ROW]))
+    with pytest.raises(TockmarkError, match="the row part: row stands twice"):
+        file.load(path)
+
+
+def test_other_programs_get_each_row_with_its_verdict() -> None:
+    (said,) = json.loads(report.as_json(judge([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})))
+    assert (said["name"], said["measured"]) == ("outside", [104])
+    assert (said["verdict"], said["reason"]) == ("unexplained", "why")
 
 
 def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:

@@ -1,67 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The table of a validation, and its file."""
+"""The table of a validation, and the same for other programs."""
 
 import json
-import subprocess
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
-from typing import Any
 
-from tockmark.errors import TockmarkError
-from tockmark.paths import shown
-from tockmark.target.image import GCC
-from tockmark.validate.row import Judged, Row, Verdict
+import msgspec
 
-FORMAT = "tockmark-validation"
-VERSION = 1
+from tockmark.validate.row import Judged, Numbers, Verdict
+
 LINE = 112
 WIDTHS = (60, 13, 13, 10)
 
 
-def as_json(judged: list[Judged]) -> dict[str, Any]:
-    """All rows, whatever they come to. No date: the same sources give the same file."""
-    reasons = list(dict.fromkeys(item.reason for item in judged))
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "compiler": _compiler(),
-        "reasons": reasons,
-        "rows": [
-            {
-                **{key: value for key, value in vars(item.row).items() if key != "note"},
-                "verdict": item.verdict.value,
-                "reason": reasons.index(item.reason),
-            }
+def as_json(judged: list[Judged]) -> str:
+    """Every row with what it comes to."""
+    return json.dumps(
+        [
+            {**msgspec.to_builtins(item.row), "verdict": item.verdict.value, "reason": item.reason}
             for item in judged
         ],
-    }
-
-
-def text(data: dict[str, Any]) -> str:
-    """The file: a row a line, so that a change of one number is a change of one line."""
-    head = json.dumps({key: value for key, value in data.items() if key != "rows"})
-    rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in data["rows"])
-    return f'{head[:-1]}, "rows": [\n{rows}\n]}}\n'
-
-
-def load(path: Path) -> list[Judged]:
-    """A stored validation."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT or data["version"] != VERSION:
-            raise TockmarkError(f"{shown(path)} is no {FORMAT} of version {VERSION}")
-        return [_from_json(row, data["reasons"]) for row in data["rows"]]
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise TockmarkError(f"{shown(path)} is no stored validation: {error}") from None
-
-
-def _from_json(row: dict[str, Any], reasons: list[str]) -> Judged:
-    verdict, reason = Verdict(row.pop("verdict")), reasons[row.pop("reason")]
-    fields = row | {key: tuple(row[key]) for key in ("expected", "measured")}
-    return Judged(Row(**fields), verdict, reason)
+        indent=1,
+        ensure_ascii=False,
+    )
 
 
 def render(judged: list[Judged]) -> str:
@@ -130,10 +93,5 @@ def _cells(*cells: str) -> str:
     return f"{first:{WIDTHS[0]}} {tail}".rstrip()
 
 
-def _numbers(values: tuple[float, ...]) -> str:
+def _numbers(values: Numbers) -> str:
     return " / ".join(f"{value:g}" for value in values) or "nothing"
-
-
-def _compiler() -> str:
-    done = subprocess.run([GCC, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()[0] if done.stdout else "unknown"

@@ -7,8 +7,9 @@ from enum import StrEnum
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.result.provenance import Part
 
-Numbers = tuple[float, ...]
+Numbers = tuple[int | float, ...]
 
 
 class Verdict(StrEnum):
@@ -20,8 +21,7 @@ class Verdict(StrEnum):
     WRONG = "WRONG"
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Part, frozen=True):
     """One comparison. `measured` is empty where the program gave nothing, and `note` says why."""
 
     part: str
@@ -31,7 +31,7 @@ class Row:
     unit: str
     expected: Numbers
     measured: Numbers
-    bound: float = 0.0  # the largest difference that is accepted
+    bound: int | float = 0  # the largest difference that is accepted
     source: str = ""
     note: str = ""
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* A reading of the counters by an app itself, for the rows whose samples are not the sampler's. */
+#ifndef TM_APPS_READING_H
+#define TM_APPS_READING_H
+
+#include "bench.h"
+
+/* Cycles and instret; on version 1, where a call reads one counter, `first` is the one asked for.
+ */
+struct reading {
+    uint32_t first, second;
+};
+
+/* `counter` is a command of Perf, on version 1. */
+static inline __attribute__((always_inline)) struct reading take_reading(uint32_t counter) {
+#if TM_ABI == 1
+    return (struct reading){tock_call(TOCK_COMMAND, TM_PERF, counter, 0, 0), 0};
+#else
+    (void)counter;
+    struct tock_return both = tock_command(TM_PERF, TM_PERF_BOTH, 0, 0);
+    return (struct reading){both.word[0], both.word[1]};
+#endif
+}
+
+/* Which one a row's pass is over, on version 1. */
+static inline uint32_t counter_of(const struct tm_run *run) {
+    (void)run;
+    return TM_BY_ABI(run->shot.counter, 0);
+}
+
+/* The sample is what was counted between two readings. */
+static inline void put_sample(struct tm_run *run, struct reading from, struct reading to) {
+    run->shot.cycles = to.first - from.first;
+#if TM_ABI == 2
+    run->shot.instret = to.second - from.second;
+#endif
+}
+
+#endif

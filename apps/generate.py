@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Checks the catalogue and makes from it what the apps are compiled with; build.mk calls it.
+
+    python3 apps/generate.py apps/catalogue.toml OUT/rows.h
+
+The suffix of the output says in which language. For C and assembly (.h), with the id's dot as "_":
+
+    TM_ROW_x        the fields of a benchmark's definition that the catalogue gives
+    TM_INNER_x      operations in a sample
+    TM_VALUES_x_p   the values of its parameter p, TM_MAX_x_p the largest of them;
+    TM_INDEX_x_p_v  where its values are names, the index of the value v
+    TM_BENCHES_g    the definitions of a group, in order: one that is missing does not compile
+    TM_SAMPLES_MAX  the most samples that a benchmark has
+
+and the declarations of the bodies.
+"""
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NUMBER = (int, float)
+TOP: dict[str, Any] = {"budget": NUMBER, "benchmark": list, "boot": list}
+BENCHMARK: dict[str, Any] = {
+    "id": str,
+    "section": str,
+    "touches": str,
+    "samples": int,
+    "inner": int,
+    "budget": NUMBER,
+    "what": str,
+    "counts": str,
+    "params": dict,
+    "unit": str,
+    "bytes": str,
+    "bodies": list,
+    "skip_v1": str,
+}
+BOOT: dict[str, Any] = {
+    "name": str,
+    "group": str,
+    "measures": list,
+    "slots": list,
+    "scene": int,
+    "slice_us": int,
+    "panics": str,
+}
+OPTIONAL = {"boot", "params", "unit", "bytes", "bodies", "skip_v1", "slice_us", "panics"}
+NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table"}
+PARAMS_MAX = 2  # as in runtime/bench.h
+WORD = 1 << 32
+
+
+class MalformedError(Exception):
+    """The catalogue is not as it should be: where, and what is wrong."""
+
+
+def require(good: bool, where: str, wrong: str) -> None:
+    if not good:
+        raise MalformedError(f"{where}: {wrong}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the apps need of a benchmark."""
+
+    id: str
+    samples: int
+    inner: int
+    params: dict[str, list[int] | list[str]]
+    bodies: list[str]
+    skip_v1: str | None
+    scene: int  # in which it runs first, 0 where its app stands alone
+    scenes: int  # how many there are: one, or one for each value of its first parameter
+
+    @property
+    def group(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        return self.id.replace(".", "_")
+
+
+def is_list_of(kind: type, values: Any) -> bool:
+    """Values of this type, each once."""
+    return (
+        isinstance(values, list)
+        and bool(values)
+        and all(type(value) is kind for value in values)
+        and len(set(values)) == len(values)
+    )
+
+
+def called(entry: Any, number: int) -> str:
+    """How a message names an entry that may be anything."""
+    id_ = entry.get("id") if isinstance(entry, dict) else None
+    return id_ if isinstance(id_, str) else f"benchmark {number}"
+
+
+def checked(table: Any, keys: dict[str, Any], where: str) -> dict[str, Any]:
+    """The table, which has all the keys it needs, no others, and of the right types."""
+    require(isinstance(table, dict), where, "must be a table")
+    for key, value in table.items():
+        require(key in keys, where, f"there is no key '{key}'")
+        right = isinstance(value, keys[key]) and not isinstance(value, bool)
+        require(right, where, f"'{key}' must be {NAMES[keys[key]]}")
+    for key in keys:
+        require(key in table or key in OPTIONAL, where, f"'{key}' is missing")
+    return dict(table)
+
+
+def check_benchmark(entry: dict[str, Any]) -> None:
+    where, params = entry["id"], entry.get("params", {})
+    require(
+        bool(re.fullmatch(r"[a-z]+\.[a-z][a-z0-9_]*", where)), where, "an id is group.operation"
+    )
+    require(entry["touches"] in ("kernel", "app"), where, "'touches' must be kernel or app")
+    for key in ("samples", "inner", "budget"):
+        require(0 < entry[key] < WORD, where, f"'{key}' must be more than 0")
+    require(len(params) <= PARAMS_MAX, where, f"more than {PARAMS_MAX} parameters")
+    for name, values in params.items():
+        words = [name, *values] if is_list_of(str, values) else [name]
+        require(all(re.fullmatch("[a-z][a-z0-9_]*", w) for w in words), where, f"bad name: {words}")
+        numbers = is_list_of(int, values) and all(0 <= value < WORD for value in values)
+        right = numbers or is_list_of(str, values)
+        require(right, where, f"'{name}' must be different numbers, or different names")
+    sizes = params.get(entry.get("bytes"), [0])
+    right = "bytes" not in entry or (entry["bytes"] in params and is_list_of(int, sizes))
+    require(right, where, "'bytes' must be a parameter whose values are numbers")
+    bodies = entry.get("bodies", ["x"])
+    right = is_list_of(str, bodies) and all(re.fullmatch("[a-z][a-z0-9_]*", b) for b in bodies)
+    require(right, where, "'bodies' must be names of procedures")
+    require(entry.get("skip_v1", "x").isascii(), where, "'skip_v1' must be ASCII: an app says it")
+
+
+def check_boots(boots: list[dict[str, Any]], ids: set[str]) -> None:
+    seen: set[Any] = set()
+    for boot in boots:
+        where = f"boot {boot['name']}"
+        for key in ("measures", "slots"):
+            right = bool(boot[key]) and all(isinstance(value, str) for value in boot[key])
+            require(right, where, f"'{key}' must be a list of names")
+        for id_ in boot["measures"]:
+            require(id_ in ids, where, f"there is no benchmark {id_}")
+            own = id_.partition(".")[0] == boot["group"]
+            require(own, where, f"{id_} is not of its group {boot['group']}")
+        require(boot["scene"] > 0, where, "'scene' must be more than 0, where an app stands alone")
+        scene = (boot["group"], boot["scene"])
+        require(boot["name"] not in seen, where, "is there twice")
+        require(scene not in seen, where, f"another boot of {scene[0]} has scene {scene[1]}")
+        seen |= {boot["name"], scene}
+
+
+def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> tuple[int, int]:
+    """In which scene a benchmark runs first, and how many there are."""
+    own = [boot["scene"] for boot in boots if entry["id"] in boot["measures"]]
+    if not own:
+        return 0, 1
+    values: list[Any] = next(iter(entry.get("params", {}).values()), [])
+    in_a_row = own == list(range(own[0], own[0] + len(own)))
+    require(
+        len(own) == 1 or (in_a_row and len(own) == len(values)),
+        entry["id"],
+        f"its boots have the scenes {own}; it needs one, or one for each of {values}, in a row",
+    )
+    return own[0], len(own)
+
+
+def read(text: str) -> list[Row]:
+    """The benchmarks of a catalogue, which follows all rules."""
+    top = checked(tomllib.loads(text), TOP, "at the top")
+    require(bool(top["benchmark"]), "at the top", "there is no benchmark")
+    entries = [checked(b, BENCHMARK, called(b, i)) for i, b in enumerate(top["benchmark"], 1)]
+    boots = [checked(b, BOOT, f"boot {i}") for i, b in enumerate(top.get("boot", []), 1)]
+    seen: set[str] = set()
+    for entry in entries:
+        check_benchmark(entry)
+        require(entry["id"] not in seen, entry["id"], "is there twice")
+        seen.add(entry["id"])
+    check_boots(boots, seen)
+    return [
+        Row(
+            entry["id"],
+            entry["samples"],
+            entry["inner"],
+            entry.get("params", {}),
+            entry.get("bodies", []),
+            entry.get("skip_v1"),
+            *scenes(entry, boots),
+        )
+        for entry in entries
+    ]
+
+
+def header(rows: list[Row]) -> str:
+    """For C and assembly."""
+    lines = [
+        "/* Made by apps/generate.py, which says what is here, from the catalogue. */",
+        "#ifndef TM_ROWS_H",
+        "#define TM_ROWS_H",
+        f"#define TM_SAMPLES_MAX {max(row.samples for row in rows)}",
+    ]
+    for row in rows:
+        lines += ["", *header_row(row)]
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        groups.setdefault(row.group, []).append(f"&tm_bench_{row.name}")
+    lines += ["", *(f"#define TM_BENCHES_{group} {', '.join(groups[group])}" for group in groups)]
+    bodies = dict.fromkeys(body for row in rows for body in row.bodies)
+    lines += ["", "#ifndef __ASSEMBLER__", *(f"tm_body {body};" for body in bodies), "#endif"]
+    return "\n".join([*lines, "#endif", ""])
+
+
+def header_row(row: Row) -> list[str]:
+    lines = [f"#define TM_INNER_{row.name} {row.inner}"]
+    fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
+    fields += [f".scene = {row.scene}, .scenes = {row.scenes}"]
+    if row.skip_v1:
+        fields += [f".skip = TM_BY_ABI({json.dumps(row.skip_v1)}, 0)"]
+    params = []
+    for name, values in row.params.items():
+        of = f"{row.name}_{name}"
+        lines += [f"#define TM_VALUES_{of} {', '.join(map(json.dumps, values))}"]
+        if isinstance(values[0], int):
+            kind = ".numbers = (const uint32_t[])"
+            lines += [f"#define TM_MAX_{of} {max(values)}"]
+        else:
+            kind = ".names = (const char *const[])"
+            lines += [f"#define TM_INDEX_{of}_{value} {i}" for i, value in enumerate(values)]
+        params += [f'{{.name = "{name}", {kind}{{TM_VALUES_{of}}}, .count = {len(values)}}}']
+    if params:
+        fields += [f".params = {{{', '.join(params)}}}"]
+    return [*lines, f"#define TM_ROW_{row.name} {', '.join(fields)}"]
+
+
+OUTPUTS: dict[str, Callable[[list[Row]], str]] = {".h": header}
+
+
+def main(catalogue: Path, output: Path) -> None:
+    try:
+        rows = read(catalogue.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MalformedError) as error:
+        sys.exit(f"{catalogue}: {error}")
+    output.write_text(OUTPUTS[output.suffix](rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
