@@ -280,10 +280,10 @@ def _check(row: Row) -> None:
             raise RefusedError(
                 f"row {row.name}: {len(series.samples)} samples of {name}, but {row.asked} asked"
             )
-        stated, net = series.stated, series.net
-        if stated is not None and (net is None or abs(stated - net) > ROUNDED):
+        stated = series.stated
+        if stated is not None and (series.net is None or abs(stated - series.net) > ROUNDED):
             raise RefusedError(
-                f"row {row.name}: net {name} is stated as {stated:g}, samples say {net}"
+                f"row {row.name}: net {name} is stated as {stated:g}, samples say {series.net}"
             )
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
