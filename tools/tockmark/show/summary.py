@@ -232,19 +232,14 @@ def _heads(columns: list[Column], timed: bool, label: int) -> list[str]:
 def _cells(i: int, rows: list[list[Row | None]], timed: bool) -> list[str]:
     """The cells of one column, row by row of a block."""
     mine = [found[i] for found in rows]
-    cycles = text.aligned([_rounded(row.per_op) if row else None for row in mine], 2)
-    times = text.aligned([_rounded(row.us) if row else None for row in mine], 2)
+    cycles = text.aligned([text.rounded(row.per_op) if row else None for row in mine], 2)
+    times = text.aligned([text.rounded(row.us) if row else None for row in mine], 2)
     cells = []
     for found, row, one, time in zip(rows, mine, cycles, times, strict=True):
         wrong = row is not None and bool(row.errors)
         cell = f"{one + '!' * wrong:>{CYCLES}}" + f"{time:>{TIME}}" * timed
         cells.append(cell + (f"{text.ratio(ratio(found[0], row)):>{RATIO}}" if i else ""))
     return cells
-
-
-def _rounded(value: float | None) -> float | None:
-    """Four digits, or all before the point: more is more than a reader of a screen wants."""
-    return value if value is None or value < 100 else round(value, 1)
 
 
 MEAN = (

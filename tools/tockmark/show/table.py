@@ -13,7 +13,7 @@ NAME = 35
 REASONS = 10  # of an incomplete result; the file has them all
 CHUNK = 3  # as many results go beside the first in one table
 
-COLUMNS = {"net cyc": 8, "net ins": 8, "per op": 8, "µs/op": 8, "MB/s": 5, "steady": 6}
+COLUMNS = {"net cyc": 8, "net ins": 7, "per op": 9, "µs/op": 8, "MB/s": 5, "steady": 6}
 RAW = {"cycles": 8, "instr": 6}  # behind them, if there is one cache setting only
 OTHER = {"off: net": 8, "off/on": 6}  # or these, if there are both
 
@@ -85,14 +85,17 @@ def render(result: Result, catalogue: Catalogue) -> str:
     out = [*header(result), "", *LEGEND.splitlines(), *OFF.splitlines() * both, LAST, ""]
     for section, lines in sections([result.table] * len(caches), caches, catalogue):
         out += _heading(section, text.cells(columns, widths))
-        per_op = text.aligned([line.rows[0].per_op if line.rows[0] else None for line in lines])
-        us = text.aligned([line.rows[0].us if line.rows[0] else None for line in lines])
-        for line, one, time in zip(lines, per_op, us, strict=True):
-            row = line.rows[0]
-            rate = row.mb_per_s(catalogue.moved(row.id, row.params)) if row else None
-            values = [_net(row), number(row.instructions if row else None), one, time]
-            values += [number(rate, 2), (row.steadiness if row else None) or text.NONE]
-            values += _off(line) if both else _raw(row)
+        first = [line.rows[0] for line in lines]
+        grid = [
+            [cell + _mark(row) for cell, row in zip(_nets(first), first, strict=True)],
+            text.aligned([row.instructions if row else None for row in first], 1),
+            text.aligned([text.rounded(row.per_op) if row else None for row in first]),
+            text.aligned([text.rounded(row.us) if row else None for row in first], 2),
+            text.aligned([_rate(row, catalogue) for row in first], 2),
+            [(row.steadiness if row else None) or text.NONE for row in first],
+        ]
+        for line, *values in zip(lines, *grid, strict=True):
+            values += _off(line) if both else _raw(line.rows[0])
             out.append(f"{line.label:{NAME}}{text.cells(values, widths)}".rstrip())
         out += [*_units([line.id for line in lines], catalogue), ""]
     out += _overheads(result)
@@ -252,6 +255,14 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
             units.setdefault(f"{benchmark.unit} ({benchmark.inner})", []).append(id_)
     named = [f"{unit} in {', '.join(found)}" for unit, found in units.items()]
     return text.wrap(f"op: {'; '.join(named)}", "") if named else []
+
+
+def _nets(rows: list[Row | None]) -> list[str]:
+    return text.aligned([row.net if row else None for row in rows], 1)
+
+
+def _rate(row: Row | None, catalogue: Catalogue) -> float | None:
+    return row.mb_per_s(catalogue.moved(row.id, row.params)) if row else None
 
 
 def _raw(row: Row | None) -> list[str]:

@@ -22,6 +22,11 @@ def trimmed(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
 
 
+def rounded(value: float | None) -> float | None:
+    """A figure to be read: of a large one no more than a digit behind the point."""
+    return value if value is None or abs(value) < 100 else round(value, 1)
+
+
 def aligned(values: Sequence[float | None], digits: int = 3) -> list[str]:
     """The numbers of a column, their points below each other: what a number lacks behind the point
     becomes blanks. No more digits than any of them needs."""

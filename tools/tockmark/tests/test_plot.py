@@ -101,9 +101,7 @@ def test_a_line_holds_the_numbers_of_the_result(new: Result) -> None:
     assert values(on.get_xdata()) == list(range(1, 11))
     for line, icache in ((on, True), (off, False)):
         nets = [
-            row.net
-            for row in new.table.values()
-            if row.id == "call.args" and row.icache is icache
+            row.net for row in new.table.values() if row.id == "call.args" and row.icache is icache
         ]
         assert values(line.get_ydata()) == nets
 

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Tables: the numbers of a small made result, where a reader looks for them."""
 
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
+from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.show import listing, table
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, encoded
 
 CONTEXT = Context(
@@ -37,9 +43,9 @@ def test_one_result(log: list[str], catalogue: Catalogue) -> None:
     assert "kernel  tockmark-baseline 0.1.0, opt-level 3 sha256 aaaaaaaaaaaa" in text
     assert "the baseline, our own kernel, not Tock" in text
     assert "24 MHz, i-cache on\ntiming  checked-against-rtl" in text
-    assert cells(text, "time.read") == ["340", "100", "340", "14.167", "-", "=", "340", "100"]
+    assert cells(text, "time.read") == ["340", "100", "340", "14.17", "-", "=", "340", "100"]
     assert cells(text, "loop.empty") == [
-        *("3001", "2003", "3.001", "0.125", "-", "p2", "3342", "2103")
+        *("3001", "2003", "3.001", "0.13", "-", "p2", "3342", "2103")
     ]
     assert cells(text, "mem.copy_asm size=64") == [
         *("96", "34", "96", "4", "16", "=", "437", "134")
@@ -99,3 +105,10 @@ def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
         assert f"Counted: {benchmark.counts}" in text
     assert "mem.copy_asm  (size = 32, 64)" in text
     assert "`tockmark run` is 6 boots, at most 3 M cycles" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("path", sorted(paths.RESULTS.glob("*-*.json")), ids=lambda path: path.stem)
+def test_every_committed_result_fits(path: Path) -> None:
+    known = load()
+    text = table.render(file.load(path), known)
+    assert max(map(len, text.splitlines())) <= 100
