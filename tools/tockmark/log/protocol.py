@@ -17,6 +17,7 @@ from tockmark.log.crc import sealed
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
+MAX_COUNT = 2**53  # of anything: no other reader of JSON takes a larger number as it is
 
 _LINE = re.compile(
     r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "

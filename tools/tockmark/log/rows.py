@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tockmark.log.marks import Mark, durations, of_row
-from tockmark.log.protocol import BootMark, Gap, Item, Problem, Record, Restart, expand
+from tockmark.log.protocol import MAX_COUNT, BootMark, Gap, Item, Problem, Record, Restart, expand
 from tockmark.suite.catalogue import Params
 
 Clock = Literal["core", "sim"]
@@ -227,7 +227,10 @@ def _data(app: App, record: Record) -> None:
     if name in app.open.series or (name == "events" and app.open.events):
         raise ValueError(f"{name} came twice")
     if name == "events":
-        app.open.events = {n: expand(run) for n, run in zip(EVENTS, runs, strict=True)}
+        events = {n: expand(run) for n, run in zip(EVENTS, runs, strict=True)}
+        if most := [taken for taken in events.values() if len(taken) > app.open.asked]:
+            raise ValueError(f"{len(most[0])} samples of an event, but {app.open.asked} asked for")
+        app.open.events = events
         return
     samples = expand(" ".join(runs))
     if len(samples) > app.open.asked:
@@ -272,8 +275,8 @@ def _how(record: Record) -> tuple[Record, dict[str, str]]:
 
 
 def _count(text: str, name: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise ValueError(f"{name}={text} is not a positive number")
+    if not text.isdecimal() or not 0 < int(text) <= MAX_COUNT:
+        raise ValueError(f"{name}={text} is not a positive number, or too large")
     return int(text)
 
 
@@ -289,7 +292,8 @@ def _named(record: Record, *keys: str) -> tuple[str, Params, list[str]]:
     if len(record.words) != 1 or [name for name, _ in own] != list(keys):
         raise ValueError(f"an id, its parameters and {', '.join(keys)} must stand there")
     typed = {
-        name: int(text) if text.isdecimal() else text for name, text in _unique(params).items()
+        name: int(text) if text.isdecimal() and int(text) <= MAX_COUNT else text
+        for name, text in _unique(params).items()
     }
     return record.words[0], typed, [text for _, text in own]
 

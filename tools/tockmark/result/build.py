@@ -88,7 +88,8 @@ def build(
 
 def _rows(boot: Booted, app: App, clock_hz: int | None) -> Iterator[Row]:
     """The rows of one app, each with the app's own time.read."""
-    reading: Samples = next((_samples(row) for row in app.rows if row.id == OVERHEAD), {})
+    readings = (_samples(row) for row in app.rows if row.id == OVERHEAD and row.series)
+    reading: Samples = next(readings, {})
     for row in app.rows:
         if row.series:
             name = boot.of(app)

@@ -71,7 +71,8 @@ class Document(Part, frozen=True):
 
 def schema() -> dict[str, Any]:
     """The published JSON Schema of the file, made from the declarations above."""
-    return msgspec.json.schema(Document)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return head | {"title": f"tockmark result, version {VERSION}"} | msgspec.json.schema(Document)
 
 
 def load(path: Path) -> Result:
@@ -89,8 +90,8 @@ def load(path: Path) -> Result:
     except RefusedError as error:
         raise TockmarkError(f"{shown(path)}: {_quoted(error)}", GIVE_ONE) from error
     except (ValueError, RecursionError) as error:
-        # Some of the files that are none of ours are JSON line by line.
-        _check_kind(path, {"format": found[1]} if (found := _FORMAT.match(text)) else None)
+        if found := _FORMAT.match(text):  # JSON line by line, as a history is
+            _check_kind(path, {"format": found[1]})
         raise TockmarkError(
             f"{shown(path)} is not a result file: it is not JSON", OR_PARSE
         ) from error
@@ -160,13 +161,17 @@ def strict_json(text: str) -> Any:
 
 def located(error: Exception, data: Any) -> str:
     """msgspec's message with the row's id in place of its number alone."""
-    what, at, where = str(error).partition(" - at `$.rows[")
-    number, _, field = where.partition("]")
-    if not at or not number.isdecimal():
+    found = _IN_ROW.fullmatch(str(error))
+    if not found:
         return _quoted(str(error).replace("`$.", "`"))
-    row = data["rows"][int(number)]
-    id_ = row.get("id") if isinstance(row, dict) else None
-    return _quoted(f"row {int(number) + 1}{f' ({id_})' if id_ else ''}{field.rstrip('`')}: {what}")
+    row = data["rows"][int(found["number"])]
+    id_ = f" ({row['id']})" if isinstance(row, dict) and "id" in row else ""
+    return _quoted(f"row {int(found['number']) + 1}{id_}{found['field']}: {found['what']}")
+
+
+_IN_ROW = re.compile(
+    r"(?P<what>.*) - at `(?:key` in `)?\$\.rows\[(?P<number>\d+)\](?P<field>.*)`", re.DOTALL
+)
 
 
 def _quoted(error: object) -> str:
@@ -279,6 +284,12 @@ def _check(row: Row) -> None:
         if stated is not None and (net is None or abs(stated - net) > ROUNDED):
             raise RefusedError(
                 f"row {row.name}: net {name} is stated as {stated:g}, samples say {net}"
+            )
+    for number, series in row.events.items():
+        if len(series.samples) > row.asked:
+            raise RefusedError(
+                f"row {row.name}: {len(series.samples)} samples of event {number},"
+                f" but {row.asked} asked"
             )
     if len(lengths) > 1 and not row.faults:
         raise RefusedError(f"row {row.name}: cycles and instret differ in their number of samples")

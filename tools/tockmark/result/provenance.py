@@ -11,13 +11,14 @@ import msgspec
 from msgspec import Meta
 
 from tockmark import BASELINE
+from tockmark.log.protocol import MAX_COUNT
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-MOST = 2**53  # whatever is larger no other reader of JSON takes as the same number
-Positive = Annotated[int, Meta(ge=1, le=MOST)]
-Count = Annotated[int, Meta(ge=0, le=MOST)]
+Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?)?$")]
-SomeParams = dict[str, Annotated[int, Meta(ge=-MOST, le=MOST)] | str]  # catalogue.Params, bounded
+# The catalogue's Params, in bounds.
+SomeParams = dict[str, Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)] | str]
 Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",

@@ -152,7 +152,7 @@ ROWS = {  # of the suite: two kernel benchmarks, one of them a sweep; two that a
 }
 
 
-def of_suite(times: dict[str, float], **more: Any) -> Result:
+def of_suite(times: dict[str, int], **more: Any) -> Result:
     """The rows above, some of them dearer."""
     return made(
         load(),

@@ -18,7 +18,7 @@ from tockmark.judge.gate import Gated, Level, gate, load_limits
 from tockmark.result import file
 from tockmark.result.model import Absent
 from tockmark.show import gate_text
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, steady
 
 NOISE = np.random.default_rng(9)
@@ -96,7 +96,7 @@ def test_limits_of_a_file(
 ) -> None:
     (tmp_path / "l.toml").write_text(LIMITS)
     one, two = (made(catalogue, {label: steady(n)}, icache=(icache,)) for n in (old, new))
-    there = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
+    there: list[tuple[str, Params]] = [("a.x", {}), ("a.y", {}), ("a.z", {"n": 1})]
     rules = load_limits(tmp_path / "l.toml", catalogue, there)
     assert gate([("base", one)], ("new", two), rules).exit_code == code
     with pytest.raises(TockmarkError, match=r"l.toml holds no limits: 'a\.y' names no row"):

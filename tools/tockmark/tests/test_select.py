@@ -96,7 +96,7 @@ def test_a_term_that_means_no_row_is_refused(text: str, message: str) -> None:
 
 
 def test_one_good_term_does_not_hide_a_bad_one() -> None:
-    with pytest.raises(TockmarkError, match="'syscall.comand' names no row"):
+    with pytest.raises(TockmarkError, match=r"'syscall\.comand' names no row"):
         select(KNOWN, "loop.empty,syscall.comand")
 
 
@@ -113,5 +113,5 @@ def test_the_rows_of_the_catalogue_that_are_meant() -> None:
 
 def test_one_row_is_named_with_all_its_parameters() -> None:
     assert only_one(KNOWN, "icache.nops:width=2,size=1024") == NOPS
-    with pytest.raises(TockmarkError, match="names 10 rows; choose one of: call.args:n=1, "):
+    with pytest.raises(TockmarkError, match=r"names 10 rows; choose one of: call\.args:n=1, "):
         only_one(KNOWN, "call.args")

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The committed results: what their logs give, in the history, and short. That they follow the
+published schema is test_docs.py's."""
+
+from pathlib import Path
+
+import pytest
+
+from tockmark.judge import history
+from tockmark.log.protocol import decode
+from tockmark.log.rows import assemble
+from tockmark.paths import RESULTS
+from tockmark.result import file
+from tockmark.result.build import Context, Expected, build
+from tockmark.result.model import ICACHE, Result
+from tockmark.suite.catalogue import load
+
+LOGS = sorted(RESULTS.glob("*.log"))
+NOT_RESULTS = ("validation",)
+FILES = [path for path in sorted(RESULTS.glob("*.json")) if path.stem not in NOT_RESULTS]
+MOST_LINES = 1_000
+MOST_BYTES = 3_500_000
+
+
+def name(path: Path) -> str:
+    return path.stem
+
+
+def rebuilt(log: Path, committed: Result) -> Result:
+    """What the log gives in the context of the committed result.
+
+    The boots that the result has and the log has not are those that the kernel panicked, and the
+    catalogue says why."""
+    known = load()
+    measured = assemble(decode(log.read_bytes().decode("latin-1").split("\n")))
+    said = {(boot.of(app), boot.icache) for boot, app in measured.each()}
+    boots = {boot.name: boot for boot in known.boots()}
+    provenance = committed.provenance
+    expected = [
+        Expected(boots[run.boot], on, None if (run.boot, on) in said else boots[run.boot].panics)
+        for run in provenance.boots
+        for on in (True, False)
+        if ICACHE[on] in run.cycles
+    ]
+    context = Context(provenance.kernel, provenance.board, provenance.abi, provenance.boots)
+    return build(measured, known, context, expected)
+
+
+@pytest.mark.parametrize("log", LOGS, ids=name)
+def test_a_committed_result_is_what_its_log_gives(log: Path) -> None:
+    committed = file.load(log.with_suffix(".json"))
+    again = rebuilt(log, committed)
+    assert again.rows == committed.rows  # with all their samples
+    assert again.failed == committed.failed
+    assert set(map(repr, again.skipped)) == set(map(repr, committed.skipped))
+    assert len(again.skipped) == len(committed.skipped)
+    assert again.missing == committed.missing
+    assert again.problems == committed.problems
+    assert again.provenance.apps == committed.provenance.apps
+    assert len(again.rows) > 100
+
+
+def test_every_run_has_its_log() -> None:
+    assert {path.stem for path in LOGS} == {path.stem for path in FILES} - {"paper-2021"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_a_committed_result_is_written_as_the_tool_writes(path: Path) -> None:
+    assert file.text(file.load(path)) == path.read_text(encoding="utf-8")
+
+
+def test_the_history_has_every_committed_result() -> None:
+    runs, problems = history.load(RESULTS / "history.jsonl")
+    assert not problems
+    for path in FILES:
+        assert history.run_of(file.load(path)) in runs, path.name
+    assert [run.date for run in runs] == sorted(run.date for run in runs)
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.rglob("*.json")), ids=name)
+def test_a_json_file_can_be_read_by_people(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES
+
+
+def test_the_results_are_no_burden() -> None:
+    sizes = {path: path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:5]

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A small result file that has everything a file can have, and all kinds of damage to it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+SHA = "a" * 64
+
+WHOLE: dict[str, Any] = {
+    "format": "tockmark-result",
+    "version": 3,
+    "provenance": {
+        "date": "2026-11-21T22:01:17+00:00",
+        "tool": {"name": "tockmark", "version": "0.1.0"},
+        "kernel": {"name": "one 1.0", "file": "one.elf", "sha256": SHA, "opt_level": "z"},
+        "board": {
+            "name": "earlgrey-sim",
+            "machine": "cw310",
+            "clock_hz": 24_000_000,
+            "timing": "checked-against-rtl",
+            "simulator_sha256": SHA,
+        },
+        "abi": 2,
+        "boots": [
+            {
+                "boot": "syscall",
+                "cycles": {"on": 100_000},
+                "slots": [
+                    {
+                        "name": "syscall",
+                        "flash_start": 2**29,
+                        "ram_start": 2**28,
+                        "ram_length": 8192,
+                        "elf_sha256": SHA,
+                    }
+                ],
+            }
+        ],
+        "apps": [{"of": ["syscall"], "said": {"lang": "c", "cc": "gcc 12.2.0 -O3"}}],
+    },
+    "rows": [
+        {
+            "id": "time.read",
+            "boot": "syscall",
+            "asked": 64,
+            "icache": True,
+            "cycles": "194 169*11",
+            "instret": "84*12",
+            "events": "1*2 1*2 5*2 5*2 5*2 5*2 5*2 5*2 0*2 0*2",
+        },
+        {
+            "id": "syscall.command",
+            "boot": "syscall",
+            "asked": 64,
+            "icache": True,
+            "cycles": "400 325*11",
+            "instret": "157*12",
+            "events": "3*2 (4,5) 9*2 9*2 9*2 9*2 9*2 9*2 0*2 0*2",
+        },
+        *(
+            {
+                "id": "call.args",
+                "boot": "syscall",
+                "params": {"n": n},
+                "asked": 12,
+                "inner": 10,
+                "icache": True,
+                "cycles": f"400 {169 + 30 * n}*11",
+                "instret": "157*12",
+            }
+            for n in range(1, 7)
+        ),
+        {
+            "id": "syscall.memop",
+            "boot": "syscall",
+            "asked": 1,
+            "icache": True,
+            "stated": {"cycles": 224.5},
+            "published": {"value": 22.4, "unit": "us", "source": "table 1"},
+        },
+    ],
+    "failed": [{"id": "syscall.brk", "boot": "syscall", "why": "memop returned FAIL"}],
+    "skipped": [{"id": "syscall.sbrk", "boot": "syscall", "icache": True, "why": "no"}],
+    "missing": [{"id": "call.args", "boot": "syscall", "params": {"n": 7}, "icache": True}],
+    "problems": ["line 3: torn"],
+}
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is done to the text of a good file, and what must be said of it."""
+
+    name: str
+    do: Callable[[str], str]
+    said: str  # a regular expression
+
+
+def _set(path: str, value: object) -> Callable[[str], str]:
+    """Set the field at a path such as rows.1.asked."""
+
+    def change(text: str) -> str:
+        data = json.loads(text)
+        at = data
+        *way, last = [int(word) if word.isdigit() else word for word in path.split(".")]
+        for word in way:
+            at = at[word]
+        at[last] = value
+        return json.dumps(data)
+
+    return change
+
+
+def _without(path: str) -> Callable[[str], str]:
+    """Leave the field at a path out."""
+
+    def change(text: str) -> str:
+        data = json.loads(text)
+        at = data
+        *way, last = path.split(".")
+        for word in way:
+            at = at[int(word) if word.isdigit() else word]
+        del at[last]
+        return json.dumps(data)
+
+    return change
+
+
+def _write(old: str, new: str) -> Callable[[str], str]:
+    """What no JSON writer would write."""
+
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return change
+
+
+def _twice(path: str) -> Callable[[str], str]:
+    """Put an entry of a list there a second time."""
+
+    def change(text: str) -> str:
+        data = json.loads(text)
+        name, number = path.split(".")
+        data[name].append(data[name][int(number)])
+        return json.dumps(data)
+
+    return change
+
+
+ROW = r"row 2 \(syscall\.command\)"
+KINDS = [
+    # not what JSON may hold
+    Damage("NaN", _write("224.5", "NaN"), "NaN is not a finite number"),
+    Damage("infinity", _write("224.5", "-Infinity"), "-Infinity is not a finite number"),
+    Damage("too large a float", _write("224.5", "1e999"), "1e999 is not a finite number"),
+    Damage("a key twice", _write('"asked": 64', '"asked": 64, "asked": 9'), "'asked' stands twice"),
+    Damage("half a character", _write("one 1.0", r"one \ud800"), "half of a surrogate pair"),
+    Damage("cut off", lambda text: text[:-20], "is not a result file: it is not JSON"),
+    Damage("empty", lambda _: "", "is not a result file: it is not JSON"),
+    Damage("nested too deep", lambda _: "[" * 100_000, "is not a result file"),
+    # another file
+    Damage("a list", lambda _: "[]", "is not a result file; give a .json"),
+    Damage("a stranger", lambda _: "{}", "is not a result file; give a .json"),
+    Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark parse`"),
+    Damage(
+        "version 2", _set("version", 2), "has format version 2, not 3; make it anew from its log"
+    ),
+    Damage("version null", _set("version", None), "version"),
+    Damage("version true", _set("version", True), "has format version true, not 3"),
+    Damage(
+        "a history",
+        lambda _: '{"format":"tockmark-history","version":2}\n' * 2,
+        "is a history of runs, not a result file; `tockmark history -f` shows it",
+    ),
+    Damage(
+        "a validation",
+        lambda _: '{"format": "tockmark-validation", "version": 1}\n{}\n',
+        "is a validation of the simulator, not a result file",
+    ),
+    Damage(
+        "a profile", _set("format", "tockmark-profile"), "is a profile of one sample, not a res"
+    ),
+    # fields
+    Damage("no rows", _without("rows"), "required field `rows`"),
+    Damage("rows are an object", _set("rows", {}), "Expected `array`, got `object` - at `rows`"),
+    Damage("a field more", _set("rows.1.mean", 9), rf"{ROW}: .*unknown field `mean`"),
+    Damage("statistics", _set("rows.1.stats", {"median": 1}), rf"{ROW}: .*unknown field `stats`"),
+    Damage(
+        "unknown provenance", _set("provenance.board.volts", 5), "unknown field .*provenance.boa"
+    ),
+    Damage("no id", _without("rows.1.id"), "row 2: .*required field `id`"),
+    Damage("a row that is none", _set("rows.1", 5), "row 2: Expected `object`, got `int`"),
+    Damage(
+        "a null for a number", _set("rows.1.asked", None), rf"{ROW}\.asked: Expected `int`, got"
+    ),
+    Damage("text for a number", _set("rows.1.asked", "64"), rf"{ROW}\.asked: Expected `int`"),
+    Damage("a truth for a number", _set("rows.1.inner", True), rf"{ROW}\.inner: Expected `int`"),
+    Damage("a number for a truth", _set("rows.1.icache", 1), rf"{ROW}\.icache: Expected `bool"),
+    Damage("numbers for samples", _set("rows.1.cycles", [1, 2]), rf"{ROW}\.cycles: Expected `str"),
+    Damage("a list as a parameter", _set("rows.2.params.n", [1]), r"row 3 \(call\.args\)\.params"),
+    Damage("a huge parameter", _set("rows.2.params.n", 10**400), r"row 3 \(call\.args\)\.params"),
+    Damage("no timing known", _set("provenance.board.timing", "good"), "Invalid enum value 'good'"),
+    Damage(
+        "a short hash", _set("provenance.kernel.sha256", "ab"), r"at `provenance\.kernel\.sha256"
+    ),
+    Damage("a date that is none", _set("provenance.date", "today"), "at `provenance.date`"),
+    Damage("abi 3", _set("provenance.abi", 3), "at `provenance.abi`"),
+    Damage("clock 0", _set("provenance.board.clock_hz", 0), r"provenance\.board\.clock_hz"),
+    Damage("a huge clock", _set("provenance.board.clock_hz", 10**30), r"board\.clock_hz"),
+    # counts
+    Damage("asked 0", _set("rows.1.asked", 0), rf"{ROW}\.asked: Expected `int` >= 1"),
+    Damage("a negative inner", _set("rows.1.inner", -1), rf"{ROW}\.inner: Expected `int` >= 1"),
+    Damage("negative reads", _set("rows.1.reads", -1), rf"{ROW}\.reads: Expected `int` >= 0"),
+    Damage("a huge inner", _set("rows.1.inner", 10**20), rf"{ROW}\.inner: "),
+    Damage("a huge inner, in 64 bits", _set("rows.1.inner", 2**60), rf"{ROW}\.inner: "),
+    # samples
+    Damage("no samples", _set("rows.1.cycles", ""), "row syscall.command: '' is not a run"),
+    Damage("a run of none", _set("rows.1.cycles", "5*0"), r"'5\*0' is not a run of samples"),
+    Damage("a negative sample", _set("rows.1.cycles", "-5"), "'-5' is not a run"),
+    Damage("half a run", _set("rows.1.cycles", "(1,2"), r"'\(1,2' is not a run"),
+    Damage("two blanks", _set("rows.1.cycles", "1  2"), "'' is not a run"),
+    Damage("33 bits", _set("rows.1.cycles", "4294967296*12"), "does not fit in 32 bits"),
+    Damage("a million and one", _set("rows.1.cycles", "1*1000001"), "more than 1000000 samples"),
+    Damage("more than asked", _set("rows.1.cycles", "1*65"), "65 samples of cycles, but 64 asked"),
+    Damage("one instret less", _set("rows.1.instret", "9*11"), "differ in their number of samples"),
+    Damage("nine events", _set("rows.1.events", "1*2 " * 8 + "1*2"), "9 runs of events, not 10"),
+    Damage(
+        "events without end", _set("rows.1.events", "1*99 " * 9 + "1*99"), "99 samples of event"
+    ),
+    Damage("sim counts", _set("rows.1.clock", "sim"), "simulator's clock counts no instructions"),
+    # figures and rows that contradict each other
+    Damage(
+        "a stated net that is another",
+        _set("rows.1.stated", {"cycles": 155}),
+        "row syscall.command icache=on: net cycles is stated as 155, samples say 156",
+    ),
+    Damage("a statement of nothing", _set("rows.1.stated", {"mean": 1}), rf"{ROW}\.stated"),
+    Damage("a row twice", _twice("rows.1"), "the row syscall.command icache=on stands twice"),
+    Damage("two of time.read", _twice("rows.0"), "the row time.read icache=on stands twice"),
+    Damage(
+        "another of time.read",
+        lambda text: _set("rows.1.id", "time.read")(_set("rows.1.params", {"n": 1})(text)),
+        "the row time.read n=1 icache=on stands twice",
+    ),
+    Damage(
+        "lines in a name",
+        _set("rows.1.a\nb\x1b[2J", "x" * 1000),
+        r"unknown field `a b \[2J`",
+    ),
+]

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Loading a result file is validating it: whatever is wrong is refused by name, in every verb."""
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tockmark import cli
+from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.judge import compare, fit, gate, history
+from tockmark.log.protocol import decode
+from tockmark.log.rows import assemble
+from tockmark.paths import ROOT
+from tockmark.result import file
+from tockmark.result.build import build
+from tockmark.result.model import Result
+from tockmark.suite.catalogue import load
+from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.damage import KINDS, WHOLE, Damage
+
+TEXT = json.dumps(WHOLE)
+SCHEMA = ROOT / "docs" / "result.schema.json"
+KNOWN = load()
+
+
+def kinds(damage: Damage) -> str:
+    return damage.name
+
+
+def loaded(text: str, tmp_path: Path) -> Result:
+    path = tmp_path / "r.json"
+    path.write_text(text, encoding="utf-8")
+    return file.load(path)
+
+
+def test_the_undamaged_file_comes_back_as_it_was(tmp_path: Path) -> None:
+    result = loaded(TEXT, tmp_path)
+    assert loaded(file.text(result), tmp_path) == result
+    assert json.loads(file.text(result)) == WHOLE
+    jsonschema.validate(WHOLE, file.schema())
+    command = result.rows[1]
+    assert (command.net, command.instructions, command.errors) == (156, 73, ())
+    assert [command.events[n].net for n in (3, 4, 5, 12)] == [2, 3.5, 4, 0]
+    assert result.rows[2].per_op == 3
+    assert result.rows[-1].net == 224.5
+
+
+@pytest.mark.parametrize("damage", KINDS, ids=kinds)
+def test_damage_is_refused_by_name(damage: Damage, tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match=damage.said) as caught:
+        loaded(damage.do(TEXT), tmp_path)
+    said = str(caught.value)
+    assert str(tmp_path / "r.json") in said
+    assert said.isprintable(), "one line"
+    assert len(said) < 600
+    assert caught.value.code == UNUSABLE
+
+
+def test_it_is_all_damage() -> None:
+    """No kind of it leaves the file as it is, or may say just anything."""
+    assert [kind.name for kind in KINDS if kind.do(TEXT) == TEXT] == []
+    assert [kind.name for kind in KINDS if re.search(kind.said, "")] == []
+
+
+VERBS: dict[str, list[str]] = {
+    "table": ["table", "BAD"],
+    "table, all": ["table", "BAD", "--all"],
+    "table, second": ["table", "GOOD", "BAD"],
+    "export": ["export", "BAD", "--format", "csv", "-o", "OUT"],
+    "compare, baseline": ["compare", "BAD", "GOOD"],
+    "compare": ["compare", "GOOD", "BAD"],
+    "gate, base": ["gate", "BAD", "GOOD", "--markdown", "OUT"],
+    "gate": ["gate", "GOOD", "BAD", "--markdown", "OUT"],
+    "history": ["history", "--add", "BAD", "-f", "OUT"],
+    "fit": ["fit", "BAD"],
+    "plot": ["plot", "BAD", "-o", "OUT"],
+    "report": ["report", "BAD", "-o", "OUT"],
+}
+
+
+@pytest.mark.parametrize("damage", KINDS, ids=kinds)
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_refuses_all_damage(
+    verb: str,
+    damage: Damage,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    paths = {name: str(tmp_path / name.lower()) for name in ("BAD", "GOOD", "OUT")}
+    Path(paths["BAD"]).write_text(damage.do(TEXT))
+    Path(paths["GOOD"]).write_text(TEXT)
+    words = ["tockmark", *(paths.get(word, word) for word in VERBS[verb])]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (UNUSABLE, "")
+    (line,) = err.splitlines()
+    assert line.startswith("tockmark: ")
+    assert paths["BAD"] in line
+    assert re.search(damage.said, line)
+    assert not Path(paths["OUT"]).exists()
+
+
+def places(data: Any) -> list[tuple[Any, Any]]:
+    """Every field and entry of a document: what it is in, and its name or number there."""
+    inside = data.items() if isinstance(data, dict) else enumerate(data)
+    found = []
+    for name, value in list(inside):
+        found.append((data, name))
+        if isinstance(value, dict | list):
+            found += places(value)
+    return found
+
+
+ANY = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(10**15, 10**30)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["time.read", "1*3", "(1,2)*3 7", "cycles", "syscall", "off", "9*1000000"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+
+
+LIKE: dict[type, st.SearchStrategy[Any]] = {  # what may well pass
+    int: st.integers(-1, 100),
+    str: st.sampled_from(["time.read", "194 169*11", "(1,2)*3", "syscall", "loop.empty"]),
+    bool: st.sampled_from([True, False, None]),
+}
+
+
+def changed(draw: st.DrawFn, data: Any) -> None:
+    """One change somewhere in a document."""
+    inside, name = draw(st.sampled_from(places(data)))
+    how = draw(st.sampled_from(["set", "set", "set", "drop", "other"]))
+    if how == "drop":
+        del inside[name]
+    elif how == "set":
+        inside[name] = draw(LIKE.get(type(inside[name]), ANY) | ANY)
+    elif isinstance(inside, list):
+        inside.append(inside[name])
+    else:
+        inside[draw(st.text(max_size=5))] = inside[name]
+
+
+@st.composite
+def structures(draw: st.DrawFn) -> str:
+    """The document with some changes to its fields and entries."""
+    data = json.loads(TEXT)
+    for _ in range(draw(st.integers(1, 3))):
+        changed(draw, data)
+    return json.dumps(data)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """The document with a piece of its text gone, said twice, or replaced."""
+    at, to = sorted(draw(st.tuples(*[st.integers(0, len(TEXT))] * 2)))
+    middle = draw(
+        st.sampled_from(["", TEXT[at:to] * 2])
+        | st.text(max_size=8)
+        | st.text('0123456789-.eE,[]{}":*() ', max_size=8)
+    )
+    to = to if draw(st.booleans()) else min(len(TEXT), at + draw(st.integers(0, 3)))
+    return TEXT[:at] + middle + TEXT[to:]
+
+
+often = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@often
+@given(text=structures() | texts())
+def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> None:
+    """What is not refused is a result like any other, which every judge can do with."""
+    result = refused = None
+    try:
+        result = loaded(text, tmp_path)
+    except TockmarkError as error:
+        refused = str(error)
+    if result is None:
+        assert refused is not None
+        assert refused.isprintable()
+        return
+    assert loaded(file.text(result), tmp_path) == result
+    jsonschema.validate(json.loads(file.text(result)), file.schema())
+    judges: list[Callable[[], object]] = [
+        lambda: result.incomplete,
+        lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
+        lambda: compare.compare(result, result, "b", KNOWN, compare.Margins()),
+        lambda: gate.gate([("a", result)], ("b", result), gate.load_limits(None, KNOWN)),
+        lambda: fit.sweeps(result, KNOWN),
+        lambda: history.add(tmp_path / "h.jsonl", result),
+    ]
+    for judge in judges:
+        with contextlib.suppress(TockmarkError):  # such as: it has no good row
+            judge()
+    (tmp_path / "h.jsonl").unlink()
+
+
+RUNS = st.sampled_from(["5*9", "5*10", "(1,2)*5", "(1,1,2)*3", "1*3", "3 7*2", "3", "x"])
+COUNTS = st.sampled_from(["1", "9", "10", "64", "0", "99999999999999999999"])
+HOW = st.sampled_from(["", "", " reads=2", " net=raw", " clock=sim from=a to=b"])
+LINES = st.builds(
+    lambda id_, size, inner, asked, how, cycles, instret, events: [
+        f"bench {id_} {size}inner={inner} n={asked}{how}",
+        f"data cycles {cycles}",
+        f"data instret {instret}",
+        f"data events {' '.join(events)}",
+    ],
+    st.sampled_from(["time.read", "loop.empty", "mem.copy_asm"]),
+    st.sampled_from(["", "size=64 ", "size=0009 ", "size=99999999999999999999 "]),
+    COUNTS,
+    COUNTS,
+    HOW,
+    RUNS,
+    RUNS,
+    st.lists(RUNS, min_size=10, max_size=10),
+)
+
+
+@often
+@given(extra=LINES, at=st.integers(0, 8))
+def test_what_a_log_gives_can_be_loaded(extra: list[str], at: int, tmp_path: Path) -> None:
+    """No log that parses makes a file that does not load."""
+    records = [*RECORDS["mem"][:at], *extra, *RECORDS["mem"][at:]]
+    result = build(assemble(decode(encoded("mem", records))), KNOWN)
+    assert loaded(file.text(result), tmp_path) == result
+
+
+def test_events_come_back_however_they_were_written(tmp_path: Path) -> None:
+    runs = [
+        "5",
+        "5*2",
+        "(1,2)",
+        "(1,2)*3",
+        "(1,1,2)",
+        "(1,1,1,2)*2",
+        "7*9",
+        "(1,2,3,4)",
+        "0",
+        "0*3",
+    ]
+    records = ["begin proto=1 apps=1", "bench time.read inner=1 n=99", "data cycles 9*2"]
+    records += ["data instret 5*2", f"data events {' '.join(runs)}", "end ok"]
+    result = build(assemble(decode(encoded("time", records))), KNOWN)
+    assert [len(series.samples) for series in result.rows[0].events.values()] == [
+        *(1, 2, 2, 6, 3, 8, 9, 4, 1, 3)
+    ]
+    assert loaded(file.text(result), tmp_path) == result
+
+
+def test_the_published_schema_is_that_of_the_declarations() -> None:
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == file.schema(), "run `make tables`"
+
+
+def test_the_published_schema_refuses_what_it_can() -> None:
+    """Another reader of it, that knows nothing of us, sees the same: types, names and bounds."""
+    published = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    published.check_schema(published.schema)
+    assert published.is_valid(WHOLE)
+    seen = [kind.name for kind in KINDS if not published.is_valid(read(kind.do(TEXT)))]
+    for name in ("a field more", "no id", "asked 0", "a huge inner", "a short hash", "abi 3"):
+        assert name in seen
+
+
+def read(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def test_each_row_is_a_line(tmp_path: Path) -> None:
+    lines = file.text(loaded(TEXT, tmp_path)).splitlines()
+    ids = [json.loads(line.rstrip(",]"))["id"] for line in lines if line.startswith('{"id"')]
+    rows = [*WHOLE["rows"], *WHOLE["failed"], *WHOLE["skipped"], *WHOLE["missing"]]
+    assert ids == [row["id"] for row in rows]
