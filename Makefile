@@ -47,7 +47,9 @@ sim-retire sim-waves: sim-%: setup
 
 # Its speed beside that of Ibex's own simple_system. Takes minutes.
 simspeed: build
-	@.venv/bin/python boards/earlgrey-sim/simspeed/simspeed.py
+	@$(TOCKMARK) image syscall -o build/simspeed
+	@.venv/bin/python boards/earlgrey-sim/simspeed/simspeed.py build/sim/cw310/earlgrey-sim \
+	    build/simspeed/syscall.flash
 
 # What `tockmark profile` needs besides.
 profile: build sim-retire

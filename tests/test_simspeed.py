@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`make simspeed`, as far as it is not building: reading speeds and showing them. And seldom.py."""
+"""`make simspeed`, as far as it does not build simple_system: the image that it runs, reading
+speeds and showing them. And seldom.py."""
 
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -22,6 +24,28 @@ def simspeed() -> ModuleType:
     sys.modules["simspeed"] = module
     spec.loader.exec_module(module)
     return module
+
+
+def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) -> None:
+    tockmark = str(Path(sys.executable).with_name("tockmark"))
+    command = [tockmark, "image", "syscall", "-o", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True)
+    simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
+    contender = simspeed.ours(simulator, tmp_path / "syscall.flash")
+    simspeed.OUT.mkdir(parents=True, exist_ok=True)
+    assert simspeed.measure(contender) > 0
+    said = subprocess.run(contender.command, capture_output=True, text=True, check=False)
+    assert " syscall begin proto=1" in said.stdout
+    assert "reason=cycle-limit" in said.stderr  # it has more to do than is measured
+
+
+def test_an_image_is_of_a_boot_that_there_is(tmp_path: Path) -> None:
+    tockmark = str(Path(sys.executable).with_name("tockmark"))
+    command = [tockmark, "image", "syscal", "-o", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no boot 'syscal'; choose from: time, syscall, " in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_reads_the_speed_of_both_simulators(simspeed: ModuleType) -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """`make simspeed`: cycles a second of our simulator and of Ibex's own simple_system, side by side.
 
-Ours runs kernel code, with the cache on: the app `syscall` on the baseline kernel, every sample.
+    simspeed.py SIMULATOR FLASH
+
+Ours runs kernel code, with the cache on: FLASH holds the baseline kernel and the app `syscall`.
 simple_system comes from the installed Ibex package and runs work.S from its one-cycle memory. The
 same Verilator builds it with two sets of options (as its README does, and as we build ours), each
 with two cores (the README's `small`, and the one that Earl Grey has). Runs take turns; medians.
@@ -17,13 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark import paths
-from tockmark.suite.catalogue import Boot
-from tockmark.target import board as boards
-from tockmark.target.image import Apps, build_image, read_kernel
-
-HERE = Path(__file__).parent
-OUT = paths.ROOT / "build" / "simspeed"
+HERE = Path(__file__).resolve().parent
+OUT = HERE.parents[2] / "build" / "simspeed"
 SITE = Path(sys.prefix) / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 VERILATOR = SITE / "verilator"
 IBEX = SITE / "pythondata_cpu_ibex" / "system_verilog"
@@ -150,14 +147,10 @@ def simple_system(core: str, options: str, flags: Flags, vmem: Path) -> Contende
     return Contender(name, [*run, *flags.arguments], folder)
 
 
-def ours() -> Contender:
+def ours(simulator: Path, flash: Path) -> Contender:
     """Our simulator, and the image that it runs."""
-    board = boards.load("earlgrey-sim")
-    apps = Apps.built(2)
-    alone = Boot("syscall", "syscall", ("syscall",), ())
-    image = build_image(alone, apps, read_kernel(board.kernels[2]), board, OUT / "kernel", False)
-    options = ["--flash", str(image.flash), "--max-cycles", str(OUR_CYCLES)]
-    return Contender("earlgrey-sim", [str(board.target.binary), *options], OUT)
+    options = ["--flash", str(flash.resolve()), "--max-cycles", str(OUR_CYCLES)]
+    return Contender("earlgrey-sim", [str(simulator.resolve()), *options], OUT)
 
 
 def speed(output: str) -> float:
@@ -192,6 +185,9 @@ def measure(contender: Contender) -> float:
 
 
 def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit("simspeed: give the simulator and the flash image that it shall run")
+    simulator, flash = map(Path, sys.argv[1:])
     OUT.mkdir(parents=True, exist_ok=True)
     readme = Flags("README", README_VERILATOR.split(), README_CXX.split(), [], 300_000)
     vmem = program()
@@ -199,7 +195,7 @@ def main() -> None:
     kinds = [(core, flags) for core in cores for flags in (readme, our_flags())]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         builds = [pool.submit(simple_system, *core, flags, vmem) for core, flags in kinds]
-        contenders = [ours(), *(build.result() for build in builds)]
+        contenders = [ours(simulator, flash), *(build.result() for build in builds)]
     speeds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for number in range(1, ROUNDS + 1):
         print(f"  RUN   round {number} of {ROUNDS}", flush=True)

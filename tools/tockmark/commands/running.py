@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that run the suite on a target: run, profile."""
+"""Verbs that run the suite on a target, or make what is run there: run, profile, image."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import typer
 
 from tockmark import BASELINE, paths, profile
 from tockmark.commands.common import AsJson, Debug, Only, judge
-from tockmark.errors import INTERRUPTED
+from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -22,7 +22,7 @@ from tockmark.suite import catalogue as catalogues
 from tockmark.suite.select import only_one, select
 from tockmark.target import board as boards
 from tockmark.target import run
-from tockmark.target.image import Apps, named, read_kernel
+from tockmark.target.image import Apps, build_image, named, read_kernel
 
 
 class Switch(StrEnum):
@@ -56,6 +56,10 @@ def register(app: typer.Typer) -> None:
         epilog="Examples: `tockmark profile syscall.command`; "
         "`tockmark profile call.args:n=3 -o out`",
     )(profile_verb)
+    app.command(
+        name="image",
+        epilog="Examples: `tockmark image syscall`; `tockmark image ipc --abi 1 -o out`",
+    )(image_verb)
 
 
 def run_verb(
@@ -196,3 +200,27 @@ def profile_verb(
     limit = max_cycles or profiled.target.max_cycles
     options = profile.Options(measured, profiled, cached, id_, params, folder, limit, as_json)
     print(profile.profile(options, known))
+
+
+def image_verb(
+    boot: Annotated[str, typer.Argument(help="A boot of the suite: a group, or one with a name.")],
+    kernel: KernelFile = None,
+    board: BoardName = boards.DEFAULT,
+    abi: Annotated[
+        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
+    ] = 2,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
+    ] = paths.ROOT / "build" / "image",
+    debug: Debug = False,
+) -> None:
+    """Write the flash image of one boot, as `run` lays it: the kernel, and the apps behind it.
+
+    It takes all samples of the catalogue. The simulator runs it with --flash."""
+    profiled = boards.load(board)
+    found = {one.name: one for one in catalogues.load().boots()}
+    if boot not in found:
+        raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
+    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
+    image = build_image(found[boot], Apps.built(abi), elf, profiled, output, steady_stop=False)
+    print(paths.shown(image.flash))

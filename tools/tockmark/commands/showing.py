@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that show results: plot, report. What draws is loaded only when one of them runs: it takes
+"""Verbs that show: list, plot, report. What draws is loaded only when one of them runs: it takes
 longer to load than all the rest of the tool."""
 
 from enum import StrEnum
@@ -14,6 +14,7 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
+from tockmark.show import listing
 from tockmark.suite import catalogue
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result f
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
+    app.command(name="list")(list_verb)
     app.command(
         name="plot",
         epilog="Examples: `tockmark plot results/a.json`; "
@@ -45,6 +47,11 @@ def register(app: typer.Typer) -> None:
         epilog="Examples: `tockmark report results/a.json -o a.html`; "
         "`tockmark report v1.json v2.json -o both.html`",
     )(report_verb)
+
+
+def list_verb(debug: Debug = False) -> None:
+    """Show the catalogue: every benchmark, what a sample does, and what is counted."""
+    print(listing.render(catalogue.load()), end="")
 
 
 def plot_verb(

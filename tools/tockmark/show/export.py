@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from tockmark.log.rows import SERIES
 from tockmark.result.model import ICACHE, Result, Row, Series
+from tockmark.result.stats import plain
 from tockmark.suite.catalogue import Catalogue, label
 
 NOTHING = Series(())
@@ -59,7 +60,8 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
         for name in SERIES:
             found = row.series(name) or NOTHING
             line += [getattr(found.stats, figure, None) for figure in STATS]
-            line += [found.overhead if found.reads else None, found.net, found.per_op]
+            line += [found.overhead if found.reads else None, found.net]
+            line += [None if found.per_op is None else plain(found.per_op)]
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         line += [_short(row.us), _short(rate), "; ".join(row.errors)]
         writer.writerow(line)

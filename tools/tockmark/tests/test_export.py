@@ -62,6 +62,7 @@ def test_csv_has_every_row_with_its_numbers(result: Result, catalogue: Catalogue
     assert (loop["cycles_net"], loop["cycles_net_per_op"]) == ("3001", "3.001")
     assert (loop["cycles_first"], loop["cycles_max"]) == ("4000", "3343")
     assert (loop["unit"], loop["inner"]) == ("iteration", "1000")
+    assert lines[0]["cycles_net_per_op"] == "340"  # a whole number stays one
     assert (loop["us"], loop["mb_per_s"]) == ("0.3001", "")  # of one operation, at 10 MHz
     copied = next(line for line in lines if line["params"] == "size=64")
     assert (copied["us"], copied["mb_per_s"]) == ("9.6", "6.66667")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The pictures: that they hold the result's numbers, say their units and where they come from, can
-be read without colour, and are the same bytes for the same result."""
+be read without colour, and are the same bytes for the same result. And the verb `list`."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from tockmark.commands import showing
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import figures, plot
+from tockmark.show import figures, listing, plot
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
 from tockmark.tests import made
@@ -161,3 +161,11 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
     nowhere = runner.invoke(app, ["plot", str(stored), "-o", str(stored / "under a file")])
     assert isinstance(nowhere.exception, TockmarkError)
     assert "cannot write" in str(nowhere.exception)
+
+
+def test_the_verb_lists_the_suite() -> None:
+    app = typer.Typer()
+    showing.register(app)
+    done = CliRunner().invoke(app, ["list"])
+    assert done.exit_code == 0
+    assert done.output == listing.render(catalogue.load())

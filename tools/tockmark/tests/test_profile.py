@@ -23,8 +23,6 @@ from tockmark.profile.trace import (
     windows,
 )
 from tockmark.result.provenance import Kernel
-from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.select import only_one
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 
@@ -227,14 +225,6 @@ def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
 def test_phases(phase: str, name: str, file: str) -> None:
     assert phase_of((Frame("outer", "/k/outer.rs"), Frame(name, file)), user=False) == phase
     assert phase_of((Frame(name, file),), user=True) == "app"
-
-
-def test_a_row_is_named_with_its_parameters(catalogue: Catalogue) -> None:
-    assert only_one(catalogue, "loop.empty") == ("loop.empty", {})
-    assert only_one(catalogue, "mem.copy_asm:size=64") == ("mem.copy_asm", {"size": 64})
-    for wrong in ("mem", "loop.empty:n=1", "mem.copy_asm", "mem.copy_asm:size=65"):
-        with pytest.raises(TockmarkError):
-            only_one(catalogue, wrong)
 
 
 def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
