@@ -60,7 +60,8 @@ def check(found: list[Factor], name: str, force: bool) -> None:
     for factor in found:
         if factor.name in REFUSED and not force:
             raise TockmarkError(
-                f"{name} cannot be compared: its {factor.name} is {factor.new}, not {factor.base}",
+                f"{name} cannot be compared: {factor.name} is {factor.base} on one side,"
+                f" {factor.new} on the other",
                 "--force compares it all the same",
             )
 

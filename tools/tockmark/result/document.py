@@ -10,7 +10,7 @@ import msgspec
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.result.file import strict_json
+from tockmark.result.file import RefusedError, strict_json
 from tockmark.result.provenance import Part
 
 Document = TypeVar("Document", bound=Part)
@@ -22,6 +22,8 @@ def read(path: Path, kind: type[Document], form: str, version: int, todo: str) -
         data = strict_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
+    except RefusedError as error:
+        raise TockmarkError(f"{shown(path)}: {error}", todo) from error
     except (ValueError, RecursionError) as error:
         raise TockmarkError(f"{shown(path)} is no {form}: it is not JSON", todo) from error
     found = data if isinstance(data, dict) else {}

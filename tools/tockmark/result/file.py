@@ -97,6 +97,7 @@ def load(path: Path) -> Result:
         ) from error
     _check_kind(path, data)
     try:
+        _refuse_null(data)
         return _result(msgspec.convert(data, Document))
     except (msgspec.ValidationError, RefusedError) as error:
         raise TockmarkError(f"{shown(path)}: {located(error, data)}", GIVE_ONE) from error
@@ -141,7 +142,7 @@ def strict_json(text: str) -> Any:
         if len(found) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            where = next((f" in the row {v}" for k, v in pairs if k == "id"), "")
+            where = f" in the row {found['id']}" if "id" in found else ""
             raise RefusedError(f"the key '{twice}' stands twice{where}")
         return found
 
@@ -157,6 +158,18 @@ def strict_json(text: str) -> Any:
         except UnicodeEncodeError as error:
             raise RefusedError("half of a surrogate pair is no character") from error
     return data
+
+
+def _refuse_null(data: Any, where: str = "$") -> None:
+    """What is not known does not stand there: a null is the loss of something."""
+    if data is None:
+        raise RefusedError(f"Expected a value, got `null` - at `{where}`")
+    if isinstance(data, dict):
+        for key, value in data.items():
+            _refuse_null(value, f"{where}.{key}")
+    elif isinstance(data, list):
+        for place, value in enumerate(data):
+            _refuse_null(value, f"{where}[{place}]")
 
 
 def located(error: Exception, data: Any) -> str:
@@ -291,6 +304,8 @@ def _check(row: Row) -> None:
                 f"row {row.name}: {len(series.samples)} samples of event {number},"
                 f" but {row.asked} asked"
             )
+    if not lengths:
+        raise RefusedError(f"row {row.name}: no samples, nor figures in their place")
     if len(lengths) > 1 and not row.faults:
         raise RefusedError(f"row {row.name}: cycles and instret differ in their number of samples")
     if row.clock == "sim" and row.instret is not None:

@@ -112,16 +112,17 @@ def _set(path: str, value: object) -> Callable[[str], str]:
     return change
 
 
-def _without(path: str) -> Callable[[str], str]:
-    """Leave the field at a path out."""
+def _without(*paths: str) -> Callable[[str], str]:
+    """Leave the fields at these paths out."""
 
     def change(text: str) -> str:
         data = json.loads(text)
-        at = data
-        *way, last = path.split(".")
-        for word in way:
-            at = at[int(word) if word.isdigit() else word]
-        del at[last]
+        for path in paths:
+            at = data
+            *way, last = path.split(".")
+            for word in way:
+                at = at[int(word) if word.isdigit() else word]
+            del at[last]
         return json.dumps(data)
 
     return change
@@ -192,9 +193,10 @@ KINDS = [
     ),
     Damage("no id", _without("rows.1.id"), "row 2: .*required field `id`"),
     Damage("a row that is none", _set("rows.1", 5), "row 2: Expected `object`, got `int`"),
-    Damage(
-        "a null for a number", _set("rows.1.asked", None), rf"{ROW}\.asked: Expected `int`, got"
-    ),
+    Damage("a null for a number", _set("rows.1.asked", None), rf"{ROW}\.asked: .*got `null`"),
+    Damage("a null for samples", _set("rows.1.cycles", None), rf"{ROW}\.cycles: .*got `null`"),
+    Damage("a null for the clock", _set("provenance.board.clock_hz", None), "null.*clock_hz"),
+    Damage("nothing measured", _without("rows.1.cycles", "rows.1.instret"), "no samples, nor"),
     Damage("text for a number", _set("rows.1.asked", "64"), rf"{ROW}\.asked: Expected `int`"),
     Damage("a truth for a number", _set("rows.1.inner", True), rf"{ROW}\.inner: Expected `int`"),
     Damage("a number for a truth", _set("rows.1.icache", 1), rf"{ROW}\.icache: Expected `bool"),
