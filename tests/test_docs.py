@@ -31,7 +31,36 @@ def test_tables_are_those_of_the_committed_results() -> None:
     command = [sys.executable, str(ROOT / "tools" / "refresh_tables.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "<!-- table: " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_first_page_is_short_and_shows_three_kernels() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert page.count("\n") < 150
+    kernels = ["baseline-cw310", "tock-2.2-cw310", "tock-master-cw310"]
+    shown = " ".join(f"results/{name}.json" for name in kernels)
+    assert f"<!-- output: tockmark table {shown} -->" in page
+
+
+LONG = ("run", "conformance")  # tests of their own run these
+
+
+def test_the_commands_of_the_first_page_can_be_pasted() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^    \.venv/bin/(tockmark [^#\n]+?) *(?:#.*)?$", page, re.MULTILINE)
+    assert len(commands) > 8
+    for command in commands:
+        arguments = command.split()[1:]
+        if arguments[0] in LONG:
+            arguments += ["--help"]
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("tockmark")), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+        )
+        assert done.returncode in (0, 1), f"{command}: {done.stderr}"  # 1: a result is incomplete
+        assert done.stdout, command
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

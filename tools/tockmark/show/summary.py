@@ -111,10 +111,10 @@ def render(
         out += _block(
             [columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed, blocks, label
         )
-    out += text.wrap(MEAN, "", width) if len(columns) > 1 else []
-    for name, result in named:
+    names = [columns[0].name] if len(named) == 1 else [column.name for column in columns]
+    for name, (_, result) in zip(names, named, strict=True):
         if why := result.incomplete:
-            more = f" (and {len(why) - 1} more; --all shows them)" if len(why) > 1 else ""
+            more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE {name}: {why[0]}{more}", width=width)
     return "\n".join(out).rstrip() + "\n"
 
@@ -242,18 +242,15 @@ def _cells(i: int, rows: list[list[Row | None]], timed: bool) -> list[str]:
     return cells
 
 
-MEAN = (
-    "Geometric mean of the ratios of the benchmarks that touch the kernel, a sweep weighing as one."
-)
-
-
 def _legend(columns: list[Column], timed: bool) -> str:
-    first = f"; ratio: by {columns[0].name}" if len(columns) > 1 else ""
     time = " and in µs" if timed else ""
-    return (
-        f"Net cycles of one operation{time} (median, less the readings){first}. Lower is"
-        ' better. "-": not measured; "!": an error. --all shows every row.'
-    )
+    told = f"Net cycles of one operation{time} (median, less the readings)"
+    if len(columns) > 1:
+        told += (
+            f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"
+            " kernel, a sweep weighing as one"
+        )
+    return f'{told}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
 
 
 def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:

@@ -23,7 +23,9 @@ from tockmark.target.simulator import Simulation, simulate
 
 SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
-_ROW = re.compile(r"#tm \d+ \w+ (?:(?:data instret|fail|skip) |.*\bclock=sim\b)")  # what ends a row, for progress
+_ROW = re.compile(
+    r"#tm \d+ \w+ (?:(?:data instret|fail|skip) |.*\bclock=sim\b)"
+)  # what ends a row, for progress
 
 
 @dataclass(frozen=True)

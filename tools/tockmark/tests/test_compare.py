@@ -264,7 +264,9 @@ def test_other_machines_are_refused(
 ) -> None:
     other = msgspec.structs.replace(SIMULATED, **board)
     one, two = made(catalogue, {}), made(catalogue, {}, board=other)
-    with pytest.raises(TockmarkError, match=f"b cannot be compared: {name} is .* on one side, .*--force"):
+    with pytest.raises(
+        TockmarkError, match=f"b cannot be compared: {name} is .* on one side, .*--force"
+    ):
         compare(one, two, "b", catalogue, Margins())
     forced = compare(one, two, "b", catalogue, Margins(), force=True)
     assert [factor.name for factor in forced.factors] == [name]
