@@ -208,9 +208,9 @@ def _block(
         out.append(title)
         for words, cells in zip(found, grid, strict=False):  # the grid goes on in the next block
             out.append(f"  {words:{label - 2}}{''.join(cells)}".rstrip())
-    if len(columns) > 1:
+    means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
+    if set(means) - {text.NONE}:
         blank = " " * (CYCLES + TIME * timed)
-        means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
         last = "".join(f"{blank}{mean:>{RATIO}}" for mean in means)
         out.append(f"{'Geometric mean':{label}}{blank}{last}")
     return [*out, ""]
