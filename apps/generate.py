@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 NUMBER = (int, float)
-TOP: dict[str, Any] = {"budget": NUMBER, "benchmark": list, "boot": list}
+TOP: dict[str, Any] = {"budget": NUMBER, "sections": list, "benchmark": list, "boot": list}
 BENCHMARK: dict[str, Any] = {
     "id": str,
     "section": str,
@@ -110,13 +110,17 @@ def checked(table: Any, keys: dict[str, Any], where: str) -> dict[str, Any]:
         require(key in keys, where, f"there is no key '{key}'")
         right = isinstance(value, keys[key]) and not isinstance(value, bool)
         require(right, where, f"'{key}' must be {NAMES[keys[key]]}")
+        if isinstance(value, str):
+            require(value.isprintable(), where, f"'{key}' must be one line of text")
     for key in keys:
         require(key in table or key in OPTIONAL, where, f"'{key}' is missing")
     return dict(table)
 
 
-def check_benchmark(entry: dict[str, Any]) -> None:
+def check_benchmark(entry: dict[str, Any], sections: list[str]) -> None:
     where, params = entry["id"], entry.get("params", {})
+    section = entry["section"]
+    require(section in sections, where, f"'{section}' is none of the sections at the top")
     require(
         bool(re.fullmatch(r"[a-z]+\.[a-z][a-z0-9_]*", where)), where, "an id is group.operation"
     )
@@ -146,6 +150,8 @@ def check_boots(boots: list[dict[str, Any]], ids: set[str]) -> None:
         for key in ("measures", "slots"):
             right = bool(boot[key]) and all(isinstance(value, str) for value in boot[key])
             require(right, where, f"'{key}' must be a list of names")
+        twice = len(set(boot["measures"])) < len(boot["measures"])
+        require(not twice, where, "'measures' has a name twice")
         for id_ in boot["measures"]:
             require(id_ in ids, where, f"there is no benchmark {id_}")
             own = id_.partition(".")[0] == boot["group"]
@@ -176,11 +182,13 @@ def read(text: str) -> list[Row]:
     """The benchmarks of a catalogue, which follows all rules."""
     top = checked(tomllib.loads(text), TOP, "at the top")
     require(bool(top["benchmark"]), "at the top", "there is no benchmark")
+    sections = top["sections"]
+    require(is_list_of(str, sections), "at the top", "'sections' must be different texts")
     entries = [checked(b, BENCHMARK, called(b, i)) for i, b in enumerate(top["benchmark"], 1)]
     boots = [checked(b, BOOT, f"boot {i}") for i, b in enumerate(top.get("boot", []), 1)]
     seen: set[str] = set()
     for entry in entries:
-        check_benchmark(entry)
+        check_benchmark(entry, sections)
         require(entry["id"] not in seen, entry["id"], "is there twice")
         seen.add(entry["id"])
     check_boots(boots, seen)
@@ -243,11 +251,18 @@ OUTPUTS: dict[str, Callable[[list[Row]], str]] = {".h": header}
 
 
 def main(catalogue: Path, output: Path) -> None:
+    if output.suffix not in OUTPUTS:
+        sys.exit(f"{output}: the suffix must be one of {', '.join(OUTPUTS)}")
     try:
         rows = read(catalogue.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, MalformedError) as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, MalformedError) as error:
         sys.exit(f"{catalogue}: {error}")
-    output.write_text(OUTPUTS[output.suffix](rows), encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"cannot read {catalogue}: {error.strerror}")
+    try:
+        output.write_text(OUTPUTS[output.suffix](rows), encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"cannot write {output}: {error.strerror}")
 
 
 if __name__ == "__main__":

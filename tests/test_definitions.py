@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tockmark import paths
+from tockmark.errors import TockmarkError
 from tockmark.suite import catalogue
 
 ABIS = (1, 2)
@@ -25,6 +26,7 @@ KNOWN = catalogue.load()
 # A small catalogue that keeps all rules, with a benchmark in a boot of its own.
 GOOD = """
 budget = 2
+sections = ["Loops", "Calls"]
 
 [[benchmark]]
 id = "loop.empty"
@@ -143,6 +145,15 @@ def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
         ("budget = 2\n", "", "at the top: 'budget' is missing"),
         ("budget = 2\n", "budget = 2\nspeed = 1\n", "at the top: there is no key 'speed'"),
         ("budget = 2\n", "budget = \n", "Invalid value"),
+        ("sections = ", "section = ", "at the top: there is no key 'section'"),
+        ('["Loops", "Calls"]', "[]", "at the top: 'sections' must be different texts"),
+        ('section = "Loops"', 'section = "Lops"', "'Lops' is none of the sections at the top"),
+        ('what = "a loop"', "what = '''a\nloop'''", "'what' must be one line of text"),
+        (
+            'measures = ["loop.empty"]',
+            'measures = ["loop.empty", "loop.empty"]',
+            "boot loop-1: 'measures' has a name twice",
+        ),
         (ENTRY, "benchmark = []\n", "at the top: there is no benchmark"),
         (ENTRY, "benchmark = [1]\n", "benchmark 1: must be a table"),
         (ENTRY, ENTRY + ENTRY, "loop.empty: is there twice"),
@@ -186,6 +197,42 @@ def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "rows.h").exists()
+
+
+def test_places_that_cannot_be_are_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "catalogue.toml").write_text(GOOD)
+    for arguments, says in {
+        ("catalogue.toml", "rows.js"): "rows.js: the suffix must be one of .h",
+        ("catalogue.toml", "gone/rows.h"): "cannot write gone/rows.h: No such file",
+        ("gone.toml", "rows.h"): "cannot read gone.toml: No such file",
+    }.items():
+        command = [sys.executable, str(paths.ROOT / "apps" / "generate.py"), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.startswith(says)
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("samples = 32", 'samples = "32"'),
+        ("samples = 32", "samples = -1"),
+        ('"app"', '"apps"'),
+        ("budget = 0.5", ""),
+        ('section = "Loops"', 'section = "Lops"'),
+        ('measures = ["loop.empty"]', 'measures = ["a.b"]'),
+        ("scene = 4", "scene = 4\nspeed = 1"),
+        (ENTRY, ENTRY + ENTRY),
+    ],
+)
+def test_the_tool_refuses_such_a_catalogue_too(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / "catalogue.toml"
+    path.write_text(GOOD)
+    assert list(catalogue.load(path).benchmarks) == ["loop.empty"]
+    path.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(TockmarkError, match=r"catalogue\.toml"):
+        catalogue.load(path)
 
 
 def test_the_page_names_every_benchmark_and_no_other() -> None:

@@ -69,7 +69,7 @@ def shown(kind: str, argument: str) -> str:
             raise SystemExit(f"'{argument}' is not a command of tockmark; pages show only these")
         done = run(arguments)
         code = f"\nexit code {done.returncode}" if done.returncode else ""
-        return f"$ {argument}\n{done.stdout.rstrip()}{code}"
+        return f"$ .venv/bin/{argument}\n{done.stdout.rstrip()}{code}"
     done = run([*VERBS[kind], argument])
     done.check_returncode()
     return done.stdout.rstrip()

@@ -166,7 +166,7 @@ def _header(columns: list[Column], width: int) -> list[str]:
         told += [OUR_OWN] if kernel.is_baseline else []
         line = "; ".join(told)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
-    return [*out, *text.wrap(", ".join(parts[0] if alone else same), "", width), ""]
+    return [*out, *text.wrap(", ".join(same), "", width), ""]
 
 
 def _conditions(column: Column) -> list[str]:

@@ -8,42 +8,41 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
 
-SECTIONS = (  # the order of the tables
-    "Processor and system calls",
-    "Procedure calls and loops",
-    "Upcalls, context switching, scheduling",
-    "Local communication",
-    "Memory latencies",
-    "Memory bandwidths",
-    "Flash and instruction cache",
-)
-STRANGERS = "Not in this catalogue"  # behind them: rows of another catalogue
+STRANGERS = "Not in this catalogue"  # behind its sections: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
 ICACHE = {True: "on", False: "off", None: "unknown"}
 
 Params = dict[str, int | str]
 One = TypeVar("One")
+Positive = Annotated[int, Meta(ge=1)]
 
 
-@dataclass(frozen=True)
-class Benchmark:
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the file's entries have in common: their types are checked. apps/generate.py, which
+    needs nothing but Python, checks all other rules of the file when the apps are built."""
+
+
+class Benchmark(Entry, frozen=True):
     """One entry of the catalogue."""
 
     id: str
     section: str
-    touches: str  # "kernel" or "app": whether what is measured goes through the kernel
-    samples: int
-    inner: int
+    touches: Literal["kernel", "app"]  # whether what is measured goes through the kernel
+    samples: Positive
+    inner: Positive
     what: str
     counts: str
     budget: float  # what its samples may take: millions of simulated cycles, the cache on and off
-    params: dict[str, list[int | str]]
+    params: dict[str, list[int | str]] = msgspec.field(default_factory=dict)
     unit: str = "call"
     bytes: str | None = None  # the parameter that holds the bytes moved in a sample
     bodies: tuple[str, ...] = ()  # its procedures in assembly, for the apps' build
@@ -62,8 +61,7 @@ class Benchmark:
         ]
 
 
-@dataclass(frozen=True)
-class Boot:
+class Boot(Entry, frozen=True):
     """What runs together: one flash image, its apps in the order of the flash.
 
     The app of the group reports; the others, if any, are there to be measured with.
@@ -93,6 +91,7 @@ class Catalogue:
 
     benchmarks: dict[str, Benchmark]
     named_boots: tuple[Boot, ...]
+    headings: tuple[str, ...]  # of the tables, in their order
     budget: float  # what all boots may take, from reset to end, as a benchmark's
     sha256: str
 
@@ -125,9 +124,9 @@ class Catalogue:
         return list(dict.fromkeys(benchmark.group for benchmark in self.benchmarks.values()))
 
     def sections(self) -> list[str]:
-        """The sections that have rows: the usual ones first."""
-        found = dict.fromkeys(benchmark.section for benchmark in self.benchmarks.values())
-        return [s for s in SECTIONS if s in found] + [s for s in found if s not in SECTIONS]
+        """The sections that have rows, in the order of the tables."""
+        found = {benchmark.section for benchmark in self.benchmarks.values()}
+        return [heading for heading in self.headings if heading in found]
 
     def section_of(self, id_: str) -> str:
         """Where a row stands in a table, whether the catalogue knows it or not."""
@@ -162,39 +161,38 @@ class Catalogue:
         return [(section, some) for section, some in found.items() if some]
 
 
+class File(Entry, frozen=True):
+    """The whole file."""
+
+    budget: float
+    sections: tuple[str, ...]
+    benchmark: tuple[Benchmark, ...]
+    boot: tuple[Boot, ...] = ()
+
+
 def load(path: Path = paths.CATALOGUE) -> Catalogue:
     """Read and check the catalogue."""
     try:
         data = path.read_bytes()
-        contents = tomllib.loads(data.decode())
-        budget: float = contents["budget"]
-        benchmarks = [
-            Benchmark(**{"params": {}, **entry, "bodies": tuple(entry.get("bodies", ()))})
-            for entry in contents["benchmark"]
-        ]
-        boots = tuple(
-            Boot(**{**entry, **{key: tuple(entry[key]) for key in ("slots", "measures")}})
-            for entry in contents.get("boot", [])
-        )
+        file = msgspec.convert(tomllib.loads(data.decode()), File)
     except OSError as error:
         raise TockmarkError(
             f"cannot read the catalogue {paths.shown(path)}: {error.strerror}",
             "run the tool from a checkout of tockmark",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} does not follow the catalogue's form: {error}"
         ) from error
-    by_id = {benchmark.id: benchmark for benchmark in benchmarks}
-    if len(by_id) != len(benchmarks):
+    by_id = {benchmark.id: benchmark for benchmark in file.benchmark}
+    if len(by_id) != len(file.benchmark):
         raise TockmarkError(f"{paths.shown(path)} has an id twice")
-    for boot in boots:
-        for id_ in boot.measures:
-            if id_ not in by_id:
-                raise TockmarkError(
-                    f"{paths.shown(path)}: the boot {boot.name} measures {id_}, unknown"
-                )
-    return Catalogue(by_id, boots, budget, hashlib.sha256(data).hexdigest())
+    unknown = {id_ for boot in file.boot for id_ in boot.measures} - by_id.keys()
+    unknown |= {b.section for b in file.benchmark} - set(file.sections)
+    if unknown:
+        raise TockmarkError(f"{paths.shown(path)} does not say what {min(unknown)} is")
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Catalogue(by_id, file.boot, file.sections, file.budget, sha256)
 
 
 def label(id_: str, params: Params) -> str:

@@ -14,6 +14,7 @@ settings.load_profile("tockmark")
 
 CATALOGUE = """
 budget = 3
+sections = ["Processor and system calls", "Procedure calls and loops", "Memory bandwidths"]
 
 [[benchmark]]
 id = "time.read"

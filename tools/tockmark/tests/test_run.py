@@ -9,6 +9,7 @@ import threading
 from datetime import datetime, tzinfo
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tockmark import paths
@@ -147,7 +148,7 @@ def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
     """Its lines are not in the log: what they say is of a kernel that is about to panic."""
     end(tmp_path, "loop", "7", encoded("loop", RECORDS["loop"])[:5])
     boots = [
-        dataclasses.replace(boot, panics=panics if boot.name == "loop" else None)
+        msgspec.structs.replace(boot, panics=panics if boot.name == "loop" else None)
         for boot in options.boots
     ]
     result, log = ran(dataclasses.replace(options, boots=boots))
