@@ -219,7 +219,7 @@ CALLS = {  # rows of the page's table, and the commands that they are of
 def test_a_call_takes_as_many_instructions_as_the_page_says(call: str, tmp_path: Path) -> None:
     """What a call adds to two readings of minstret, less what loads its words."""
     said = int(PAGE.split(f"\n| {call} | ")[1].split()[0])
-    assert said <= 150  # the floor's goal
+    assert said <= 150  # the goal that was set for it
     source = f"""
     li   s0, 4                        # the last time round, all is in the cache
 1:  command {PERF}, 3
