@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Verbs that turn one file into another, or into a table: parse, table, export."""
 
-import json
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.commands.common import AsJson, Debug, Only, judge, print_json
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
@@ -88,7 +87,7 @@ def table_verb(
     if events:
         print("\n".join(table.render_events(result, known) for result in results), end="")
     elif as_json:
-        print(json.dumps(table.as_json(results, known), indent=1, ensure_ascii=False))
+        print_json(table.as_json(results, known))
     elif not every:
         blocks = summary.chosen(wanted, results) if wanted else None
         print(summary.render(named, known, summary.width_of_terminal(), blocks), end="")

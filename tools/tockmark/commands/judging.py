@@ -145,6 +145,10 @@ def history_verb(
     debug: Debug = False,
 ) -> None:
     """Append runs to a history, or show how rows went from run to run, with change points."""
+    if output is not None:
+        from tockmark.show import history_plot  # slow to load
+
+        history_plot.form_of(output)  # before anything is written or said
     for path in add or []:
         new = history.add(file, load(path))
         what = "added to" if new else "is already in"
@@ -157,16 +161,14 @@ def history_verb(
         found = [series for series in found if any(point.changed for point in series.points)]
     elif not found:
         raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no run in it measured it")
+    if output is not None and found:
+        history_plot.draw(found, output)
     if as_json:
         print_json(history_text.as_json(found))
     elif found:
         print(history_text.render(found), end="")
     else:
         print(f"{len(runs)} runs, and no row that changed; name one to see it")
-    if output is not None and found:
-        from tockmark.show import history_plot
-
-        history_plot.draw(found, output)
     for problem in problems:
         print(f"tockmark: {problem}", file=sys.stderr)
     raise typer.Exit(INCOMPLETE if problems else OK)

@@ -150,16 +150,16 @@ def margins(
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         if extra := sorted(set(data) - {"default", "rows"}):
             raise ValueError(f"unknown key {extra[0]}")
+        rows = data.get("rows", {})
+        if not isinstance(rows, dict):
+            raise ValueError("rows is not a table of terms")
         return Margins(
             percent(data["default"]) if "default" in data else None,
-            tuple(
-                (select(catalogue, term, others), percent(text))
-                for term, text in data.get("rows", {}).items()
-            ),
+            tuple((select(catalogue, term, others), percent(text)) for term, text in rows.items()),
         )
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
-    except (ValueError, AttributeError, TockmarkError) as error:  # TOML's own is a ValueError
+    except (ValueError, TockmarkError) as error:  # TOML's own is a ValueError
         raise TockmarkError(
             f"{shown(path)} holds no margins: {error}", "docs/comparing.md shows such a file"
         ) from error

@@ -24,7 +24,15 @@ from tockmark.log.protocol import MAX_SAMPLES, compress, expand
 from tockmark.log.rows import EVENTS, SERIES, Clock
 from tockmark.paths import shown
 from tockmark.result.model import GONE, Absent, Result, Row, Series
-from tockmark.result.provenance import Count, Part, Positive, Provenance, Published, SomeParams
+from tockmark.result.provenance import (
+    Count,
+    Figure,
+    Part,
+    Positive,
+    Provenance,
+    Published,
+    SomeParams,
+)
 from tockmark.suite.catalogue import OVERHEAD
 
 Counter = Literal["cycles", "instret"]
@@ -51,7 +59,7 @@ class Kept(Part, frozen=True):
     cycles: str | None = None
     instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
-    stated: dict[Counter, int | float] = field(default_factory=dict)  # net, without samples
+    stated: dict[Counter, Figure] = field(default_factory=dict)  # net, without samples
     faults: tuple[str, ...] = ()
     published: Published | None = None
 
@@ -294,6 +302,8 @@ def _check(row: Row) -> None:
                 f"row {row.name}: {len(series.samples)} samples of {name}, but {row.asked} asked"
             )
         stated = series.stated
+        if stated and abs(stated) < ROUNDED:  # a ratio to it would overflow
+            raise RefusedError(f"row {row.name}: net {name} is stated as {stated:g}: too small")
         if stated is not None and (series.net is None or abs(stated - series.net) > ROUNDED):
             raise RefusedError(
                 f"row {row.name}: net {name} is stated as {stated:g}, samples say {series.net}"

@@ -85,11 +85,13 @@ class Series:
         return tail(self.steady) != (None, None)
 
     def exact(self, simulated: bool) -> bool:
-        """Whether the net is known without doubt: all samples are equal; or they come to repeat
-        themselves, on a simulator, which would give the same ones again. Likewise the readings'."""
+        """Whether the net is known without doubt: all samples are equal; or on a simulator, which
+        would give the same ones again, they come to repeat themselves, or there is but one, as of a
+        boot. Likewise the readings'."""
         if self.stats is None:
             return True
-        own = self.stats.period == 1 or (simulated and self.stats.settled is not None)
+        settled = self.stats.settled is not None or self.stats.n == 1
+        own = self.stats.period == 1 or (simulated and settled)
         return own and (self.reading is None or not self.reads or self.reading.exact(simulated))
 
 

@@ -17,8 +17,11 @@ Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?)?$")]
+Number = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
+# As it was read, whole or not; and never so large that reckoning with it overflows.
+Figure = Number | Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 # The catalogue's Params, in bounds.
-SomeParams = dict[str, Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)] | str]
+SomeParams = dict[str, Number | str]
 Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",
@@ -107,7 +110,7 @@ class Apps(Part, frozen=True):
 class Published(Part, frozen=True):
     """What was published of a row that others measured, and why it is not that here, if so."""
 
-    value: int | float  # as it was published: msgspec keeps the one it reads
+    value: Figure
     unit: str
     source: str
     corrected: str | None = None

@@ -138,7 +138,7 @@ def _cached(title: str, row: Row) -> str:
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 FORMS: dict[str, Callable[[Result, Catalogue], str]] = {

@@ -18,11 +18,17 @@ MOST = 8  # rows in one picture: each has a style of its own
 GREY = "#777777"
 
 
-def draw(found: list[Series], path: Path) -> None:
-    """Write the picture; its name says of which kind."""
+def form_of(path: Path) -> str:
+    """The kind of picture that a file's name says."""
     form = path.suffix.removeprefix(".")
     if form not in FORMATS:
         raise TockmarkError(f"{path} is no picture's name", "end it in .png or .svg")
+    return form
+
+
+def draw(found: list[Series], path: Path) -> None:
+    """Write the picture; its name says of which kind."""
+    form = form_of(path)
     if len(found) > MOST:
         raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
     out = io.BytesIO()

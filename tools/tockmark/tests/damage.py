@@ -211,6 +211,11 @@ KINDS = [
     Damage("abi 3", _set("provenance.abi", 3), "at `provenance.abi`"),
     Damage("clock 0", _set("provenance.board.clock_hz", 0), r"provenance\.board\.clock_hz"),
     Damage("a huge clock", _set("provenance.board.clock_hz", 10**30), r"board\.clock_hz"),
+    Damage("a huge figure", _set("rows.8.stated.cycles", 10**400), r"\(syscall\.memop\)\.stated"),
+    Damage("a huge float", _set("rows.8.stated.cycles", 1e308), r"\(syscall\.memop\)\.stated"),
+    Damage("a figure far below", _set("rows.8.stated.cycles", -1e16), r"\.memop\)\.stated"),
+    Damage("a tiny figure", _set("rows.8.stated.cycles", 5e-324), "stated as .*: too small"),
+    Damage("a huge publication", _set("rows.8.published.value", 10**400), r"\.published\.value"),
     # counts
     Damage("asked 0", _set("rows.1.asked", 0), rf"{ROW}\.asked: Expected `int` >= 1"),
     Damage("a negative inner", _set("rows.1.inner", -1), rf"{ROW}\.inner: Expected `int` >= 1"),

@@ -339,6 +339,13 @@ def test_a_bad_margin_says_so(text: str, tmp_path: Path, catalogue: Catalogue) -
         margins(str(tmp_path / "none.toml"), catalogue)
 
 
+def test_margins_that_are_no_table_are_refused(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text('rows = ["a.x"]')
+    with pytest.raises(TockmarkError, match="holds no margins: rows is not a table of terms"):
+        margins(str(path), catalogue)
+
+
 def saved(tmp_path: Path, **named: Result) -> list[str]:
     for name, result in named.items():
         (tmp_path / f"{name}.json").write_text(file.text(result))

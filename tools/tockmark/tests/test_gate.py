@@ -119,6 +119,10 @@ def test_limits_of_a_file(
         "[[limit]]\nrows = ['']",
         "[[limit]]\nrows = ['loop.emtpy']",
         "limit = 3",
+        "limit = [3]",
+        "[limit]\nrows = ['*']",
+        "[[limit]]\nrows = ['*']",
+        "[[limit]]\ncycles = { soft = 1 }",
         "limit = []",
         "",
         "[",
@@ -126,8 +130,9 @@ def test_limits_of_a_file(
 )
 def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "l.toml").write_text(text)
-    with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/comparing.md"):
+    with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/comparing.md") as caught:
         load_limits(tmp_path / "l.toml", catalogue)
+    assert "object" not in str(caught.value), "in our words, not in Python's"
     with pytest.raises(TockmarkError, match="cannot read"):
         load_limits(tmp_path / "none.toml", catalogue)
 
@@ -169,6 +174,44 @@ def test_a_new_row_and_a_bad_base_only_show(catalogue: Catalogue) -> None:
     more = made(catalogue, {"a.x": steady(50), "a.y": steady(99)})
     good = made(catalogue, {"a.x": steady(50)})
     assert gate([("base", good)], ("new", more), load_limits(None, catalogue)).exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["failed", "missing"])
+def test_a_row_that_no_base_has_must_be_there_too(kind: str, catalogue: Catalogue) -> None:
+    """The new result is incomplete, whatever the bases are."""
+    base = made(catalogue, {"a.x": steady(50)})
+    gone = (Absent("b.new", "time", {}, True, "no" if kind == "failed" else None),)
+    found = gate(
+        [("base", base)],
+        ("new", replace(base, **{kind: gone})),  # type: ignore[arg-type]
+        load_limits(None, catalogue),
+    )
+    assert (found.exit_code, found.findings) == (1, [])
+    (warning,) = found.warnings
+    assert f"the new result is incomplete: {kind}: time: b.new" in warning
+
+
+def test_a_row_that_no_base_has_must_be_right(catalogue: Catalogue) -> None:
+    base = made(catalogue, {"a.x": steady(50)})
+    new = made(catalogue, {"a.x": steady(50), "b.new": steady(-9)})
+    found = gate([("base", base)], ("new", new), load_limits(None, catalogue))
+    assert (found.exit_code, found.findings) == (1, [])
+    assert found.warnings == [
+        "the new result is incomplete: wrong: time: b.new: net cycles is -9, below zero"
+    ]
+
+
+def test_a_row_that_is_a_finding_is_named_once(catalogue: Catalogue) -> None:
+    """It is not a reason of incompleteness besides; another boot's time.read is."""
+    base = made(catalogue, {"a.x": steady(50)})
+    lost = (Absent("a.x", "time", {}, True), Absent("time.read", "loop", {}, True))
+    rows = tuple(row for row in base.rows if row.id != "a.x")
+    new = ("new", replace(base, rows=rows, missing=lost))
+    found = gate([("base", base)], new, load_limits(None, catalogue))
+    assert [(finding.row, finding.why) for finding in found.findings] == [
+        ("a.x icache=on", "missing")
+    ]
+    assert found.warnings == ["the new result is incomplete: missing: loop: time.read"]
 
 
 def test_a_row_with_other_samples_warns(catalogue: Catalogue) -> None:

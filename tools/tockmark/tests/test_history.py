@@ -249,7 +249,11 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     code, text = verb("a.x", "-o", str(picture))
     assert (code, "+20.0 %" in text) == (0, True)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert verb("a.x", "-o", str(tmp_path / "out.gif"))[0] == 2
+    before = path.read_bytes()
+    assert verb("a.x", "-o", str(tmp_path / "out.gif")) == (2, "")
+    (tmp_path / "r.json").write_text(file.text(run(catalogue, 3, 130)))
+    assert verb("a.x", "--add", str(tmp_path / "r.json"), "-o", str(tmp_path / "out")) == (2, "")
+    assert path.read_bytes() == before
     code, text = verb("*", "--json")
     assert [s["label"] for s in json.loads(text)] == ["time.read icache=on", "a.x n=1 icache=on"]
     assert "a.x n=1 icache=on" in verb()[1]

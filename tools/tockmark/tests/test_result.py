@@ -161,6 +161,8 @@ def test_a_second_boot_of_a_name_gives_no_second_row(catalogue: Catalogue) -> No
         ([9, 7, 8, 7, 8, 7, 8], True, True),  # a simulator would give the same again
         ([9, 7, 8, 7, 8, 7, 8], False, False),
         ([9, 1, 2, 3, 4, 5, 6], True, False),
+        ([900], True, True),  # as of a boot
+        ([900], False, False),
     ],
 )
 def test_when_a_net_is_exact(
