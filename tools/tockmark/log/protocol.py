@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from tockmark.log import marks
 from tockmark.log.crc import sealed
+from tockmark.suite.catalogue import ICACHE
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
@@ -59,8 +60,7 @@ class BootMark:
 
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
-        icache = "on" if self.icache else "off"
-        return sealed(f"#{what} {self.name} icache={icache} app={self.app} ")
+        return sealed(f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} ")
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def decode_mark(raw: str) -> BootMark | None:
     if not match:
         return None
     ends = match["what"] == "end"
-    mark = BootMark(match["name"], match["icache"] == "on", match["app"], ends)
+    mark = BootMark(match["name"], match["icache"] == ICACHE[True], match["app"], ends)
     return mark if mark.encode() == match[0] else None
 
 

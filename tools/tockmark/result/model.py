@@ -22,7 +22,7 @@ from tockmark.log.rows import SERIES, Clock
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
 from tockmark.suite.catalogue import ICACHE as ICACHE
-from tockmark.suite.catalogue import OVERHEAD, Params, label
+from tockmark.suite.catalogue import OVERHEAD, Params, label, named
 from tockmark.suite.select import Selection
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
@@ -131,7 +131,7 @@ class Row:
     @property
     def name(self) -> str:
         """The label with the cache setting, where that is known."""
-        return self.label + ("" if self.icache is None else f" icache={ICACHE[self.icache]}")
+        return named(self.id, self.params, self.icache)
 
     @property
     def is_overhead(self) -> bool:

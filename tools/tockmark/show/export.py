@@ -18,7 +18,7 @@ from collections.abc import Callable
 from tockmark.log.rows import SERIES
 from tockmark.result.model import ICACHE, Result, Row, Series
 from tockmark.result.stats import plain
-from tockmark.suite.catalogue import Catalogue, label
+from tockmark.suite.catalogue import Catalogue, named
 
 NOTHING = Series(())
 STATS = ("n", "first", "min", "median", "mean", "sd", "p99", "max")
@@ -124,17 +124,13 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
             rest = {name: value for name, value in row.params.items() if name != "size"}
-            title = _cached(label(row.id, rest), row)
+            title = named(row.id, rest, row.icache)
             blocks.setdefault(f'"{title}', []).append(f"{size / 1e6:.6f} {rate:.2f}")
         elif row.us is not None:
             lines.append(f"{row.name}: {row.us:.4f} microseconds")
     for title, block in blocks.items():
         lines += ["", title, *block]
     return "\n".join(lines) + "\n"
-
-
-def _cached(title: str, row: Row) -> str:
-    return title if row.icache is None else f"{title} icache={ICACHE[row.icache]}"
 
 
 def _json(data: object) -> str:

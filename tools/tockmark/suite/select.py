@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import ICACHE, Catalogue, Params
+from tockmark.suite.catalogue import Catalogue, Params, named
 
 TOUCHES = ("kernel", "app")
 CACHES = (True, False, None)
@@ -42,12 +42,11 @@ class Selection:
         head, *pairs = _words(term) or [""]
         known = self.catalogue.benchmarks.get(id_)
         if head in TOUCHES:
-            named = known is not None and known.touches == head
+            meant = known is not None and known.touches == head
         else:
-            named = head == id_.partition(".")[0] or fnmatchcase(id_, head)
-        said = [f"{name}={value}" for name, value in params.items()]
-        said += [f"icache={ICACHE[icache]}"] if icache is not None else []
-        return named and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+            meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
+        _, *said = named(id_, params, icache).split(" ")
+        return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
     def rows(self) -> list[tuple[str, Params]]:
         """The rows of the catalogue that are meant, with whichever cache setting."""
