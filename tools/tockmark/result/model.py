@@ -79,6 +79,11 @@ class Series:
         """Net counts of one operation: what samples of another make can be compared by."""
         return self.net / self.inner if self.net is not None else None
 
+    def per_op_of(self, counts: float) -> float | None:
+        """The same of any one sample."""
+        net = self.net_of(counts)
+        return net / self.inner if net is not None else None
+
     @property
     def repeats(self) -> bool:
         """Whether the samples come to repeat themselves, or are too few to tell."""
@@ -187,7 +192,7 @@ class Row:
         """Microseconds of one operation, net, at the board's clock."""
         if self.per_op is None or not self.clock_hz:
             return None
-        return self.per_op * 1e6 / self.clock_hz
+        return microseconds(self.per_op, self.clock_hz)
 
     def mb_per_s(self, moved: int | None) -> float | None:
         """10^6 bytes a second, if a sample moves so many bytes."""
@@ -198,6 +203,11 @@ class Row:
     @property
     def steadiness(self) -> str | None:
         return self.cycles.stats.steadiness if self.cycles and self.cycles.stats else None
+
+
+def microseconds(cycles: float, clock_hz: int) -> float:
+    """What cycles take at a clock."""
+    return cycles * 1e6 / clock_hz
 
 
 def ratio(base: Row | None, row: Row | None) -> float | None:

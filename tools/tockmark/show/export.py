@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable
 
 from tockmark.log.rows import SERIES
-from tockmark.result.model import ICACHE, Result, Row, Series
+from tockmark.result.model import ICACHE, Result, Row, Series, microseconds
 from tockmark.result.stats import plain
 from tockmark.suite.catalogue import Catalogue, named
 
@@ -84,7 +84,9 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
                 measures[measure] = _range(series, series.per_op)
         if "cycles" in measures and clock:
             cycles = measures["cycles"].items()
-            measures["latency"] = {name: round(v * 1e9 / clock, 3) for name, v in cycles}
+            measures["latency"] = {
+                name: round(microseconds(value, clock) * 1000, 3) for name, value in cycles
+            }
         if measures:
             out[row.name] = measures
     return _json(out)
@@ -95,8 +97,8 @@ def _range(series: Series, per_op: float) -> dict[str, float]:
     found = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
-            net = series.net_of(sample)
-            found |= {f"{name}_value": net / series.inner} if net is not None else {}
+            cost = series.per_op_of(sample)
+            found |= {f"{name}_value": cost} if cost is not None else {}
     return found
 
 
