@@ -268,11 +268,6 @@ class Result:
         )
 
     @property
-    def overheads(self) -> list[Row]:
-        """Each boot's own time.read."""
-        return [row for row in self.rows if row.is_overhead]
-
-    @property
     def icaches(self) -> list[bool | None]:
         """The cache settings that there are rows for: on, off, unknown."""
         found = {row.icache for row in self.rows}
