@@ -15,9 +15,9 @@ import pytest
 
 from tockmark import paths
 from tockmark.conformance import check as conformance
-from tockmark.log.protocol import Encoder
 from tockmark.target import board as boards
 from tockmark.target.image import Kernel, read_kernel
+from tockmark.tests.encoder import Encoder
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 SOURCES = paths.ROOT / "apps" / "conformance"

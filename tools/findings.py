@@ -113,7 +113,7 @@ def times(base: Row | None, row: Row | None) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.0f} %"
+    return text.percent(part / whole, digits=0)
 
 
 def render() -> str:

@@ -23,12 +23,12 @@ import shlex
 import subprocess
 import sys
 import textwrap
-import tomllib
 from pathlib import Path
 
 import msgspec
 
 from tockmark.result import file
+from tockmark.suite.catalogue import load
 
 ROOT = Path(__file__).resolve().parents[1]
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -43,15 +43,14 @@ VERBS = {"table": ["table"], "validation": ["validate", "--show"]}
 
 def listed(section: str) -> str:
     """The benchmarks of a section: what a sample of each does, and what is counted."""
-    catalogue = tomllib.loads((ROOT / "apps" / "catalogue.toml").read_text(encoding="utf-8"))
-    entries = [entry for entry in catalogue["benchmark"] if entry["section"] == section]
+    entries = [one for one in load().benchmarks.values() if one.section == section]
     if not entries:
         raise SystemExit(f"the catalogue has no section '{section}'")
     lines: list[str] = []
     for entry in entries:
-        params = "; ".join(f"{k} {values(v)}" for k, v in entry.get("params", {}).items())
-        head = f"- `{entry['id']}`{f' ({params})' if params else ''}: {entry['what']}."
-        text = f"{head} *Counted:* {entry['counts']}."
+        params = "; ".join(f"{k} {values(v)}" for k, v in entry.params.items())
+        head = f"- `{entry.id}`{f' ({params})' if params else ''}: {entry.what}."
+        text = f"{head} *Counted:* {entry.counts}."
         lines += textwrap.wrap(text, 100, subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(lines)
 

@@ -10,6 +10,7 @@ from tockmark.commands import doctor
 from tockmark.commands.common import AsJson, Debug
 from tockmark.errors import INCOMPLETE, OK
 from tockmark.files import write_whole
+from tockmark.suite.select import of_names
 from tockmark.validate import file, report, runner
 from tockmark.validate.row import Row, Verdict, judge, load_unexplained
 
@@ -19,7 +20,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="doctor")(doctor_verb)
     app.command(
         name="validate",
-        epilog="Examples: `tockmark validate`; `tockmark validate --only memory,study`",
+        epilog="Examples: `tockmark validate`; `tockmark validate --part memory,study`",
     )(validate_verb)
 
 
@@ -31,7 +32,7 @@ def doctor_verb(debug: Debug = False) -> None:
 
 
 def validate_verb(
-    only: Annotated[
+    part: Annotated[
         str | None, typer.Option(help=f"Parts, separated by commas: {', '.join(runner.PARTS)}.")
     ] = None,
     as_json: AsJson = False,
@@ -47,7 +48,7 @@ def validate_verb(
 
     Builds the simulators that it needs. Exit code 0 only if every row is inside its bound or in
     validation/unexplained.toml with the same measurement."""
-    rows = file.load(show) if show is not None else _measured(only)
+    rows = file.load(show) if show is not None else _measured(part)
     judged = judge(rows, load_unexplained())
     print(report.as_json(judged) if as_json else report.render(judged).rstrip("\n"), flush=True)
     if output is not None:
@@ -56,7 +57,7 @@ def validate_verb(
     raise typer.Exit(INCOMPLETE if wrong else OK)
 
 
-def _measured(only: str | None) -> list[Row]:
-    parts = runner.choose(only)
+def _measured(part: str | None) -> list[Row]:
+    parts = [runner.PARTS[name] for name in of_names("part", part, runner.PARTS)]
     runner.build_simulators(parts)
     return runner.run(parts)

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from tockmark.errors import INCOMPLETE, OK
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.result.model import Result
-from tockmark.suite.catalogue import Params
+from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.select import Selection, select
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
@@ -54,6 +55,20 @@ def judge(result: Result) -> int:
 def rows_of(results: Iterable[Result]) -> list[tuple[str, Params]]:
     """The rows that results have, in the catalogue or not: what can be selected besides it."""
     return [(row.id, row.params) for result in results for row in result.rows]
+
+
+def selected(
+    known: Catalogue, only: str | None, results: Iterable[Result]
+) -> tuple[Selection, list[Result]]:
+    """What --only means, and what is left of results by it, which is not nothing."""
+    results = list(results)
+    wanted = select(known, only, rows_of(results))
+    left = [result.only(wanted) for result in results]
+    if wanted and not any(one.rows or one.failed or one.skipped or one.missing for one in left):
+        raise TockmarkError(
+            f"these results have no row of '{only}'", "`tockmark table --all` shows what they have"
+        )
+    return wanted, left
 
 
 def print_json(told: object) -> None:

@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import AsJson, Debug, Only, judge, print_json
+from tockmark.commands.common import AsJson, Debug, Only, judge, print_json, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
 from tockmark.show import export, summary, table
 from tockmark.suite import catalogue
-from tockmark.suite.select import select
 
 
 def register(app: typer.Typer) -> None:
@@ -80,10 +79,8 @@ def table_verb(
     --all shows every row, --only those that are named."""
     known = catalogue.load()
     named = [(paths.shown(path), file.load(path)) for path in files]
-    there = [(row.id, row.params) for _, result in named for row in result.rows]
-    wanted = select(known, only, there)
-    named = [(name, result.only(wanted)) for name, result in named]
-    results = [result for _, result in named]
+    wanted, results = selected(known, only, (result for _, result in named))
+    named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
         print("\n".join(table.render_events(result, known) for result in results), end="")
     elif as_json:
@@ -111,13 +108,15 @@ def export_verb(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File; default: standard output.")
     ] = None,
+    only: Only = None,
     debug: Debug = False,
 ) -> None:
     """Write a result in a form that another tool reads.
 
     A row with an error is in no form but csv: it is named on stderr, and the exit code is 1."""
-    result = file.load(path)
-    text = export.export(result, catalogue.load(), form.value)
+    known = catalogue.load()
+    _, (result,) = selected(known, only, [file.load(path)])
+    text = export.export(result, known, form.value)
     if output is None:
         print(text, end="")
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of
+from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.judge import compare, fit, gate, history
@@ -80,9 +80,9 @@ def compare_verb(
         raise TockmarkError("one result alone cannot be compared", "give two files or more")
     named = [(paths.shown(file), load(file)) for file in files]
     known = catalogue.load()
-    there = rows_of(result for _, result in named)
-    chosen = compare.margins(margin, known, there)
-    wanted = select(known, only, there)
+    results = [result for _, result in named]
+    chosen = compare.margins(margin, known, rows_of(results))
+    wanted, _ = selected(known, only, results)
     base = named[0][1]
     found = [
         compare.compare(base, new, name, known, chosen, force, wanted) for name, new in named[1:]
@@ -104,6 +104,7 @@ def gate_verb(
     markdown: Annotated[
         Path | None, typer.Option(help="Write a summary for a pull request to this file, too.")
     ] = None,
+    only: Only = None,
     as_json: AsJson = False,
     force: Force = False,
     debug: Debug = False,
@@ -113,9 +114,10 @@ def gate_verb(
     Several BASE files say how far runs differ by themselves."""
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
-    *bases, new = [(paths.shown(file), load(file)) for file in files]
-    there = rows_of(result for _, result in [*bases, new])
-    rules = gate.load_limits(limits, catalogue.load(), there)
+    results, known = [load(file) for file in files], catalogue.load()
+    rules = gate.load_limits(limits, known, rows_of(results))
+    _, results = selected(known, only, results)
+    *bases, new = zip(map(paths.shown, files), results, strict=True)
     gated = gate.gate(bases, new, rules, force)
     names = [name for name, _ in bases]
     if as_json:
@@ -181,8 +183,9 @@ def fit_verb(
     debug: Debug = False,
 ) -> None:
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
-    result, known = load(file), catalogue.load()
-    found = fit.sweeps(result.only(select(known, only, rows_of([result]))), known)
+    known = catalogue.load()
+    _, (result,) = selected(known, only, [load(file)])
+    found = fit.sweeps(result, known)
     if not found:
         raise TockmarkError(
             f"{paths.shown(file)} holds no sweep", f"one needs {fit.LEAST} sizes of a row"

@@ -154,7 +154,7 @@ def default_path(options: run.Options, result: Result, only: str | None) -> Path
     parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.apps.abi}"]
     parts += [options.board.name]
     if len(options.icaches) == 1:
-        parts += ["icache-on" if options.icaches[0] else "icache-off"]
+        parts += [f"icache-{catalogues.ICACHE[options.icaches[0]]}"]
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []

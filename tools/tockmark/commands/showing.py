@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import Debug
+from tockmark.commands.common import Debug, Only, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import listing
 from tockmark.suite import catalogue
+from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.select import of_names
 
 if TYPE_CHECKING:
     from tockmark.show import plot
@@ -40,7 +42,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="plot",
         epilog="Examples: `tockmark plot results/a.json`; "
-        "`tockmark plot before.json after.json --only before-after --format png -o pictures`",
+        "`tockmark plot before.json after.json --picture before-after --format png -o pictures`",
     )(plot_verb)
     app.command(
         name="report",
@@ -60,25 +62,21 @@ def plot_verb(
         Path, typer.Option("-o", "--output", help="Folder; default: build/plots.")
     ] = PLOTS,
     form: Annotated[Format, typer.Option("--format", help="Of the pictures.")] = Format.SVG,
-    only: Annotated[
-        str | None, typer.Option(help="Pictures, separated by commas; default: all there are.")
+    picture: Annotated[
+        str | None, typer.Option(help="Which, separated by commas; default: all there are.")
     ] = None,
+    only: Only = None,
     debug: Debug = False,
 ) -> None:
     """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
 
     One file a picture, the same bytes for the same results. Several results are drawn together.
-    Exit codes: 0 all that was asked for is drawn; 1 a picture of --only has no rows; 2 unusable
+    Exit codes: 0 all that was asked for is drawn; 1 a picture of --picture has no rows; 2 unusable
     input, or nothing to draw."""
     from tockmark.show import figures, plot
 
-    wanted = only.split(",") if only else None
-    for name in wanted or ():
-        if name not in figures.FIGURES:
-            raise TockmarkError(
-                f"there is no picture '{name}'", f"choose from: {', '.join(figures.FIGURES)}"
-            )
-    drawn = figures.draw(_named(files), wanted)
+    wanted = of_names("picture", picture, figures.FIGURES)
+    drawn = figures.draw(_named(files, catalogue.load(), only), wanted)
     if not drawn:
         raise TockmarkError(
             "these results have no rows that make a picture",
@@ -91,14 +89,14 @@ def plot_verb(
     write_whole(pictures)
     for path in pictures:
         print(paths.shown(path))
-    absent = [name for name in wanted or () if name not in drawn]
+    absent = [name for name in wanted if picture is not None and name not in drawn]
     for name in absent:
         typer.echo(f"tockmark: no rows for the picture '{name}'", err=True)
     raise typer.Exit(INCOMPLETE if absent else OK)
 
 
-def _named(files: list[Path]) -> list["plot.Named"]:
-    """Results under the names of their files, which must tell them apart."""
+def _named(files: list[Path], known: Catalogue, only: str | None) -> list["plot.Named"]:
+    """What is meant of results, under the names of their files, which must tell them apart."""
     from tockmark.show import plot
 
     names = [file.stem for file in files]
@@ -106,7 +104,8 @@ def _named(files: list[Path]) -> list["plot.Named"]:
         names = [paths.shown(file) for file in files]
     if len(set(names)) < len(names):
         raise TockmarkError("a result is given twice", "give each file once")
-    return [plot.Named(name, load(file)) for name, file in zip(names, files, strict=True)]
+    _, results = selected(known, only, map(load, files))
+    return [plot.Named(name, result) for name, result in zip(names, results, strict=True)]
 
 
 def report_verb(
@@ -114,6 +113,7 @@ def report_verb(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The page; default: report.html here.")
     ] = Path("report.html"),
+    only: Only = None,
     debug: Debug = False,
 ) -> None:
     """Write one HTML page about results, for people who did not run them: it needs no network.
@@ -122,9 +122,10 @@ def report_verb(
     and to the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
     from tockmark.show import plot, report
 
-    named = _named(files)
-    study = plot.Named(STUDY.stem, load(STUDY)) if STUDY.exists() else None
-    page = report.report(named, catalogue.load(), _baseline(named[0].result), study)
+    known = catalogue.load()
+    named = _named(files, known, only)
+    study = plot.Named(STUDY.stem, load(STUDY)) if STUDY.exists() and only is None else None
+    page = report.report(named, known, _baseline(named[0].result), study)
     write_whole({output: page})
     print(f"written {paths.shown(output)}")
     whole = not any(one.result.incomplete for one in named)

@@ -26,10 +26,10 @@ from tockmark.judge import factors
 from tockmark.judge.value import value_of
 from tockmark.paths import shown
 from tockmark.result import file
-from tockmark.result.model import ICACHE, Result, Row
+from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
-from tockmark.suite.catalogue import Params, label
+from tockmark.suite.catalogue import Params, named
 from tockmark.suite.select import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
@@ -53,8 +53,7 @@ class Kept(Part, frozen=True):
     @property
     def name(self) -> str:
         """As Row has it."""
-        cache = "" if self.icache is None else f" icache={ICACHE[self.icache]}"
-        return label(self.id, self.params) + cache
+        return named(self.id, self.params, self.icache)
 
 
 class Run(Part, frozen=True):

@@ -39,9 +39,8 @@ class Value:
     @cached_property
     def samples(self) -> Floats:
         """The steady samples, each less what the readings cost."""
-        steady = np.array(self.series.steady, dtype=np.float64)
-        net: Floats = (steady - (self.series.overhead or 0)) / self.parts
-        return net
+        net = [self.series.net_of(sample) for sample in self.series.steady]
+        return np.array(net, dtype=np.float64) / self.parts
 
 
 def value_of(row: Row, name: str, simulated: bool) -> Value | None:

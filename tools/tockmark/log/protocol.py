@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from tockmark.log import marks
 from tockmark.log.crc import sealed
+from tockmark.suite.catalogue import ICACHE
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
@@ -59,8 +60,7 @@ class BootMark:
 
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
-        icache = "on" if self.icache else "off"
-        return sealed(f"#{what} {self.name} icache={icache} app={self.app} ")
+        return sealed(f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} ")
 
 
 @dataclass(frozen=True)
@@ -101,32 +101,6 @@ class Record:
 Item = Record | Problem | BootMark | marks.Mark  # what a log is made of
 
 
-class Encoder:
-    """Turns the records of one app into lines; the tests' twin of the apps' own printing."""
-
-    def __init__(self, app: str) -> None:
-        self.app = app
-        self.seq = 0
-
-    def lines(self, text: str) -> list[str]:
-        """One record as lines of at most LINE_LIMIT bytes, split at spaces."""
-        out: list[str] = []
-        words = text.split(" ")
-        while words:
-            taken = [*(["+"] if out else []), words.pop(0)]
-            while words and self._fits([*taken, words[0]]):
-                taken.append(words.pop(0))
-            if not self._fits(taken):
-                raise ValueError(f"a word of {len(taken[-1])} bytes does not fit in a line")
-            out.append(Line(self.seq, self.app, " ".join(taken)).encode())
-            self.seq += 1
-        return out
-
-    def _fits(self, words: list[str]) -> bool:
-        line = Line(self.seq, self.app, " ".join(words)).encode()
-        return len(line) + 1 <= LINE_LIMIT
-
-
 def decode_line(raw: str) -> Line | None:
     """The intact protocol line that `raw` ends with, if there is one.
 
@@ -152,7 +126,7 @@ def decode_mark(raw: str) -> BootMark | None:
     if not match:
         return None
     ends = match["what"] == "end"
-    mark = BootMark(match["name"], match["icache"] == "on", match["app"], ends)
+    mark = BootMark(match["name"], match["icache"] == ICACHE[True], match["app"], ends)
     return mark if mark.encode() == match[0] else None
 
 

@@ -15,7 +15,7 @@ RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 
 SERIES = ("cycles", "instret")
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
-HOW = ("reads", "net", "clock", "from", "to")  # what a bench record may add at its end
+HOW = ("clock", "from", "to")  # what a bench record may add at its end
 
 
 @dataclass
@@ -27,7 +27,6 @@ class RawRow:
     params: Params
     inner: int
     asked: int
-    reads: int = 1  # so many pairs of readings are in a sample, and their cost comes off
     clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
     series: dict[str, list[int]] = field(default_factory=dict)
     events: dict[int, list[int]] = field(default_factory=dict)
@@ -151,7 +150,6 @@ def _take_marks(boot: Booted, app: App, record: Record) -> None:
     """The samples of a row by the simulator's clock: the marks since the record before."""
     row, app.open = app.open, None
     assert row is not None
-    row.reads = 0
     how = dict(record.pairs)
     if not boot.marks:
         why = "needs the simulator's clock, whose marks this log does not hold"
@@ -204,14 +202,12 @@ def _bench(app: App, record: Record) -> None:
     app.open = None
     record, how = _how(record)
     id_, params, (inner, asked) = _named(record, "inner", "n")
-    if how.get("net", "raw") != "raw" or how.get("clock", "sim") != "sim":
-        raise ValueError("net is raw, and clock is sim, if they are given")
+    if how.get("clock", "sim") != "sim":
+        raise ValueError("clock is sim, if it is given")
     row = RawRow(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
     if any((key in how) != ("clock" in how) for key in ("from", "to")):
         raise ValueError("clock=sim, from and to belong together")
     row.clock = "sim" if "clock" in how else "core"
-    row.reads = _count(how["reads"], "reads") if "reads" in how else 1
-    row.reads = 0 if "net" in how or "clock" in how else row.reads
     if any(row.key() == other.key() for other in app.rows):
         raise ValueError(f"{id_} was measured before; the first is kept")
     app.open = row

@@ -23,7 +23,7 @@ from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
 from tockmark.result import provenance
 from tockmark.result.stats import summarise
-from tockmark.suite.catalogue import Catalogue, Params, label
+from tockmark.suite.catalogue import ICACHE, Catalogue, Params, label
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image
 from tockmark.target.simulator import simulate
@@ -105,8 +105,7 @@ def profile(options: Options, catalogue: Catalogue) -> str:
         f"{options.label}: sample {number + 1} of {len(series)}, {found.cycles} cycles",
         f"kernel  {options.kernel.name or options.kernel.path.name}"
         f" sha256 {options.kernel.sha256[:12]}{'' if kernel.lines else NO_LINES}",
-        f"board   {options.board.name} ({options.board.machine}),"
-        f" i-cache {'on' if options.icache else 'off'}",
+        f"board   {options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}",
         f"check   the app measured {found.cycles} cycles and {counted} instructions:"
         " what is charged below adds up to them;",
         "        and the run without the retirement port printed the same log, byte for byte",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tockmark.profile import phases
 from tockmark.profile.attribute import CAUSES, Line, Place, Profile
+from tockmark.show import text
 
 OBJCOPY, OBJDUMP = "riscv64-unknown-elf-objcopy", "riscv64-unknown-elf-objdump"
 LINE = 100
@@ -62,7 +63,7 @@ def _table(what: str, lines: dict[str, Line], whole: int) -> Iterator[str]:
     for name, line in {**lines, "sum": total}.items():
         if name == "sum":
             yield "-" * LINE
-        share = f"{100 * line.cycles / whole:.1f}"
+        share = text.points(line.cycles / whole, digits=1)
         causes = [str(line.causes[cause] or "-") for cause in CAUSES]
         body = str(line.in_body or "-")
         cells = _cells([str(line.cycles), share, str(line.instructions), *causes, body])
@@ -85,7 +86,7 @@ def _fitting(name: str, room: int) -> str:
 
 def listing(profile: Profile, elves: list[Path]) -> Iterator[str]:
     """The sample, an instruction a line: its charges, its address, what it is, where it belongs."""
-    text = _disassembly(elves)
+    instructions = _disassembly(elves)
     charged: dict[int, list[str]] = {}
     cycles: dict[int, int] = {}
     for charge in profile.charges:
@@ -95,7 +96,7 @@ def listing(profile: Profile, elves: list[Path]) -> Iterator[str]:
     for number in range(profile.sample.first + 1, profile.sample.last + 1):
         step, place = profile.sample.steps[number], profile.places[number]
         where = f"{place.stack[-1].name}, {place.phase}"
-        assembly = text.get(step.pc, f"{step.insn:#x}")
+        assembly = instructions.get(step.pc, f"{step.insn:#x}")
         why = ", ".join(sorted(charged[number]))
         yield f"{cycles[number]:6} {step.pc:08x}  {assembly:34} {where:40} {why}"
 

@@ -87,25 +87,27 @@ def build(
 
 
 def _rows(boot: Booted, app: App, clock_hz: int | None) -> Iterator[Row]:
-    """The rows of one app, each with the app's own time.read."""
-    readings = (_samples(row) for row in app.rows if row.id == OVERHEAD and row.series)
-    reading: Samples = next(readings, {})
-    for row in app.rows:
-        if row.series:
-            name = boot.of(app)
-            kept = Kept(
-                id=row.id,
-                boot=name,
-                asked=row.asked,
-                params=row.params,
-                app=app.name if app.name != name else None,
-                icache=boot.icache,
-                inner=row.inner,
-                reads=row.reads,
-                clock=row.clock,
-                faults=tuple(row.faults),
-            )
-            yield assembled(kept, _samples(row), reading, clock_hz)
+    """The rows of one app."""
+    return assembled(
+        [(_kept(boot, app, row), _samples(row)) for row in app.rows if row.series], clock_hz
+    )
+
+
+def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
+    """What the file keeps of a row, but for its samples."""
+    name = boot.of(app)
+    return Kept(
+        id=row.id,
+        boot=name,
+        asked=row.asked,
+        params=row.params,
+        app=app.name if app.name != name else None,
+        icache=boot.icache,
+        inner=row.inner,
+        reads=0 if row.clock == "sim" else 1,  # nothing reads the simulator's clock
+        clock=row.clock,
+        faults=tuple(row.faults),
+    )
 
 
 def _samples(row: RawRow) -> Samples:

@@ -12,7 +12,7 @@ over dicts), from the same declarations that mypy checks, and writes the schema 
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -219,7 +219,7 @@ def _result(document: Document) -> Result:
 
 
 def _rows(document: Document) -> Iterator[Row]:
-    """The rows, each with its boot's time.read."""
+    """The rows, checked."""
     clock = document.provenance.board.clock_hz
     samples, total = [], 0
     for kept in document.rows:
@@ -227,13 +227,7 @@ def _rows(document: Document) -> Iterator[Row]:
         total += sum(map(len, samples[-1].values()))
         if total > MOST_SAMPLES:
             raise RefusedError(f"row {kept.id}: more than {MOST_SAMPLES} samples in all")
-    readings = {
-        (kept.boot, kept.icache): found
-        for kept, found in zip(document.rows, samples, strict=True)
-        if kept.id == OVERHEAD
-    }
-    for kept, found in zip(document.rows, samples, strict=True):
-        row = assembled(kept, found, readings.get((kept.boot, kept.icache), {}), clock)
+    for row in assembled(list(zip(document.rows, samples, strict=True)), clock):
         _check(row)
         yield row
 
@@ -241,7 +235,14 @@ def _rows(document: Document) -> Iterator[Row]:
 Samples = dict[str | int, tuple[int, ...]]  # of cycles, instret, and of the events by number
 
 
-def assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | None) -> Row:
+def assembled(rows: Sequence[tuple[Kept, Samples]], clock_hz: int | None) -> Iterator[Row]:
+    """Rows from what is kept of them and their samples: each with its boot's first time.read."""
+    readings = {(kept.boot, kept.icache): f for kept, f in reversed(rows) if kept.id == OVERHEAD}
+    for kept, found in rows:
+        yield _assembled(kept, found, readings.get((kept.boot, kept.icache), {}), clock_hz)
+
+
+def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | None) -> Row:
     """A row from what is kept of it, its samples, and those of its boot's time.read."""
     reads = 0 if kept.id == OVERHEAD else kept.reads
 

@@ -22,7 +22,7 @@ from tockmark.log.rows import SERIES, Clock
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
 from tockmark.suite.catalogue import ICACHE as ICACHE
-from tockmark.suite.catalogue import OVERHEAD, Params, label
+from tockmark.suite.catalogue import OVERHEAD, Params, label, named
 from tockmark.suite.select import Selection
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
@@ -79,6 +79,11 @@ class Series:
         """Net counts of one operation: what samples of another make can be compared by."""
         return self.net / self.inner if self.net is not None else None
 
+    def per_op_of(self, counts: float) -> float | None:
+        """The same of any one sample."""
+        net = self.net_of(counts)
+        return net / self.inner if net is not None else None
+
     @property
     def repeats(self) -> bool:
         """Whether the samples come to repeat themselves, or are too few to tell."""
@@ -133,7 +138,7 @@ class Row:
     @property
     def name(self) -> str:
         """The label with the cache setting, where that is known."""
-        return self.label + ("" if self.icache is None else f" icache={ICACHE[self.icache]}")
+        return named(self.id, self.params, self.icache)
 
     @property
     def is_overhead(self) -> bool:
@@ -189,7 +194,7 @@ class Row:
         """Microseconds of one operation, net, at the board's clock."""
         if self.per_op is None or not self.clock_hz:
             return None
-        return self.per_op * 1e6 / self.clock_hz
+        return microseconds(self.per_op, self.clock_hz)
 
     def mb_per_s(self, moved: int | None) -> float | None:
         """10^6 bytes a second, if a sample moves so many bytes."""
@@ -200,6 +205,11 @@ class Row:
     @property
     def steadiness(self) -> str | None:
         return self.cycles.stats.steadiness if self.cycles and self.cycles.stats else None
+
+
+def microseconds(cycles: float, clock_hz: int) -> float:
+    """What cycles take at a clock."""
+    return cycles * 1e6 / clock_hz
 
 
 def ratio(base: Row | None, row: Row | None) -> float | None:
@@ -258,11 +268,6 @@ class Result:
             skipped=tuple(filter(meant, self.skipped)),
             missing=tuple(filter(meant, self.missing)),
         )
-
-    @property
-    def overheads(self) -> list[Row]:
-        """Each boot's own time.read."""
-        return [row for row in self.rows if row.is_overhead]
 
     @property
     def icaches(self) -> list[bool | None]:

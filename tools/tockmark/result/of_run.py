@@ -13,6 +13,7 @@ from tockmark.log.rows import assemble
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
 
@@ -76,7 +77,7 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
         if name not in found:
             slots = tuple(msgspec.convert(slot.layout(), Slot) for slot in job.image.slots)
             found[name] = BootRun(name, {}, slots)
-        found[name].cycles["on" if job.icache else "off"] = job.status.cycles
+        found[name].cycles[ICACHE[job.icache]] = job.status.cycles  # type: ignore[index]
     return tuple(found.values())
 
 

@@ -240,8 +240,7 @@ def _interval(judged: Judged) -> str:
         return "exact" if judged.exact else "no ratio"
     if judged.exact:
         return "exact"
-    ends = [(end - 1) * 100 for end in (judged.low, judged.high)]
-    return " … ".join(f"{end:+.{2 if abs(end) < 10 else 1}f}" for end in ends)
+    return " … ".join(text.points(end - 1, "+") for end in (judged.low, judged.high))
 
 
 def _p(p: float | None) -> str:

@@ -16,9 +16,9 @@ import json
 from collections.abc import Callable
 
 from tockmark.log.rows import SERIES
-from tockmark.result.model import ICACHE, Result, Row, Series
+from tockmark.result.model import ICACHE, Result, Row, Series, microseconds
 from tockmark.result.stats import plain
-from tockmark.suite.catalogue import Catalogue, label
+from tockmark.suite.catalogue import Catalogue, named
 
 NOTHING = Series(())
 STATS = ("n", "first", "min", "median", "mean", "sd", "p99", "max")
@@ -84,7 +84,9 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
                 measures[measure] = _range(series, series.per_op)
         if "cycles" in measures and clock:
             cycles = measures["cycles"].items()
-            measures["latency"] = {name: round(v * 1e9 / clock, 3) for name, v in cycles}
+            measures["latency"] = {
+                name: round(microseconds(value, clock) * 1000, 3) for name, value in cycles
+            }
         if measures:
             out[row.name] = measures
     return _json(out)
@@ -95,8 +97,8 @@ def _range(series: Series, per_op: float) -> dict[str, float]:
     found = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
-            net = series.net_of(sample)
-            found |= {f"{name}_value": net / series.inner} if net is not None else {}
+            cost = series.per_op_of(sample)
+            found |= {f"{name}_value": cost} if cost is not None else {}
     return found
 
 
@@ -124,17 +126,13 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
             rest = {name: value for name, value in row.params.items() if name != "size"}
-            title = _cached(label(row.id, rest), row)
+            title = named(row.id, rest, row.icache)
             blocks.setdefault(f'"{title}', []).append(f"{size / 1e6:.6f} {rate:.2f}")
         elif row.us is not None:
             lines.append(f"{row.name}: {row.us:.4f} microseconds")
     for title, block in blocks.items():
         lines += ["", title, *block]
     return "\n".join(lines) + "\n"
-
-
-def _cached(title: str, row: Row) -> str:
-    return title if row.icache is None else f"{title} icache={ICACHE[row.icache]}"
 
 
 def _json(data: object) -> str:

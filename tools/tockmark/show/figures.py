@@ -16,7 +16,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from tockmark.result.model import ICACHE, Result, Row, ratio
+from tockmark.result.model import ICACHE, Result, Row, microseconds, ratio
 from tockmark.show.plot import (
     STYLE,
     STYLES,
@@ -94,7 +94,7 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
                 axes.tick_params(labelleft=False)
         grid[0].set_ylabel(f"{label}\nbytes a cycle, net")
         if clock:
-            second_scale(grid[-1], f"MB/s at {clock / 1e6:g} MHz", clock / 1e6)
+            second_scale(grid[-1], f"MB/s at {_clock(named)}", clock / 1e6)
     _one_legend(sheet)
     return sheet
 
@@ -188,15 +188,21 @@ def distributions(named: list[Named]) -> Sheet | None:
     panels: dict[tuple[str, str], list[tuple[str, list[float], str]]] = {}
     for one, icache in settings(named):
         clock = one.result.provenance.board.clock_hz
-        unit, scale = ("µs", 1e6 / clock) if clock else ("cycles", 1)
         for row in one.result.table.values():
             spread = row.id.startswith(SPREAD) and row.sound and row.icache is icache
-            if not spread or row.cycles is None or not row.cycles.samples or row.net is None:
+            if not spread or row.cycles is None or not row.cycles.samples or row.per_op is None:
                 continue
-            nets = (row.cycles.net_of(sample) for sample in sorted(row.cycles.steady))
-            values = [net * scale for net in nets if net is not None]
+            costs = (row.cycles.per_op_of(sample) for sample in sorted(row.cycles.steady))
+            values, middle, unit = (
+                [cost for cost in costs if cost is not None],
+                row.per_op,
+                "cycles",
+            )
+            if clock:
+                values = [microseconds(cost, clock) for cost in values]
+                middle, unit = microseconds(middle, clock), "µs"
             label = " ".join(f"{key}={value}" for key, value in row.params.items())
-            label += f"\nn {len(values)}, median {row.net * scale:.4g},"
+            label += f"\nn {len(values)}, median {middle:.4g},"
             label += f"\nworst {values[-1]:.4g}"
             where = row.id, series_name(one, icache, named)
             panels.setdefault(where, []).append((label.strip(), values, unit))
@@ -340,7 +346,12 @@ def _from_zero(axes: Axes, named: list[Named]) -> None:
     axes.set_ylim(bottom=0)
     clock = common_clock(named)
     if clock:
-        second_scale(axes, f"µs at {clock / 1e6:g} MHz", 1e6 / clock)
+        second_scale(axes, f"µs at {_clock(named)}", microseconds(1, clock))
+
+
+def _clock(named: list[Named]) -> str:
+    """In words, where all results have the same."""
+    return named[0].result.provenance.board.clock
 
 
 def _sizes(axes: Axes) -> None:

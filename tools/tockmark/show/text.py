@@ -36,9 +36,17 @@ def aligned(values: Sequence[float | None], digits: int = 3) -> list[str]:
     return [text + " " * (most - own) for text, own in zip(texts, behind, strict=True)]
 
 
-def percent(value: float, sign: str = "") -> str:
-    """A share: three digits, or two behind the point of what is small."""
-    return f"{value * 100:{sign}.{2 if abs(value) < 0.1 else 1 if abs(value) < 1 else 0}f} %"
+def points(value: float, sign: str = "", digits: int | None = None) -> str:
+    """A share in percent, where a heading says so: three digits, or two behind the point of what is
+    small, unless a whole column has as many."""
+    if digits is None:
+        digits = 2 if abs(value) < 0.1 else 1 if abs(value) < 1 else 0
+    return f"{value * 100:{sign}.{digits}f}"
+
+
+def percent(value: float, sign: str = "", digits: int | None = None) -> str:
+    """The same with its unit."""
+    return f"{points(value, sign, digits)} %"
 
 
 def change(base: float | None, new: float | None) -> str:

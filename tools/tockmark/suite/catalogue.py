@@ -198,3 +198,8 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
 def label(id_: str, params: Params) -> str:
     """How a row is named everywhere: the id, then its parameters."""
     return " ".join([id_, *(f"{name}={value}" for name, value in params.items())])
+
+
+def named(id_: str, params: Params, icache: bool | None) -> str:
+    """The label with the cache setting, where that is known."""
+    return label(id_, params) + ("" if icache is None else f" icache={ICACHE[icache]}")

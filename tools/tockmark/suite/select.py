@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import ICACHE, Catalogue, Params
+from tockmark.suite.catalogue import Catalogue, Params, named
 
 TOUCHES = ("kernel", "app")
 CACHES = (True, False, None)
@@ -42,12 +42,11 @@ class Selection:
         head, *pairs = _words(term) or [""]
         known = self.catalogue.benchmarks.get(id_)
         if head in TOUCHES:
-            named = known is not None and known.touches == head
+            meant = known is not None and known.touches == head
         else:
-            named = head == id_.partition(".")[0] or fnmatchcase(id_, head)
-        said = [f"{name}={value}" for name, value in params.items()]
-        said += [f"icache={ICACHE[icache]}"] if icache is not None else []
-        return named and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+            meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
+        _, *said = named(id_, params, icache).split(" ")
+        return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
     def rows(self) -> list[tuple[str, Params]]:
         """The rows of the catalogue that are meant, with whichever cache setting."""
@@ -68,10 +67,10 @@ def select(
     if text is not None and not terms:
         raise TockmarkError(f"'{text}' names nothing", HELP)
     there = [*catalogue.rows(catalogue.benchmarks), *others]
-    for term in terms:
+    for before, term in zip(("", *terms), terms, strict=False):
         one = Selection(catalogue, (term,))
         if not any(one.fits(id_, params, icache) for id_, params in there for icache in CACHES):
-            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there))
+            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there, before))
     return Selection(catalogue, terms)
 
 
@@ -107,8 +106,14 @@ def _as_term(id_: str, params: Params) -> str:
     return ":".join(filter(None, [id_, ",".join(f"{n}={v}" for n, v in params.items())]))
 
 
-def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]]) -> str:
+def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], before: str) -> str:
     """What may have been meant."""
+    head, *pairs = _words(before) or [""]
+    if pairs:  # another value of its last parameter
+        pairs[-1] = f"{pairs[-1].partition('=')[0]}={term}"
+        other = f"{head}:{','.join(pairs)}"
+        if any(Selection(catalogue, (other,)).fits(id_, params) for id_, params in there):
+            return f"a parameter has one value: write '{before},{other}'"
     head = (_words(term) or [""])[0]
     one = Selection(catalogue, (head,))
     rows = list(
@@ -119,7 +124,29 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]]) -
         return f"'{head}' has {', '.join(rows[:SHOWN])}{more}"
     ids = dict.fromkeys(id_ for id_, _ in there)
     names = [*ids, *catalogue.groups(), *TOUCHES]
-    near = difflib.get_close_matches(head, names, NEAR, 0.6)
+    near = near_to(head, names)
     if not near:  # the part behind the dot may be right
         near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
     return f"did you mean {' or '.join(near)}?" if near else HELP
+
+
+def near_to(word: str, names: Iterable[str]) -> list[str]:
+    """The names that are written much like a word."""
+    return difflib.get_close_matches(word.lower(), list(names), NEAR, 0.6)
+
+
+def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
+    """Those that stand between commas in the value of an option for what is no row, in their own
+    order; all if it is not given."""
+    every = list(names)
+    if text is None:
+        return every
+    given = [name for part in text.split(",") if (name := part.strip())]
+    for name in given:
+        if name not in every:
+            near = near_to(name, every)
+            told = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
+            raise TockmarkError(f"there is no {what} '{name}'", told)
+    if not given:
+        raise TockmarkError(f"--{what} '{text}' names nothing", f"there are {', '.join(every)}")
+    return [name for name in every if name in given]

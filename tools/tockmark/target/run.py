@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.suite.catalogue import ICACHE, Boot, Catalogue
 from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image
@@ -60,7 +60,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        return f"{self.boot.name}, i-cache {'on' if self.icache else 'off'}"
+        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}"
 
     @property
     def started(self) -> bool:
@@ -122,7 +122,7 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
 
 def _job(boot: Boot, icache: bool, options: Options) -> Job:
     rows = options.catalogue.rows_of(boot)
-    name = f"{boot.name}, {'on' if icache else 'off'}"
+    name = f"{boot.name}, {ICACHE[icache]}"
     weight = BOOTING + options.catalogue.cost(boot)
     return Job(boot, icache, Status(name, rows, weight=weight))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
+from tockmark.suite.catalogue import ICACHE
 from tockmark.target.board import Board
 
 PANIC = 7
@@ -81,7 +82,7 @@ def simulate(board: Board, flash: Path, icache: bool, max_cycles: int, *more: st
     """Start the simulator on a flash image; `more` are options of its own, which prevail."""
     target = board.target
     command = [str(target.binary), "--flash", str(flash), "--uart", "-", "--status", "1"]
-    command += ["--icache", "on" if icache else "off", "--max-cycles", str(max_cycles)]
+    command += ["--icache", ICACHE[icache], "--max-cycles", str(max_cycles)]
     command += ["--uart-cycles", str(target.uart_cycles_per_byte), *more]
     try:
         process = subprocess.Popen(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tockmark.log.protocol import Encoder
 from tockmark.suite.catalogue import Catalogue, load
+from tockmark.tests.encoder import Encoder
 
 settings.register_profile("tockmark", deadline=None, database=None, max_examples=200)
 settings.load_profile("tockmark")

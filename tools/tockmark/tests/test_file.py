@@ -216,7 +216,7 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
 
 RUNS = st.sampled_from(["5*9", "5*10", "(1,2)*5", "(1,1,2)*3", "1*3", "3 7*2", "3", "x"])
 COUNTS = st.sampled_from(["1", "9", "10", "64", "0", "99999999999999999999"])
-HOW = st.sampled_from(["", "", " reads=2", " net=raw", " clock=sim from=a to=b"])
+HOW = st.sampled_from(["", "", " clock=sim", " clock=sim from=a to=b"])
 LINES = st.builds(
     lambda id_, size, inner, asked, how, cycles, instret, events: [
         f"bench {id_} {size}inner={inner} n={asked}{how}",

@@ -150,12 +150,14 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
     names = {path.stem for path in tmp_path.glob("*.png")}
     assert names == set(figures.FIGURES) - {"before-after"}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.glob("*.png"))
-    only = ["plot", str(stored), "-o", str(tmp_path / "one"), "--only"]
-    assert runner.invoke(app, [*only, "sweeps,before-after"]).exit_code == 1
+    only = ["plot", str(stored), "-o", str(tmp_path / "one"), "--picture"]
+    assert runner.invoke(app, [*only, "sweeps, before-after"]).exit_code == 1
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["sweeps.svg"]
     wrong = runner.invoke(app, [*only, "sweep"])
     assert isinstance(wrong.exception, TockmarkError)
-    assert "choose from: procedure-calls" in str(wrong.exception)
+    assert "did you mean sweeps?" in str(wrong.exception)
+    some = runner.invoke(app, [*only, "sweeps,procedure-calls", "--only", "call.args"])
+    assert (some.exit_code, "no rows for the picture 'sweeps'" in some.output) == (1, True)
     twice = runner.invoke(app, ["plot", str(stored), str(stored)])
     assert "given twice" in str(twice.exception)
     nowhere = runner.invoke(app, ["plot", str(stored), "-o", str(stored / "under a file")])

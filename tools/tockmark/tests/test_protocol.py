@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tockmark.log.crc import crc16
 from tockmark.log.protocol import (
     LINE_LIMIT,
-    Encoder,
     Problem,
     Record,
     compress,
@@ -19,6 +18,7 @@ from tockmark.log.protocol import (
 )
 from tockmark.paths import ROOT
 from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.encoder import Encoder
 
 samples = st.lists(st.one_of(st.integers(0, 3), st.integers(0, 2**32 - 1)), min_size=1, max_size=60)
 CHATTER = ["tock: a message", "#", "#tmx 1", "", "panic: #t"]

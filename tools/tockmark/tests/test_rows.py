@@ -172,14 +172,13 @@ def test_a_piece_lost_across_two_boots_leaves_neither_setting() -> None:
     assert [found.icache for found in unmarked.boots] == [True, None]
 
 
-def test_how_a_row_was_taken() -> None:
-    records = ["bench a.b inner=1 n=5 reads=2", "data cycles 1*5", "data instret 1*5"]
+def test_events_belong_to_their_row() -> None:
+    records = ["bench a.b inner=1 n=5", "data cycles 1*5", "data instret 1*5"]
     records += ["data events (7,8) 1*2 0 0 0 0 0 0 0 5*2"]
-    records += ["bench a.c inner=1 n=5 net=raw", "data cycles 1*5", "end ok"]
+    records += ["bench a.c inner=1 n=5", "data cycles 1*5", "end ok"]
     found = measured(encoded("a", records))
     assert not found.problems
     first, second = rows(found)
-    assert (first.reads, second.reads) == (2, 0)
     assert (first.events[3], first.events[12], second.events) == ([7, 8], [5, 5], {})
 
 
@@ -190,7 +189,7 @@ def test_the_simulators_clock_gives_its_own_samples() -> None:
     *marks, last = [Mark(0, cycle, name).encode() for cycle, name in seen]
     whole = [begin, *marks, last, *rest]
     (row,) = rows(measured(whole))
-    assert (row.series, row.clock, row.reads) == ({"cycles": [15, 11]}, "sim", 0)
+    assert (row.series, row.clock) == ({"cycles": [15, 11]}, "sim")
     torn = measured([begin, *marks, *rest])
     (fail,) = apps(torn)["a"].no_rows
     assert (fail.kind, "no mark upcall" in fail.why) == ("fail", True)

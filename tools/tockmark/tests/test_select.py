@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The one matcher: which rows a term means, and what is said of one that means none."""
 
+import re
+
 import pytest
 
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.suite.catalogue import Params, load
-from tockmark.suite.select import only_one, select
+from tockmark.suite.select import of_names, only_one, select
 
 KNOWN = load()
 COMMAND: tuple[str, Params] = ("syscall.command", {})
@@ -82,6 +84,10 @@ def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) ->
         ("my.own:n=2", "'my.own' has my.own:of=sort,n=1"),
         ("my.onw", "did you mean my.own"),
         ("loop.empty,size=64", "'size=64' names no row"),
+        ("SYSCALL", "'SYSCALL' names no row; did you mean syscall"),
+        ("mem.copy_asm:size=64,128", r"write 'mem.copy_asm:size=64,mem.copy_asm:size=128'$"),
+        ("icache.nops:width=2,size=1024,2048", r"width=2,size=1024,icache.nops:width=2,size=2048'"),
+        ("mem.copy_asm:size=64,63", r"'63' names no row; give ids"),
         ("xyzzy", "'xyzzy' names no row; give ids, groups or patterns"),
         (":", "':' names no row; give ids"),
         ("", "'' names nothing; give ids"),
@@ -115,3 +121,16 @@ def test_one_row_is_named_with_all_its_parameters() -> None:
     assert only_one(KNOWN, "icache.nops:width=2,size=1024") == NOPS
     with pytest.raises(TockmarkError, match=r"names 10 rows; choose one of: call\.args:n=1, "):
         only_one(KNOWN, "call.args")
+
+
+def test_other_names_come_in_their_own_order_and_unknown_ones_are_refused() -> None:
+    assert of_names("part", "study, memory,", ["memory", "icache", "study"]) == ["memory", "study"]
+    assert of_names("part", None, ["memory", "study"]) == ["memory", "study"]
+    for text, told in (
+        ("bogus", "there is no part 'bogus'; there are memory, study"),
+        ("study,Memry", "there is no part 'Memry'; did you mean memory?"),
+        (" ,", "--part ' ,' names nothing; there are memory, study"),
+        ("", "--part '' names nothing"),
+    ):
+        with pytest.raises(TockmarkError, match=re.escape(told)):
+            of_names("part", text, ["memory", "study"])

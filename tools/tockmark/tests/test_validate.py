@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tockmark.errors import TockmarkError
-from tockmark.validate import file, report, runner
+from tockmark.validate import file, report
 from tockmark.validate.icache import NONE, breaking_point
 from tockmark.validate.row import Judged, Known, Row, Verdict, judge
 
@@ -92,11 +92,3 @@ def test_a_slope_that_changes_is_found_where_it_does() -> None:
     assert breaking_point(sizes, [100 * n for n in sizes]) == NONE
     assert breaking_point(sizes, [100 * n if n <= 4 else 200 * n - 100 for n in sizes]) == 4
     assert breaking_point(sizes, [101 * n + n % 2 for n in sizes]) == NONE
-
-
-def test_parts_come_in_their_own_order_and_unknown_ones_are_refused() -> None:
-    assert [part.name for part in runner.choose("study, memory")] == ["memory", "study"]
-    assert [part.name for part in runner.choose(None)] == list(runner.PARTS)
-    for only in ("bogus", ",", "memory,bogus"):
-        with pytest.raises(TockmarkError, match="parts are"):
-            runner.choose(only)

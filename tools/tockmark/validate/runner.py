@@ -23,19 +23,6 @@ PARTS = {
 }
 
 
-def choose(only: str | None) -> list[Part]:
-    """The parts named by --only, in their own order; all without it."""
-    if only is None:
-        return list(PARTS.values())
-    names = [name.strip() for name in only.split(",") if name.strip()]
-    for name in names:
-        if name not in PARTS:
-            raise TockmarkError(f"there is no part '{name}'", f"parts are {', '.join(PARTS)}")
-    if not names:
-        raise TockmarkError("--only names nothing", f"parts are {', '.join(PARTS)}")
-    return [part for name, part in PARTS.items() if name in names]
-
-
 def build_simulators(parts: list[Part]) -> None:
     """Let make bring the simulators of these parts up to date."""
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
