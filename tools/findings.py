@@ -47,8 +47,7 @@ class Run:
     @property
     def built(self) -> str:
         """What a heading must say of the kernel beside its name."""
-        own = ", Perf on a path of its own" if self.kernel.is_baseline else ""
-        return f"opt-level {self.kernel.opt_level or 'unknown'}{own}"
+        return f"opt-level {self.kernel.opt_level or 'unknown'}"
 
     def skipped(self) -> list[tuple[str, str]]:
         """What was not measured, and why, each once."""

@@ -15,7 +15,7 @@
 
 use crate::abi::{ErrorCode, Return};
 use crate::arch::{Hardware, Machine};
-use crate::drivers::{Call, alarm, ipc, perf};
+use crate::drivers::{alarm, ipc};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
@@ -47,7 +47,7 @@ pub mod class {
 }
 
 impl Return {
-    /// The word of register a0.
+    /// The word of register a0. A command that answers with more than one is not of this version.
     #[inline(always)]
     pub const fn word(self) -> u32 {
         match self {
@@ -55,37 +55,19 @@ impl Return {
             | Return::FailureU32(error, ..)
             | Return::FailurePair(error, ..)
             | Return::FailureU64(error, ..) => (error as u32).wrapping_neg(),
-            Return::Success | Return::Pair(..) | Return::Triple(..) | Return::U32AndU64(..) => 0,
+            Return::Success => 0,
             Return::U32(value) => value,
-            Return::U64(value) => value as u32,
+            Return::Pair(..) | Return::Triple(..) | Return::U64(..) | Return::U32AndU64(..) => {
+                Return::Failure(ErrorCode::NoSupport).word()
+            }
         }
     }
 }
 
 impl Kernel {
-    /// Carries out a system call of the current process if it is a quick one, one of Perf's
-    /// commands. Takes a0 to a4, returns a0 to a3.
+    /// Carries out a system call of the current process.
     #[inline(always)]
-    pub fn quick_call(&mut self, [class, a1, a2, a3, a4]: [u32; 5]) -> Option<[u32; 4]> {
-        if class != class::COMMAND || a1 != PERF {
-            return None;
-        }
-        let call = self.command_call(a2, [a3, a4]);
-        // Each by itself, so that each becomes a path of its own: the counters' are short.
-        let mut command = |number| perf::command(Call { number, ..call }, &mut self.processes);
-        let result = match a2 {
-            1 => command(1),
-            2 => command(2),
-            0 => command(0),
-            8 => command(8),
-            _ => Return::Failure(ErrorCode::NoSupport),
-        };
-        Some([result.word(), a1, a2, a3])
-    }
-
-    /// Carries out a system call of the current process that is not quick.
-    #[inline(always)]
-    pub fn slow_call(&mut self, [class, a, b, c, d]: [u32; 5]) -> Next {
+    pub fn system_call(&mut self, [class, a, b, c, d]: [u32; 5]) -> Next {
         self.frame().set_result([0, a, b, c]);
         match class {
             class::YIELD => self.yield_wait(),

@@ -6,12 +6,8 @@
 //! The class is in a4, arguments in a0 to a3. A result is up to four words in a0 to a3, the first of
 //! which says what the others are. Each class is one function here, all of one signature, from the
 //! four argument words to what is to run [`Next`]; what the calls do is in [`crate::syscall`].
-//!
-//! Perf's commands go before all others: an application reads the clock with them, and what that
-//! costs is in every measurement. Nothing is special about their path but that it is short.
 
 use crate::abi::{ErrorCode, Return};
-use crate::drivers::perf;
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
@@ -72,20 +68,9 @@ const fn high(value: u64) -> u32 {
 }
 
 impl Kernel {
-    /// Carries out a system call of the current process if it is a quick one, one of Perf's
-    /// commands. Takes a0 to a4, returns a0 to a3.
+    /// Carries out a system call of the current process.
     #[inline(always)]
-    pub fn quick_call(&mut self, [a0, a1, a2, a3, class]: [u32; 5]) -> Option<[u32; 4]> {
-        if class != class::COMMAND || a0 != PERF {
-            return None;
-        }
-        let call = self.command_call(a1, [a2, a3]);
-        Some(perf::command(call, &mut self.processes).registers())
-    }
-
-    /// Carries out a system call of the current process that is not quick.
-    #[inline(always)]
-    pub fn slow_call(&mut self, [a, b, c, d, class]: [u32; 5]) -> Next {
+    pub fn system_call(&mut self, [a, b, c, d, class]: [u32; 5]) -> Next {
         match class {
             class::YIELD => self.class_yield(a, b, c, d),
             class::SUBSCRIBE => self.class_subscribe(a, b, c, d),

@@ -74,7 +74,7 @@ impl Default for Drivers {
 }
 
 impl Kernel {
-    /// A command to any driver but Perf. Each driver's answer is dealt with where it is given: what
+    /// A command to a driver. Each driver's answer is dealt with where it is given: what
     /// follows from it is then known, and costs nothing to find out.
     #[inline]
     pub fn command(&mut self, driver: u32, call: Call) -> Next {
@@ -95,6 +95,10 @@ impl Kernel {
             ipc::NUMBER => {
                 let answer = ipc::command(call, processes);
                 self.follow(answer)
+            }
+            perf::NUMBER => {
+                let result = perf::command(call, processes);
+                self.give(result)
             }
             _ => self.fail(ErrorCode::NoDevice),
         }

@@ -17,7 +17,6 @@ const UPCALL: UpcallId = UpcallId {
     number: 0,
 };
 
-#[inline(always)]
 pub fn command(call: Call, processes: &mut Processes) -> Return {
     match Perf::new(Hardware).command(call.number, call.arguments[0]) {
         Reply::Success => Return::Success,

@@ -73,9 +73,7 @@ impl Kernel {
     fn ecall(&mut self, class: u32, arguments: [u32; 4]) {
         let [a0, a1, a2, a3] = arguments;
         let words = [a0, a1, a2, a3, class];
-        if let Some(result) = self.quick_call(words) {
-            self.frame().set_result(result);
-        } else if self.slow_call(words) == Next::Other {
+        if self.system_call(words) == Next::Other {
             self.schedule();
         }
     }

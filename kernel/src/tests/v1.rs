@@ -39,9 +39,7 @@ impl Kernel {
     /// An `ecall` of the current process, as the trap path carries it out. Returns a0.
     fn ecall(&mut self, class: u32, [a1, a2, a3, a4]: [u32; 4]) -> i32 {
         let words = [class, a1, a2, a3, a4];
-        if let Some(result) = self.quick_call(words) {
-            self.frame().set_result(result);
-        } else if self.slow_call(words) == Next::Other {
+        if self.system_call(words) == Next::Other {
             self.schedule();
         }
         let registers = self.registers();
@@ -235,7 +233,7 @@ proptest! {
                 _ => (class::COMMAND, [driver, number, numbers.below(2), address]),
             };
             let words = [call, arguments[0], arguments[1], arguments[2], arguments[3]];
-            if kernel.quick_call(words).is_none() && kernel.slow_call(words) == Next::Other {
+            if kernel.system_call(words) == Next::Other {
                 kernel.schedule();
             }
             host::with(|machine| machine.now += 3_000);

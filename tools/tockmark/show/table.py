@@ -227,7 +227,7 @@ def header(result: Result) -> list[str]:
     ]
 
 
-OUR_OWN = "the baseline, our own kernel, not Tock; it serves Perf on a path of its own"
+OUR_OWN = "the baseline, our own kernel, not Tock"
 
 
 def opt_level(result: Result) -> str:

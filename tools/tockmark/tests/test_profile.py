@@ -219,7 +219,7 @@ def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
         ("trap entry", "_start_trap", ""),
         ("return", "restore", ""),
         ("kernel", "restore", "/tock/kernel/src/process.rs"),
-        ("kernel", "quick_call", "/k/kernel/src/syscall.rs"),
+        ("kernel", "system_call", "/k/kernel/src/syscall.rs"),
     ],
 )
 def test_phases(phase: str, name: str, file: str) -> None:

@@ -69,7 +69,7 @@ def test_the_heading_tells_kernels_apart_and_how_they_were_built(
     assert summary.short_names(named) == ["baseline", "Tock 2.2", "Tock master"]
     assert "opt-level 3" in text
     assert text.count("opt-level z") == 2
-    assert "our own kernel, not Tock; it serves Perf on a path of its own" in text
+    assert "the baseline, our own kernel, not Tock" in text
     twice = summary.short_names([named[0], ("x/again.json", named[0][1])])
     assert twice == ["baseline-cw310", "again"]
     assert summary.short_names([("a" * 30, named[0][1])] * 2) == ["A", "B"]

@@ -55,29 +55,7 @@ extern "C" fn on_system_call(
 ) -> *mut Frame {
     // Safety: called from `trap.S` alone, and `kernel` is the only reference taken.
     let kernel = unsafe { kernel() };
-    match kernel.quick_call([a0, a1, a2, a3, a4]) {
-        // Safety: `trap.S` passes the frame that it has just saved the current process to, which
-        // lies in KERNEL; `kernel` is not used any more, so nothing else refers to it.
-        Some(result) => unsafe { (*frame).set_result(result) },
-        None => return on_slow_call(a0, a1, a2, a3, a4, frame),
-    }
-    frame
-}
-
-/// The system calls that are not quick. Apart, and with the same arguments in the same registers, so
-/// that the quick ones need no stack.
-#[inline(never)]
-extern "C" fn on_slow_call(
-    a0: u32,
-    a1: u32,
-    a2: u32,
-    a3: u32,
-    a4: u32,
-    frame: *mut Frame,
-) -> *mut Frame {
-    // Safety: called at the end of `on_system_call`, which uses its own reference no more.
-    let kernel = unsafe { kernel() };
-    match kernel.slow_call([a0, a1, a2, a3, a4]) {
+    match kernel.system_call([a0, a1, a2, a3, a4]) {
         Next::Same => frame,
         Next::Other => {
             kernel.schedule();
