@@ -18,6 +18,7 @@ help:
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
+	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
@@ -55,14 +56,26 @@ simspeed: build
 profile: build sim-retire
 	@cargo kernel-lines $(QUIET)
 
-kernel: setup
-	$(call begin,build/cargo,the baseline kernel)
-	@cargo kernel $(QUIET)
+# OPT=z (s, 1, 2): with that opt-level in the place of Cargo.toml's, and a folder of its own.
+ifneq ($(OPT),)
+ifneq ($(filter-out kernel%,$(MAKECMDGOALS)),)
+$(error OPT is for kernels only, as in: make kernel OPT=z)
+endif
+export CARGO_PROFILE_RELEASE_OPT_LEVEL := $(OPT)
+endif
+KERNEL = build/cargo$(@:kernel%=%)$(OPT:%=-%)
 
-# Its variants: kernel-v1, kernel-nexysvideo, kernel-v1-nexysvideo.
-kernel-%: setup
-	$(call begin,build/cargo-$*,the baseline kernel $*)
-	@cargo kernel-$* $(QUIET)
+kernel: setup
+	$(call begin,$(KERNEL),the baseline kernel)
+	@cargo kernel --target-dir $(KERNEL) $(QUIET)
+
+# Its variants, each in a folder of its own, as `cargo kernel-v1` has it too.
+kernel-v1: FEATURES := abi-v1
+kernel-nexysvideo: FEATURES := nexysvideo
+kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
+kernel-v1 kernel-nexysvideo kernel-v1-nexysvideo: kernel-%: setup
+	$(call begin,$(KERNEL),the baseline kernel $*)
+	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 
 # For each version of the system-call interface.
 apps: apps-1 apps-2

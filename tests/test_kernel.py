@@ -4,6 +4,7 @@
 Apps here are a few lines of assembly, and print by low-level debug.
 """
 
+import os
 import struct
 import subprocess
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from tockmark import paths
+from tockmark.target.image import read_kernel
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
@@ -83,11 +85,15 @@ def app(folder: Path, source: str, index: int = 0) -> bytes:
 
 
 def boot(
-    folder: Path, *sources: str, damage: str = "", options: Sequence[str] = ()
+    folder: Path,
+    *sources: str,
+    damage: str = "",
+    options: Sequence[str] = (),
+    kernel: Path = KERNEL,
 ) -> subprocess.CompletedProcess[str]:
     """Run apps on the kernel; `damage` names a function of it that flash has lost."""
     flash = bytearray(b"\xff" * (APPS - FLASH))
-    with KERNEL.open("rb") as file:
+    with kernel.open("rb") as file:
         elf = ELFFile(file)
         for segment in elf.iter_segments("PT_LOAD"):
             at = segment["p_paddr"] - FLASH
@@ -239,3 +245,15 @@ def test_a_call_takes_as_many_instructions_as_the_page_says(call: str, tmp_path:
     [(without, with_)] = shown(boot(tmp_path, source))
     loads = 5 + (PERF in CALLS[call])  # a large number takes two instructions
     assert with_ - without - loads == said  # an ecall does not retire
+
+
+def test_a_kernel_with_another_opt_level_says_so_and_runs(tmp_path: Path) -> None:
+    without_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "kernel", "OPT=z"]
+    done = subprocess.run(
+        command, cwd=paths.ROOT, env=without_make, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    small = paths.ROOT / "build/cargo-z/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+    assert [read_kernel(path).opt_level for path in (KERNEL, small)] == ["3", "z"]
+    assert shown(boot(tmp_path, "li s0, 7\nshow s0\nexit", kernel=small)) == [(7, 0)]
