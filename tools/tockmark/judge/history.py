@@ -29,6 +29,7 @@ from tockmark.result import file
 from tockmark.result.model import ICACHE, Result, Row
 from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
+from tockmark.result.strict import RefusedError, check, quoted, strict_json
 from tockmark.suite.catalogue import Params, label
 from tockmark.suite.select import Selection
 
@@ -189,9 +190,9 @@ def _runs(path: Path) -> tuple[list[Run], list[str]]:
 def _run(raw: bytes, where: str) -> Run | None:
     """One line; None if it is torn. What is whole, but not as it should be, is refused."""
     try:
-        data = file.strict_json(raw.decode())
-    except file.RefusedError as error:
-        raise TockmarkError(f"{where}: {error}", GIVE_ONE) from error
+        data = strict_json(raw.decode())
+    except RefusedError as error:
+        raise TockmarkError(f"{where}: {quoted(error)}", GIVE_ONE) from error
     except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict):
@@ -199,13 +200,14 @@ def _run(raw: bytes, where: str) -> Run | None:
     if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
         raise TockmarkError(f"{where} is no {FORMAT} of version {VERSION}", GIVE_ONE)
     try:
+        check(data)
         run = msgspec.convert(data, Run)
         if absent := [name for name in GROUPED if name not in run.factors]:
-            raise file.RefusedError(f"factors lack {absent[0]}")
+            raise RefusedError(f"factors lack {absent[0]}")
         names = [row.name for row in run.rows]
         if len(set(names)) < len(names):
-            raise file.RefusedError(f"the row {max(names, key=names.count)} stands twice")
-    except (msgspec.ValidationError, file.RefusedError) as error:
+            raise RefusedError(f"the row {max(names, key=names.count)} stands twice")
+    except (msgspec.ValidationError, RefusedError) as error:
         raise TockmarkError(f"{where}: {file.located(error, data)}", GIVE_ONE) from error
     return run
 

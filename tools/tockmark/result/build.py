@@ -10,6 +10,7 @@ from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.file import Kept, Samples, assembled
 from tockmark.result.model import Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Provenance, Tool
+from tockmark.result.strict import showable
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params
 from tockmark.suite.select import Selection
 
@@ -51,7 +52,7 @@ def build(
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}
-    problems = [*notes, *map(str, measured.problems)]
+    problems = [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
             if not (row.is_overhead or asked_for(row.id, row.params, row.icache)):

@@ -244,6 +244,14 @@ def test_what_a_log_gives_can_be_loaded(extra: list[str], at: int, tmp_path: Pat
     assert loaded(file.text(result), tmp_path) == result
 
 
+def test_what_a_run_notes_can_be_loaded(tmp_path: Path) -> None:
+    """As the last words of a simulator that died."""
+    measured = assemble(decode(encoded("mem", RECORDS["mem"])))
+    result = build(measured, KNOWN, notes=["mem: a\x1b[2J\r\nb"])
+    assert result.problems == ("mem: a?[2J??b",)
+    assert loaded(file.text(result), tmp_path) == result
+
+
 def test_events_come_back_however_they_were_written(tmp_path: Path) -> None:
     runs = [
         "5",
