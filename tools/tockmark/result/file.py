@@ -154,11 +154,18 @@ _IN_ROW = re.compile(
 
 def _result(document: Document) -> Result:
     rows = tuple(_rows(document))
-    seen = set()
-    for row in rows:
-        if row.identity in seen:
-            raise RefusedError(f"the row {row.name} stands twice")
-        seen.add(row.identity)
+    lists: dict[str, tuple[Row, ...] | tuple[Absent, ...]] = {"rows": rows}
+    lists |= {name: getattr(document, name) for name in GONE}
+    seen: dict[object, str] = {}
+    for where, found in lists.items():
+        for one in found:
+            if first := seen.get(one.identity):
+                where = where if where == first else f"{first} and {where}"
+                raise RefusedError(f"the row {one.name} stands twice, in {where}")
+            seen[one.identity] = where
+    boots = [run.boot for run in document.provenance.boots]
+    if len(set(boots)) < len(boots):
+        raise RefusedError(f"the boot {max(boots, key=boots.count)} stands twice")
     return Result(
         document.provenance,
         rows,

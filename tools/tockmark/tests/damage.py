@@ -256,6 +256,22 @@ KINDS = [
         lambda text: _set("rows.1.id", "time.read")(_set("rows.1.params", {"n": 1})(text)),
         "the row time.read n=1 icache=on stands twice",
     ),
+    Damage(
+        "a missing row twice", _twice("missing.0"), "call.args n=7 icache=on stands twice, in mi"
+    ),
+    Damage("there and missing", _set("missing.0.params.n", 6), "n=6 .* in rows and missing"),
+    Damage(
+        "there and failed",
+        lambda text: _set("failed.0.id", "syscall.memop")(_set("failed.0.icache", True)(text)),
+        "the row syscall.memop icache=on stands twice, in rows and failed",
+    ),
+    Damage("skipped and missing", _set("missing.0", WHOLE["skipped"][0]), "in skipped and missing"),
+    Damage("a time.read there and missing", _set("missing.0.id", "time.read"), "rows and missing"),
+    Damage(
+        "a boot twice",
+        lambda text: _set("provenance.boots", WHOLE["provenance"]["boots"] * 2)(text),
+        "the boot syscall stands twice",
+    ),
     # text that a terminal would act on
     Damage("a line in a name", _set("rows.1.a\nb", 9), rf"{ROW}: Expected text.*got '\\n'"),
     Damage("an escape", _set("provenance.kernel.name", "a\x1b[2J"), r"'\\x1b' - at `prov.*\.name`"),
