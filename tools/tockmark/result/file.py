@@ -97,8 +97,8 @@ def load(path: Path) -> Result:
     except RefusedError as error:
         raise TockmarkError(f"{shown(path)}: {quoted(error)}", GIVE_ONE) from error
     except (ValueError, RecursionError) as error:
-        if found := _FORMAT.match(text):  # JSON line by line, as a history is
-            _check_kind(path, {"format": found[1]})
+        if kind := kind_of(text):  # JSON line by line, as a history is
+            _check_kind(path, {"format": kind})
         raise TockmarkError(
             f"{shown(path)} is not a result file: it is not JSON", OR_PARSE
         ) from error
@@ -114,11 +114,18 @@ GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
 OR_PARSE = "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`"
 _FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')
 
-KINDS = {  # what else the tool writes, and what to do with it
+KINDS = {  # what the tool writes, and what to do with it
+    FORMAT: ("a result file", "`tockmark table` shows it"),
     "tockmark-validation": ("a validation of the simulator", "`tockmark validate --show` shows it"),
     "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
     "tockmark-profile": ("a profile of one sample", "profiles are not results"),
 }
+
+
+def kind_of(text: str) -> str | None:
+    """The format that a file begins with, be it whole or not."""
+    found = _FORMAT.match(text)
+    return found[1] if found else None
 
 
 def _check_kind(path: Path, data: object) -> None:
@@ -130,11 +137,12 @@ def _check_kind(path: Path, data: object) -> None:
             f"{shown(path)} has format version {json.dumps(version)[:20]}, not {VERSION}",
             "make it anew from its log with `tockmark parse`, or use the tockmark that wrote it",
         )
+    if kind == FORMAT:
+        return
     if isinstance(kind, str) and kind in KINDS:
         what, todo = KINDS[kind]
         raise TockmarkError(f"{shown(path)} is {what}, not a result file", todo)
-    if kind != FORMAT:
-        raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
+    raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
 
 
 def located(error: Exception, data: Any) -> str:
