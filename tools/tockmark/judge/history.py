@@ -29,7 +29,7 @@ from tockmark.log.protocol import MAX_COUNT
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import ICACHE, Result, Row
-from tockmark.result.provenance import Count, Date, Figure, Part, Positive, Sha256, SomeParams
+from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
 from tockmark.result.strict import RefusedError, check, quoted, strict_json
 from tockmark.suite.catalogue import Params, label
@@ -55,7 +55,7 @@ class Kept(Part, frozen=True):
     params: SomeParams = field(default_factory=dict)
     icache: bool | None = None
     inner: Positive = 1
-    span: tuple[Figure, Figure] | None = None  # where the cycles may lie; None: they are exact
+    span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
     instret: Net | None = None
 
     @property

@@ -211,6 +211,7 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
     for judge in judges:
         with contextlib.suppress(TockmarkError):  # such as: it has no good row
             judge()
+    assert len(history.load(tmp_path / "h.jsonl")[0]) == 1
     (tmp_path / "h.jsonl").unlink()
 
 
