@@ -128,7 +128,10 @@ def load_limits(
         entries = data.get("limit")
         if not isinstance(entries, list) or not entries:
             raise ValueError("there is no [[limit]]")
-        return [_rule(entry, catalogue, others) for entry in entries]
+        rules = [_rule(entry, catalogue, others) for entry in entries]
+        if not any(limit.soft or limit.hard for rule in rules for limit in rule.limits.values()):
+            raise ValueError("no [[limit]] has a soft or a hard one")
+        return rules
     except OSError as error:
         assert path is not None
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error

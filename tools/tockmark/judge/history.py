@@ -11,44 +11,52 @@ import fcntl
 import hashlib
 import math
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
-from msgspec import field
+from msgspec import Meta, field
 
 from tockmark.errors import TockmarkError
 from tockmark.judge import factors
 from tockmark.judge.value import value_of
+from tockmark.log.protocol import MAX_COUNT
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
+from tockmark.result.strict import RefusedError, check, quoted, strict_json
 from tockmark.suite.catalogue import Params, named
 from tockmark.suite.select import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
 VERSION: Literal[2] = 2
+HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
+_LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
 GROUPED = (*factors.REFUSED, "ABI")  # runs that differ in these are no one series
 NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
 LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier
+
+
+Net = Annotated[float, Meta(ge=0, le=MAX_COUNT)]  # of sound rows: none is below zero
 
 
 class Kept(Part, frozen=True):
     """One row of a run: its net of a whole sample."""
 
     id: str
-    cycles: float
+    cycles: Net
     params: SomeParams = field(default_factory=dict)
     icache: bool | None = None
     inner: Positive = 1
     span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
-    instret: float | None = None
+    instret: Net | None = None
 
     @property
     def name(self) -> str:
@@ -127,18 +135,17 @@ def _kept(row: Row, simulated: bool) -> Kept:
 def add(path: Path, result: Result) -> bool:
     """Append a run; False if the file has it already."""
     run = run_of(result)
-    if path.exists() and any(r.result_sha256 == run.result_sha256 for r in _runs(path)[0]):
-        return False
     data = msgspec.json.encode(run) + b"\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            size = file.seek(0, os.SEEK_END)
-            if size:
-                file.seek(size - 1)
-                data = data if file.read(1) == b"\n" else b"\n" + data
-            _append(file.fileno(), size, data)
+            fcntl.flock(file, fcntl.LOCK_EX)  # so that two at once do not both add the same run
+            file.seek(0)
+            held = file.read()
+            if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
+                return False
+            data = data if held[-1:] in (b"", b"\n") else b"\n" + data
+            _append(file.fileno(), len(held), data)
     except OSError as error:
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}; it holds what it held before",
@@ -159,7 +166,14 @@ def _append(handle: int, size: int, data: bytes) -> None:
 
 def load(path: Path) -> tuple[list[Run], list[str]]:
     """The runs of a file, the oldest first, and what could not be read."""
-    runs, problems = _runs(path)
+    try:
+        held = path.read_bytes()
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot read {shown(path)}: {error.strerror}",
+            "`tockmark history --add RESULT.json` begins a history",
+        ) from error
+    runs, problems = _runs(held, path)
     if not runs:
         raise TockmarkError(
             f"{shown(path)} holds no run", "`tockmark history --add RESULT.json` adds one"
@@ -167,19 +181,23 @@ def load(path: Path) -> tuple[list[Run], list[str]]:
     return sorted(runs, key=lambda run: run.date), problems
 
 
-def _runs(path: Path) -> tuple[list[Run], list[str]]:
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read {shown(path)}: {error.strerror}",
-            "`tockmark history --add RESULT.json` begins a history",
-        ) from error
-    runs, problems = [], []
-    for number, raw in enumerate(lines, 1):
-        run = _run(raw, f"{shown(path)}: line {number}") if raw else None
+def _runs(held: bytes, path: Path) -> tuple[list[Run], list[str]]:
+    """All that is whole in what a history holds; anything but a history is refused by name."""
+    if held and not (_LINE.search(held) or HEAD.startswith(held)):
+        what, todo = file.KINDS.get(
+            file.kind_of(held.decode(errors="replace")) or "", ("another file", GIVE_ONE)
+        )
+        raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
+    runs: list[Run] = []
+    problems = []
+    first: dict[str, int] = {}  # the lines of the runs
+    for number, raw in enumerate(held.split(b"\n"), 1):
+        where = f"{shown(path)}: line {number}"
+        run = _run(raw, where) if raw else None
         if run is not None:
             runs.append(run)
+            if (line := first.setdefault(run.result_sha256, number)) != number:
+                raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
         elif raw:
             problems.append(f"{shown(path)}: line {number} is torn; skipped")
     return runs, problems
@@ -188,9 +206,9 @@ def _runs(path: Path) -> tuple[list[Run], list[str]]:
 def _run(raw: bytes, where: str) -> Run | None:
     """One line; None if it is torn. What is whole, but not as it should be, is refused."""
     try:
-        data = file.strict_json(raw.decode())
-    except file.RefusedError as error:
-        raise TockmarkError(f"{where}: {error}", GIVE_ONE) from error
+        data = strict_json(raw.decode())
+    except RefusedError as error:
+        raise TockmarkError(f"{where}: {quoted(error)}", GIVE_ONE) from error
     except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict):
@@ -198,13 +216,16 @@ def _run(raw: bytes, where: str) -> Run | None:
     if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
         raise TockmarkError(f"{where} is no {FORMAT} of version {VERSION}", GIVE_ONE)
     try:
+        check(data)
         run = msgspec.convert(data, Run)
         if absent := [name for name in GROUPED if name not in run.factors]:
-            raise file.RefusedError(f"factors lack {absent[0]}")
+            raise RefusedError(f"factors lack {absent[0]}")
         names = [row.name for row in run.rows]
         if len(set(names)) < len(names):
-            raise file.RefusedError(f"the row {max(names, key=names.count)} stands twice")
-    except (msgspec.ValidationError, file.RefusedError) as error:
+            raise RefusedError(f"the row {max(names, key=names.count)} stands twice")
+        if crossed := [row.name for row in run.rows if row.span and row.span[0] > row.span[1]]:
+            raise RefusedError(f"the span of the row {crossed[0]} ends before it begins")
+    except (msgspec.ValidationError, RefusedError) as error:
         raise TockmarkError(f"{where}: {file.located(error, data)}", GIVE_ONE) from error
     return run
 

@@ -24,7 +24,8 @@ _LINE = re.compile(
     r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "
     r"\*(?P<crc>[0-9a-f]{4})"
 )
-_RUN = re.compile(r"(?:(\d+)|\((\d+(?:,\d+){1,3})\))(?:\*([1-9]\d*))?")
+_COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in words of its own
+_RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9][0-9]{{0,9}}))?")
 _BOOT = re.compile(
     r"#(?P<what>boot|end) (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
     r"app=(?P<app>[a-z][a-z0-9_]{0,11}) \*(?P<crc>[0-9a-f]{4})"
@@ -165,7 +166,7 @@ def expand(runs: str) -> list[int]:
             continue
         match = _RUN.fullmatch(word)
         if not match:
-            raise ValueError(f"{word!r} is not a run of samples")
+            raise ValueError(f"{word[:40]!r} is not a run of samples")
         group = [int(value) for value in (match[1] or match[2]).split(",")]
         if any(value > 0xFFFF_FFFF for value in group):
             raise ValueError(f"{word!r} does not fit in 32 bits")

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tockmark import __version__
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.rows import SERIES, App, Booted, Measured, RawRow
 from tockmark.result.file import Kept, Samples, assembled
-from tockmark.result.model import Absent, Result, Row
+from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Provenance, Tool
+from tockmark.result.strict import showable
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params
 from tockmark.suite.select import Selection
+
+KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def build(
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}
-    problems = [*notes, *map(str, measured.problems)]
+    problems = [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
             if not (row.is_overhead or asked_for(row.id, row.params, row.icache)):
@@ -59,11 +62,26 @@ def build(
             if rows.setdefault(row.identity, row) is not row:
                 problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
     gone = [
-        (dropped.kind, Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why))
+        (
+            KINDS[dropped.kind],
+            Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why),
+        )
         for boot, app in measured.each()
         for dropped in app.no_rows
         if dropped.id == OVERHEAD or asked_for(dropped.id, dropped.params, boot.icache)
     ]
+    gone += [("skipped", absent) for absent in _skipped(boots, wanted)]
+    gone += [("missing", absent) for absent in _missing(measured, boots, wanted)]
+    lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
+    for name, absent in gone:
+        there = rows.get(absent.identity)
+        if there is None and not any(absent.identity in others for others in lists.values()):
+            lists[name][absent.identity] = absent
+        elif name == "failed":
+            problems.append(f"{absent.boot}: {absent.name} failed, too: {absent.why}")
+        elif name == "missing" and there is not None:  # for one of its series is not
+            lacks = " and ".join(one for one in SERIES if there.series(one) is None)
+            problems.append(f"{absent.boot}: {absent.name} lacks {lacks}")
     return Result(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -76,13 +94,8 @@ def build(
             apps=_said(measured),
         ),
         rows=tuple(rows.values()),
-        failed=tuple(absent for kind, absent in gone if kind == "fail"),
-        skipped=(
-            *(absent for kind, absent in gone if kind == "skip"),
-            *_skipped(boots, wanted),
-        ),
-        missing=tuple(_missing(measured, boots, wanted)),
         problems=tuple(problems),
+        **{name: tuple(found.values()) for name, found in lists.items()},
     )
 
 

@@ -10,8 +10,8 @@ import msgspec
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.result.file import RefusedError, strict_json
 from tockmark.result.provenance import Part
+from tockmark.result.strict import RefusedError, check, quoted, strict_json
 
 Document = TypeVar("Document", bound=Part)
 
@@ -23,16 +23,17 @@ def read(path: Path, kind: type[Document], form: str, version: int, todo: str) -
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
     except RefusedError as error:
-        raise TockmarkError(f"{shown(path)}: {error}", todo) from error
+        raise TockmarkError(f"{shown(path)}: {quoted(error)}", todo) from error
     except (ValueError, RecursionError) as error:
         raise TockmarkError(f"{shown(path)} is no {form}: it is not JSON", todo) from error
     found = data if isinstance(data, dict) else {}
     if (found.get("format"), found.get("version")) != (form, version):
         raise TockmarkError(f"{shown(path)} is no {form} of version {version}", todo)
     try:
+        check(data)
         return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        raise TockmarkError(f"{shown(path)}: {error}", todo) from error
+    except (msgspec.ValidationError, RefusedError) as error:
+        raise TockmarkError(f"{shown(path)}: {quoted(error)}", todo) from error
 
 
 def text(document: Part, tables: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ over dicts), from the same declarations that mypy checks, and writes the schema 
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -33,6 +32,7 @@ from tockmark.result.provenance import (
     Published,
     SomeParams,
 )
+from tockmark.result.strict import RefusedError, check, quoted, strict_json
 from tockmark.suite.catalogue import OVERHEAD
 
 Counter = Literal["cycles", "instret"]
@@ -41,7 +41,6 @@ FORMAT = "tockmark-result"
 VERSION = 3
 ROUNDED = 1e-6  # a stated figure may be off by as much
 MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
-LONGEST = 300  # characters of an error that quotes the file
 
 
 class Kept(Part, frozen=True):
@@ -96,16 +95,16 @@ def load(path: Path) -> Result:
     try:
         data = strict_json(text)
     except RefusedError as error:
-        raise TockmarkError(f"{shown(path)}: {_quoted(error)}", GIVE_ONE) from error
+        raise TockmarkError(f"{shown(path)}: {quoted(error)}", GIVE_ONE) from error
     except (ValueError, RecursionError) as error:
-        if found := _FORMAT.match(text):  # JSON line by line, as a history is
-            _check_kind(path, {"format": found[1]})
+        if kind := kind_of(text):  # JSON line by line, as a history is
+            _check_kind(path, {"format": kind})
         raise TockmarkError(
             f"{shown(path)} is not a result file: it is not JSON", OR_PARSE
         ) from error
     _check_kind(path, data)
     try:
-        _refuse_null(data)
+        check(data)
         return _result(msgspec.convert(data, Document))
     except (msgspec.ValidationError, RefusedError) as error:
         raise TockmarkError(f"{shown(path)}: {located(error, data)}", GIVE_ONE) from error
@@ -115,11 +114,18 @@ GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
 OR_PARSE = "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`"
 _FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')
 
-KINDS = {  # what else the tool writes, and what to do with it
+KINDS = {  # what the tool writes, and what to do with it
+    FORMAT: ("a result file", "`tockmark table` shows it"),
     "tockmark-validation": ("a validation of the simulator", "`tockmark validate --show` shows it"),
     "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
     "tockmark-profile": ("a profile of one sample", "profiles are not results"),
 }
+
+
+def kind_of(text: str) -> str | None:
+    """The format that a file begins with, be it whole or not."""
+    found = _FORMAT.match(text)
+    return found[1] if found else None
 
 
 def _check_kind(path: Path, data: object) -> None:
@@ -131,63 +137,22 @@ def _check_kind(path: Path, data: object) -> None:
             f"{shown(path)} has format version {json.dumps(version)[:20]}, not {VERSION}",
             "make it anew from its log with `tockmark parse`, or use the tockmark that wrote it",
         )
+    if kind == FORMAT:
+        return
     if isinstance(kind, str) and kind in KINDS:
         what, todo = KINDS[kind]
         raise TockmarkError(f"{shown(path)} is {what}, not a result file", todo)
-    if kind != FORMAT:
-        raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
-
-
-class RefusedError(ValueError):
-    """Something in the file that cannot be, in words."""
-
-
-def strict_json(text: str) -> Any:
-    """JSON without what its grammar lacks (NaN, infinities) or leaves open (a key twice)."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            where = f" in the row {found['id']}" if "id" in found else ""
-            raise RefusedError(f"the key '{twice}' stands twice{where}")
-        return found
-
-    def number(text: str) -> float:
-        if not math.isfinite(value := float(text)):
-            raise RefusedError(f"{text} is not a finite number")
-        return value
-
-    data = json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
-    if "\\u" in text:
-        try:
-            json.dumps(data, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise RefusedError("half of a surrogate pair is no character") from error
-    return data
-
-
-def _refuse_null(data: Any, where: str = "$") -> None:
-    """What is not known does not stand there: a null is the loss of something."""
-    if data is None:
-        raise RefusedError(f"Expected a value, got `null` - at `{where}`")
-    if isinstance(data, dict):
-        for key, value in data.items():
-            _refuse_null(value, f"{where}.{key}")
-    elif isinstance(data, list):
-        for place, value in enumerate(data):
-            _refuse_null(value, f"{where}[{place}]")
+    raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
 
 
 def located(error: Exception, data: Any) -> str:
     """msgspec's message with the row's id in place of its number alone."""
     found = _IN_ROW.fullmatch(str(error))
     if not found:
-        return _quoted(str(error).replace("`$.", "`"))
+        return quoted(str(error).replace("`$.", "`"))
     row = data["rows"][int(found["number"])]
     id_ = f" ({row['id']})" if isinstance(row, dict) and "id" in row else ""
-    return _quoted(f"row {int(found['number']) + 1}{id_}{found['field']}: {found['what']}")
+    return quoted(f"row {int(found['number']) + 1}{id_}{found['field']}: {found['what']}")
 
 
 _IN_ROW = re.compile(
@@ -195,19 +160,20 @@ _IN_ROW = re.compile(
 )
 
 
-def _quoted(error: object) -> str:
-    """A message that may hold anything that the file holds, as a part of one line."""
-    text = "".join(c if c.isprintable() else " " for c in str(error))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
 def _result(document: Document) -> Result:
     rows = tuple(_rows(document))
-    seen = set()
-    for row in rows:
-        if row.identity in seen:
-            raise RefusedError(f"the row {row.name} stands twice")
-        seen.add(row.identity)
+    lists: dict[str, tuple[Row, ...] | tuple[Absent, ...]] = {"rows": rows}
+    lists |= {name: getattr(document, name) for name in GONE}
+    seen: dict[object, str] = {}
+    for where, found in lists.items():
+        for one in found:
+            if first := seen.get(one.identity):
+                where = where if where == first else f"{first} and {where}"
+                raise RefusedError(f"the row {one.name} stands twice, in {where}")
+            seen[one.identity] = where
+    boots = [run.boot for run in document.provenance.boots]
+    if len(set(boots)) < len(boots):
+        raise RefusedError(f"the boot {max(boots, key=boots.count)} stands twice")
     return Result(
         document.provenance,
         rows,

@@ -233,6 +233,18 @@ class Absent(Part, frozen=True):
     def key(self) -> Key:
         return self.id, frozenset(self.params.items()), self.icache
 
+    @property
+    def identity(self) -> object:
+        """As Row has it: a result holds what has the same but once, there or not."""
+        return (self.boot, self.icache) if self.id == OVERHEAD else self.key
+
+    @property
+    def name(self) -> str:
+        """As Row has it."""
+        return label(self.id, self.params) + (
+            "" if self.icache is None else f" icache={ICACHE[self.icache]}"
+        )
+
 
 @dataclass(frozen=True)
 class Result:

@@ -13,6 +13,7 @@ from tockmark.log.rows import assemble
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.result.strict import showable
 from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
@@ -43,8 +44,8 @@ def _context(ran: Ran, options: Options) -> Context:
     own = kernel.path.resolve().is_relative_to(paths.ROOT)
     return Context(
         kernel=Kernel(
-            name=kernel.name,
-            file=kernel.path.name,
+            name=showable(kernel.name) if kernel.name else None,
+            file=showable(kernel.path.name),
             sha256=kernel.sha256,
             commit=_commit() if own else None,
             opt_level=kernel.opt_level,

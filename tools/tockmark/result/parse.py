@@ -14,6 +14,7 @@ from tockmark.paths import shown
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
+from tockmark.result.strict import showable
 from tockmark.suite.catalogue import Catalogue
 
 STUDY = Context(
@@ -42,7 +43,7 @@ def parse(log: Path, catalogue: Catalogue) -> Result:
 
 
 def _of_study(text: str, log: str, catalogue: Catalogue) -> Result:
-    result = build(study.measured(text, log), catalogue, STUDY)
+    result = build(study.measured(text, showable(log)), catalogue, STUDY)
     if not result.rows:
         why = f": {result.problems[0]}" if result.problems else ""
         raise TockmarkError(

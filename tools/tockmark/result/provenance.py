@@ -18,6 +18,7 @@ Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?)?$")]
 Number = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
+OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 # As it was read, whole or not; and never so large that reckoning with it overflows.
 Figure = Number | Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 # The catalogue's Params, in bounds.
@@ -51,7 +52,7 @@ class Kernel(Part, frozen=True):
     file: str | None = None
     sha256: Sha256 | None = None  # of the ELF
     commit: str | None = None  # of the source, where that is ours
-    opt_level: str | None = None  # 0 to 3, s or z, as Rust has them
+    opt_level: OptLevel | None = None
     flash_bytes: Count | None = None
     ram_bytes: Count | None = None  # before the apps
 

@@ -7,6 +7,7 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
+import re
 import struct
 import subprocess
 import sys
@@ -32,6 +33,7 @@ FLASH_ALIGN = (
 )
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
+OPT_LEVELS = re.compile("[0-3sz]")
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 
@@ -119,7 +121,8 @@ def read_kernel(path: Path) -> Kernel:
     slots = Slots(*(symbols[n] for n in names)) if all(n in symbols for n in names) else None
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
     name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
-    return Kernel(path, name or None, digest, slots, segments, words, opt_level or None)
+    own = opt_level if OPT_LEVELS.fullmatch(opt_level) else None
+    return Kernel(path, name or None, digest, slots, segments, words, own)
 
 
 def named(kernel: Kernel, name: str | None, opt_level: str | None = None) -> Kernel:
@@ -133,6 +136,10 @@ def named(kernel: Kernel, name: str | None, opt_level: str | None = None) -> Ker
             raise TockmarkError(
                 f"{paths.shown(kernel.path)} says that it is {own}", f"leave out {option}"
             )
+    if name is not None and not name.isprintable():
+        raise TockmarkError(f"--kernel-name {name!r} cannot be shown", "give a line of plain text")
+    if opt_level is not None and not OPT_LEVELS.fullmatch(opt_level):
+        raise TockmarkError(f"--opt-level {opt_level!r} is none", "give 0, 1, 2, 3, s or z")
     return replace(kernel, name=name or kernel.name, opt_level=opt_level or kernel.opt_level)
 
 

@@ -157,7 +157,7 @@ KINDS = [
     Damage("infinity", _write("224.5", "-Infinity"), "-Infinity is not a finite number"),
     Damage("too large a float", _write("224.5", "1e999"), "1e999 is not a finite number"),
     Damage("a key twice", _write('"asked": 64', '"asked": 64, "asked": 9'), "'asked' stands twice"),
-    Damage("half a character", _write("one 1.0", r"one \ud800"), "half of a surrogate pair"),
+    Damage("half a character", _write("one 1.0", r"one \ud800"), r"got '\\ud800' - at `provenance"),
     Damage("cut off", lambda text: text[:-20], "is not a result file: it is not JSON"),
     Damage("empty", lambda _: "", "is not a result file: it is not JSON"),
     Damage("nested too deep", lambda _: "[" * 100_000, "is not a result file"),
@@ -228,6 +228,11 @@ KINDS = [
     Damage("a negative sample", _set("rows.1.cycles", "-5"), "'-5' is not a run"),
     Damage("half a run", _set("rows.1.cycles", "(1,2"), r"'\(1,2' is not a run"),
     Damage("two blanks", _set("rows.1.cycles", "1  2"), "'' is not a run"),
+    Damage("digits of others", _set("rows.1.cycles", "١٢٩٩*12"), "is not a run of samples"),
+    Damage("digits without end", _set("rows.1.cycles", "9" * 6000), "is not a run of samples"),
+    Damage(
+        "times without end", _set("rows.1.cycles", "1*" + "9" * 6000), "is not a run of samples"
+    ),
     Damage("33 bits", _set("rows.1.cycles", "4294967296*12"), "does not fit in 32 bits"),
     Damage("a million and one", _set("rows.1.cycles", "1*1000001"), "more than 1000000 samples"),
     Damage("more than asked", _set("rows.1.cycles", "1*65"), "65 samples of cycles, but 64 asked"),
@@ -252,8 +257,33 @@ KINDS = [
         "the row time.read n=1 icache=on stands twice",
     ),
     Damage(
-        "lines in a name",
-        _set("rows.1.a\nb\x1b[2J", "x" * 1000),
-        r"unknown field `a b \[2J`",
+        "a missing row twice", _twice("missing.0"), "call.args n=7 icache=on stands twice, in mi"
     ),
+    Damage("there and missing", _set("missing.0.params.n", 6), "n=6 .* in rows and missing"),
+    Damage(
+        "there and failed",
+        lambda text: _set("failed.0.id", "syscall.memop")(_set("failed.0.icache", True)(text)),
+        "the row syscall.memop icache=on stands twice, in rows and failed",
+    ),
+    Damage("skipped and missing", _set("missing.0", WHOLE["skipped"][0]), "in skipped and missing"),
+    Damage("a time.read there and missing", _set("missing.0.id", "time.read"), "rows and missing"),
+    Damage(
+        "a boot twice",
+        lambda text: _set("provenance.boots", WHOLE["provenance"]["boots"] * 2)(text),
+        "the boot syscall stands twice",
+    ),
+    # text that a terminal would act on
+    Damage("a line in a name", _set("rows.1.a\nb", 9), rf"{ROW}: Expected text.*got '\\n'"),
+    Damage("an escape", _set("provenance.kernel.name", "a\x1b[2J"), r"'\\x1b' - at `prov.*\.name`"),
+    Damage("a C1 control", _set("rows.1.id", "a\x9b2J"), r"row 2 .*\.id: Expected text to show"),
+    Damage("a line of Unicode", _set("problems.0", "a\u2028b"), r"'\\u2028' - at `problems\[0\]`"),
+    Damage("to the left", _set("failed.0.why", "a\u202eb"), r"'\\u202e' - at `failed\[0\]\.why`"),
+    Damage(
+        "a line behind a date", _set("provenance.date", "2026\n"), "Expected text.*`provenance.d"
+    ),
+    Damage(
+        "opt-level 4", _set("provenance.kernel.opt_level", "4"), "regex.*`provenance.kernel.opt"
+    ),
+    Damage("opt-level zz", _set("provenance.kernel.opt_level", "zz"), "regex.*kernel.opt_level"),
+    Damage("a long name", _set(f"rows.1.{'x' * 1000}", 9), rf"{ROW}: .*unknown field `x{{200,}}"),
 ]

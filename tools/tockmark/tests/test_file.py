@@ -211,6 +211,7 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
     for judge in judges:
         with contextlib.suppress(TockmarkError):  # such as: it has no good row
             judge()
+    assert len(history.load(tmp_path / "h.jsonl")[0]) == 1
     (tmp_path / "h.jsonl").unlink()
 
 
@@ -234,13 +235,35 @@ LINES = st.builds(
     st.lists(RUNS, min_size=10, max_size=10),
 )
 
+GIVEN_UP = st.lists(
+    st.builds(
+        lambda id_, size, how: f"{how[0]} {id_} {size}{how[1]}",
+        st.sampled_from(["time.read", "loop.empty", "mem.copy_asm"]),
+        st.sampled_from(["", "size=32 ", "size=64 "]),
+        st.sampled_from([("fail", "call=memop err=NOMEM"), ("skip", "reason=no")]),
+    ),
+    max_size=3,
+)
+APPS = st.lists(st.sampled_from(["mem", "time", "loop"]), min_size=1, max_size=3)
+
 
 @often
-@given(extra=LINES, at=st.integers(0, 8))
-def test_what_a_log_gives_can_be_loaded(extra: list[str], at: int, tmp_path: Path) -> None:
+@given(extra=LINES | GIVEN_UP, more=LINES | GIVEN_UP, at=st.integers(0, 8), apps=APPS)
+def test_what_a_log_gives_can_be_loaded(
+    extra: list[str], more: list[str], at: int, apps: list[str], tmp_path: Path
+) -> None:
     """No log that parses makes a file that does not load."""
-    records = [*RECORDS["mem"][:at], *extra, *RECORDS["mem"][at:]]
-    result = build(assemble(decode(encoded("mem", records))), KNOWN)
+    records = [*RECORDS["mem"][:at], *extra, *RECORDS["mem"][at:], *more]
+    lines = [line for app in apps for line in encoded(app, records)]
+    result = build(assemble(decode(lines)), KNOWN)
+    assert loaded(file.text(result), tmp_path) == result
+
+
+def test_what_a_run_notes_can_be_loaded(tmp_path: Path) -> None:
+    """As the last words of a simulator that died."""
+    measured = assemble(decode(encoded("mem", RECORDS["mem"])))
+    result = build(measured, KNOWN, notes=["mem: a\x1b[2J\r\nb"])
+    assert result.problems == ("mem: a?[2J??b",)
     assert loaded(file.text(result), tmp_path) == result
 
 

@@ -10,6 +10,7 @@ inside a number, cannot be found by anyone, and is not tried.
 import os
 import random
 import re
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +23,8 @@ from tockmark.log import study
 from tockmark.log.protocol import LINE_LIMIT, BootMark, Line, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import build
-from tockmark.result.file import text
+from tockmark.result.file import load, text
+from tockmark.result.model import Result
 from tockmark.result.parse import parse
 from tockmark.suite.catalogue import OVERHEAD, Catalogue
 from tockmark.tests import study_logs
@@ -68,12 +70,20 @@ def of_the_study() -> Lines:
 def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
     measured = assemble(decode(lines))
     if len(lines) % 20 == 0:  # it takes long
-        text(build(measured, catalogue))  # whatever is left can be written
+        loads(build(measured, catalogue))  # whatever is left can be written
     return {
         (boot.name, boot.icache, app.name, row.id, frozenset(row.params.items())): row.series
         for boot, app in measured.each()
         for row in app.rows
     }
+
+
+def loads(result: Result) -> None:
+    """A result can be written, and what is written is read as the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.json"
+        path.write_text(text(result), encoding="utf-8")
+        assert load(path) == result
 
 
 def rows_of_the_study(lines: Lines, _: Catalogue) -> Rows:
@@ -195,10 +205,11 @@ def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path, catalogue: C
             content[rng.randrange(len(content))] = rng.randrange(256)
         path.write_bytes(bytes(content) if seed % 3 else rng.randbytes(rng.randrange(2000)))
         try:
-            text(parse(path, catalogue))
+            result = parse(path, catalogue)
         except TockmarkError as error:
             shown = str(error)
         else:
+            loads(result)
             shown = ""
         assert len(shown.splitlines()) <= 1, f"seed {seed}"
 

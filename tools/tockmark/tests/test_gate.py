@@ -122,6 +122,8 @@ def test_limits_of_a_file(
         "limit = [3]",
         "[limit]\nrows = ['*']",
         "[[limit]]\nrows = ['*']",
+        "[[limit]]\nrows = ['*']\ncycles = {}",
+        "[[limit]]\nrows = ['*']\ncycles = { slack = 2 }",
         "[[limit]]\ncycles = { soft = 1 }",
         "limit = []",
         "",

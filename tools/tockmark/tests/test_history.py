@@ -24,6 +24,7 @@ from tockmark.result.provenance import Kernel
 from tockmark.show import history_text
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.select import Selection
+from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, exit_code, made, steady, with_provenance
 
 NOISE = np.random.default_rng(5)
@@ -108,17 +109,25 @@ def test_a_full_disk_leaves_the_old_file(
     assert path.read_bytes() == before
 
 
+LINE = '{"format": "tockmark-history", "version": 2'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "holds no run"),
-        ("\x00\n", "holds no run"),
-        ("[]\n3\n", "holds no run"),
-        ('{"format": "other"}\n', "line 1 is no tockmark-history of version 2; give"),
+        ('{"format":"tock', "holds no run"),  # torn while the first run was written
+        ("\x00\n", "is another file, not a history; give a file"),
+        ("[]\n3\n", "is another file, not a history"),
+        ('{"format": "other"}\n', "is another file, not a history"),
+        (json.dumps(WHOLE), "is a result file, not a history; `tockmark table` shows it"),
+        (json.dumps(WHOLE, indent=1), "is a result file, not a history"),
+        ('{"format": "tockmark-profile",\n', "is a profile of one sample, not a history"),
         ('{"format": "tockmark-history", "version": 1}\n', "line 1 is no .* or make it anew"),
         ('{"format": "tockmark-history", "version": 2}\n', "line 1: .* required field `date`"),
-        ('{"a": 1, "a": 2}\n', "line 1: the key 'a' stands twice"),
-        ('{"a": NaN}\n', "line 1: NaN is not a finite number"),
+        (f'{LINE}, "a": 1, "a": 2}}\n', "line 1: the key 'a' stands twice"),
+        (f'{LINE}, "a": NaN}}\n', "line 1: NaN is not a finite number"),
+        (f'{LINE}, "date": "2026\\u001b[2J"}}\n', r"line 1: Expected text .* at `date`"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -139,8 +148,13 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
         ({"rows": 5}, "at `rows`"),
         ({"rows": [{}]}, r"row 1: .* required field `id`"),
         ({"rows": [{"id": "a.x", "cycles": "9"}]}, r"row 1 \(a.x\)\.cycles: Expected `float`"),
-        ({"rows": [{"id": "a.x", "cycles": None}]}, r"row 1 \(a.x\)\.cycles: Expected `float`"),
+        ({"rows": [{"id": "a.x", "cycles": None}]}, r"row 1 \(a.x\)\.cycles: .*got `null`"),
         ({"rows": [{"id": "a.x", "cycles": 9, "span": [1]}]}, r"row 1 \(a.x\)\.span: .* length 2"),
+        ({"rows": [{"id": "a.x", "cycles": -5}]}, r"row 1 \(a.x\)\.cycles: Expected `float` >= 0"),
+        ({"rows": [{"id": "a.x", "cycles": 1e308}]}, r"row 1 \(a.x\)\.cycles: Expected `float` <="),
+        ({"rows": [{"id": "a.x", "cycles": 9, "instret": -1}]}, r"row 1 \(a.x\)\.instret: "),
+        ({"rows": [{"id": "a.x", "cycles": 9, "instret": None}]}, r"\.instret: .* got `null`"),
+        ({"rows": [{"id": "a.x", "cycles": 9, "span": [5, 1]}]}, "span of the row a.x ends before"),
         ({"rows": [{"id": "a.x", "cycles": 9}] * 2}, "the row a.x stands twice"),
         ({"rows": [{"id": "a.x", "cycles": 9, "more": 9}]}, "unknown field `more`"),
     ],
@@ -151,6 +165,23 @@ def test_a_line_of_another_form_is_refused(
     path = filled(tmp_path, catalogue, [100])
     path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
     with pytest.raises(TockmarkError, match=f"h.jsonl: line 1: .*{message}"):
+        history.load(path)
+
+
+def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) -> None:
+    """It would be one no more."""
+    path = tmp_path / "r.json"
+    for held in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
+        path.write_text(held)
+        with pytest.raises(TockmarkError, match=r"is (a result|another) file, not a history"):
+            history.add(path, run(catalogue, 2, 100))
+        assert path.read_text() == held
+
+
+def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = filled(tmp_path, catalogue, [100])
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again; take"):
         history.load(path)
 
 

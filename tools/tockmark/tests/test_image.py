@@ -7,7 +7,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.target import board as boards
-from tockmark.target.image import Kernel, read_kernel, write_flash
+from tockmark.target.image import Kernel, named, read_kernel, write_flash
 
 
 def kernel(*segments: tuple[int, bytes]) -> Kernel:
@@ -39,3 +39,15 @@ def test_what_is_no_kernel_is_refused(content: bytes, tmp_path: Path) -> None:
 def test_an_elf_of_another_machine_is_refused() -> None:
     with pytest.raises(TockmarkError, match="not a 32-bit RISC-V"):
         read_kernel(Path("/bin/sh"))
+
+
+def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
+    """Else the file that a run wrote would not load."""
+    found = named(kernel(), "My Tock ±1", "z")
+    assert (found.name, found.opt_level) == ("My Tock ±1", "z")
+    for name in ("a\nb", "a\x1b[2J", "a\u202eb", "a\udc80"):
+        with pytest.raises(TockmarkError, match=r"--kernel-name .* cannot be shown"):
+            named(kernel(), name)
+    for level in ("4", "zz", "", "z\n", "-1"):
+        with pytest.raises(TockmarkError, match=r"--opt-level .* is none"):
+            named(kernel(), None, level)

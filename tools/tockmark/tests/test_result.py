@@ -101,9 +101,25 @@ def test_a_series_that_stops_early_must_repeat(catalogue: Catalogue) -> None:
 def test_what_is_missing_is_named(log: list[str], catalogue: Catalogue) -> None:
     """The bench line of size=64 is lost: its own data, and the open record before it, go too."""
     result = of([line for line in log if "size=64" not in line], catalogue)
-    assert result.incomplete[-1] == "missing: mem: mem.copy_asm (2 rows)"
+    assert result.incomplete[-1] == "missing: mem: mem.copy_asm size=64"
+    assert result.problems[-1] == "mem: mem.copy_asm size=32 lacks instret"
     assert row(result, "mem.copy_asm", size=32).instret is None
     assert any("lost line 8; with it 'data instret'" in reason for reason in result.problems)
+
+
+def test_what_failed_twice_or_is_there_too_is_listed_once(catalogue: Catalogue) -> None:
+    """An app that began a row anew behind its failure, and two that gave up the same one."""
+    begin, fail = "begin proto=1 apps=1", "fail loop.empty call=memop err=NOMEM"
+    rows = ["bench loop.empty inner=1000 n=2", "data cycles 9*2", "data instret 9*2"]
+    one = of(encoded("loop", [begin, fail, *rows, "end ok"]), catalogue)
+    why = "loop.empty failed, too: memop returned NOMEM"
+    assert (one.failed, one.problems) == ((), (f"loop: {why}",))
+    two = of([line for app in "ab" for line in encoded(app, [begin, fail, "end ok"])], catalogue)
+    assert len(two.failed) == 1
+    assert f"b: {why}" in two.problems
+    never = "fail time.read call=command err=BUSY"
+    three = of(encoded("time", [begin, never, "end ok"]), catalogue)
+    assert ([gone.id for gone in three.failed], three.missing) == (["time.read"], ())
 
 
 def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""JSON as all files of the tool hold it, and more strictly than JSON itself: nothing that stands
+there twice, is not known, or would do something to the terminal that shows it."""
+
+import json
+import math
+import re
+from typing import Any
+
+LONGEST = 300  # characters of an error that quotes a file
+
+# What a terminal acts on: C0 and C1 controls, line ends of Unicode, changes of the direction; and
+# halves of surrogate pairs, which cannot be written at all.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class RefusedError(ValueError):
+    """Something in a file that cannot be, in words."""
+
+
+def strict_json(text: str) -> Any:
+    """JSON without what its grammar lacks (NaN, infinities) or leaves open (a key twice)."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            where = f" in the row {found['id']}" if "id" in found else ""
+            raise RefusedError(f"the key '{twice}' stands twice{where}")
+        return found
+
+    def number(text: str) -> float:
+        if not math.isfinite(value := float(text)):
+            raise RefusedError(f"{text} is not a finite number")
+        return value
+
+    return json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
+
+
+def check(data: Any, where: str = "$") -> None:
+    """Refuse a null, which is the loss of something: what is not known does not stand there; and
+    text that cannot be shown as it is."""
+    if data is None:
+        raise RefusedError(f"Expected a value, got `null` - at `{where}`")
+    if isinstance(data, str) and (found := _UNSEEN.search(data)):
+        raise RefusedError(f"Expected text to show, got {found[0]!a} - at `{where}`")
+    if isinstance(data, dict):
+        for key, value in data.items():
+            check(key, where)
+            check(value, f"{where}.{key}")
+    elif isinstance(data, list):
+        for place, value in enumerate(data):
+            check(value, f"{where}[{place}]")
+
+
+def showable(text: str) -> str:
+    """Any text as `check` takes it: for what comes from outside into a file."""
+    return _UNSEEN.sub("?", text)
+
+
+def quoted(error: object) -> str:
+    """A message that may hold anything that the file holds, as a part of one line."""
+    text = "".join(c if c.isprintable() else " " for c in str(error))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
