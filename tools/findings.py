@@ -14,7 +14,7 @@ from tockmark.paths import RESULTS, ROOT
 from tockmark.profile import file as profiles
 from tockmark.result import file as results
 from tockmark.result.model import Row, ratio
-from tockmark.show import text
+from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import label
 
@@ -34,15 +34,15 @@ class Run:
     def row(self, name: str, icache: bool = True) -> Row | None:
         return self.rows.get((icache, name))
 
-    def net(self, name: str, icache: bool = True) -> float | None:
+    def net(self, name: str, icache: bool = True) -> str:
         """Net cycles of one sample; time.read as measured."""
         row = self.row(name, icache)
-        return row.net if row else None
+        return marked(row.net if row else None, row)
 
-    def instructions(self, name: str, icache: bool = True) -> float | None:
+    def instructions(self, name: str, icache: bool = True) -> str:
         """Net instructions of one sample; of time.read as measured."""
         row = self.row(name, icache)
-        return row.instructions if row else None
+        return marked(row.instructions if row else None, row)
 
     @property
     def built(self) -> str:
@@ -102,9 +102,14 @@ def number(value: float | None) -> str:
     return text.number(value, 0 if value is not None and abs(value) >= 100 else 2, ",")
 
 
+def marked(value: float | None, row: Row | None) -> str:
+    """A figure of a row; "!" says that the row has an error."""
+    return number(value) + table.mark(row)
+
+
 def per_op(row: Row | None) -> str:
-    """Net cycles of one operation; "!" says that the row has an error."""
-    return number(row.per_op) + "!" * bool(row.errors) if row else text.NONE
+    """Net cycles of one operation."""
+    return marked(row.per_op if row else None, row)
 
 
 def times(base: Row | None, row: Row | None) -> str:

@@ -19,7 +19,8 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+
+import msgspec
 
 from tockmark.log.protocol import MAX_SAMPLES, Problem
 from tockmark.log.rows import App, Booted, Measured, RawRow
@@ -66,9 +67,29 @@ class Name:
     note: str | None = None
 
 
-def facts() -> dict[str, Any]:
+class Titled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A title of the study's, or a pattern of titles, and what is behind it."""
+
+    title: str = msgspec.field(name="is")
+    id: str
+    samples: int | None = None
+    inner: int = 1
+    counts: str | None = None
+    note: str | None = None
+
+
+class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What study.toml says."""
-    return tomllib.loads(files("tockmark.log").joinpath("study.toml").read_text(encoding="utf-8"))
+
+    overhead: dict[str, int]
+    remarks: list[str]
+    benchmark: list[Titled]
+
+
+def facts() -> Facts:
+    """The same, read."""
+    text = files("tockmark.log").joinpath("study.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Facts)
 
 
 def recognise(text: str) -> bool:
@@ -77,16 +98,15 @@ def recognise(text: str) -> bool:
     return titled is not None and "#tm " not in text
 
 
-def name(title: str, known: dict[str, Any]) -> Name:
+def name(title: str, known: Facts) -> Name:
     """The benchmark of a title; a title that is not known becomes `study.<its words>`."""
     bare = _COUNTED.sub("", title)
-    for entry in known["benchmark"]:
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry["is"]))
+    for entry in known.benchmark:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry.title))
         match = re.fullmatch(pattern, bare)
         if match:
             params: Params = {key: int(value) for key, value in match.groupdict().items()}
-            rest = {key: value for key, value in entry.items() if key not in ("is", "id")}
-            return Name(entry["id"], params, **rest)
+            return Name(entry.id, params, entry.samples, entry.inner, entry.counts, entry.note)
     found: Params = {}
     while match := _PARAMS.search(bare):
         bare = bare[: match.start()]
@@ -256,7 +276,7 @@ def measured(text: str, log: str) -> Measured:
     """The rows of a log, as one boot of one app named after it. A log that has no time.read gets
     the study's own, taken from its time.log, so that it can be subtracted."""
     known = facts()
-    reader = Reader(known["remarks"])
+    reader = Reader(known.remarks)
     if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them
         text = text.replace("\r\n", "\n")
     lines = text.split("\n")
@@ -275,7 +295,7 @@ def measured(text: str, log: str) -> Measured:
         else:
             row.faults += table.impossible
     if app.rows and not any(row.id == OVERHEAD for row in app.rows) and app.begin:
-        read = {name: [cost, cost] for name, cost in known["overhead"].items()}
+        read = {name: [cost, cost] for name, cost in known.overhead.items()}
         app.rows.insert(0, RawRow(app.name, OVERHEAD, {}, 1, 2, series=read))
         app.begin["overhead"] = "that of the study's time.log"
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]

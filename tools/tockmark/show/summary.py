@@ -3,12 +3,12 @@
 kernels side by side. All rows are table.py's."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
-from tockmark.show.table import OUR_OWN, opt_level, sections
+from tockmark.show.table import OUR_OWN, mark, opt_level, sections
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.select import Selection, only_one
 
@@ -53,7 +53,7 @@ SCREEN = {
 LABEL = 26  # at least
 CYCLES, TIME, RATIO = 10, 9, 6  # widths of the columns of a kernel, each with a blank before it
 NARROW = 80
-LONGEST = CYCLES + RATIO  # of a kernel's name over its columns
+NOTHING = "None of the rows of this screen is here; --all shows every row that is."
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,24 @@ def render(
     blocks: Blocks | None = None,
 ) -> str:
     """The screen, or other rows in its manner; at most `width` columns."""
-    blocks = screen(catalogue) if blocks is None else blocks
-    columns = _columns(named)
-    label = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
+    columns = _columns([result for _, result in named])
+    blocks = _there(screen(catalogue) if blocks is None else blocks, columns)
+    longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
+    label = min(longest, width - _wide(0, columns[:2], False))
     timed = _wide(label, columns, True) <= width
+    if len(named) > 1:
+        names = short_names(named, CYCLES + TIME * timed + RATIO - 1)
+        columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
     some = len(columns) if timed else _fit(label, width)
-    out = [*_header(columns, width), *text.wrap(_legend(columns, timed), "", width), ""]
-    for at in range(1, max(2, len(columns)), max(1, some - 1)):
-        out += _block(
-            [columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed, blocks, label
-        )
+    out = _header(columns, width)
+    if blocks:
+        out += [*text.wrap(_legend(columns, timed), "", width), ""]
+        for at in range(1, max(2, len(columns)), max(1, some - 1)):
+            out += _block(
+                [columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed, blocks, label
+            )
+    else:
+        out += [*text.wrap(NOTHING, "", width), ""]
     names = [columns[0].name] if len(named) == 1 else [column.name for column in columns]
     for name, (_, result) in zip(names, named, strict=True):
         if why := result.incomplete:
@@ -119,28 +127,42 @@ def render(
     return "\n".join(out).rstrip() + "\n"
 
 
-def _columns(named: list[tuple[str, Result]]) -> list[Column]:
+def _there(blocks: Blocks, columns: list[Column]) -> Blocks:
+    """The rows that some column has."""
+    found = {
+        title: {
+            words: key
+            for words, key in rows.items()
+            if any((*key, column.icache) in column.result.table for column in columns)
+        }
+        for title, rows in blocks.items()
+    }
+    return {title: rows for title, rows in found.items() if rows}
+
+
+def _columns(results: list[Result]) -> list[Column]:
     """A column a result, with one cache setting for all if they have one in common, else each with
     its own first. One result alone has a column for each of its settings."""
-    results = [result for _, result in named]
     if len(results) == 1:
         (only,) = results
         return [Column(f"i-cache {ICACHE[icache]}", only, icache) for icache in only.icaches[:2]]
     common = [c for c in results[0].icaches if all(c in result.icaches for result in results)]
     icaches = [common[0] if common else result.icaches[0] for result in results]
-    return [Column(*c) for c in zip(short_names(named), results, icaches, strict=True)]
+    return [Column("", *c) for c in zip(results, icaches, strict=True)]
 
 
-def short_names(named: list[tuple[str, Result]]) -> list[str]:
-    """What tells the results apart in a few letters: the kernels' names, with the version of the
-    interface if need be, or the files', or letters."""
-    kernels = [_short(result) for _, result in named]
+def short_names(named: list[tuple[str, Result]], room: int) -> list[str]:
+    """What tells the results apart in so many letters: the kernels' names, with the version of the
+    interface if need be, in full, or with the machine; or the files' names, or letters."""
+    found = [(_short(result), result.provenance) for _, result in named]
     for names in (
-        kernels,
-        [f"{k} v{r.provenance.abi}" for k, (_, r) in zip(kernels, named, strict=True)],
+        [kernel for kernel, _ in found],
+        [f"{kernel} v{said.abi}" for kernel, said in found],
+        [kernel if said.kernel.is_baseline else said.kernel.title for kernel, said in found],
+        [f"{kernel} {said.board.machine}" for kernel, said in found],
         [name.rpartition("/")[2].removesuffix(".json") for name, _ in named],
     ):
-        if len(set(names)) == len(names) and max(map(len, names)) <= LONGEST:
+        if len(set(names)) == len(names) and max(map(len, names)) <= room:
             return names
     return text.letters(len(named))
 
@@ -207,7 +229,7 @@ def _block(
     for title, found in lines.items():
         out.append(title)
         for words, cells in zip(found, grid, strict=False):  # the grid goes on in the next block
-            out.append(f"  {words:{label - 2}}{''.join(cells)}".rstrip())
+            out.append(f"  {text.shortened(words, label - 4):{label - 2}}{''.join(cells)}".rstrip())
     means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
     if set(means) - {text.NONE}:
         blank = " " * (CYCLES + TIME * timed)
@@ -232,12 +254,12 @@ def _heads(columns: list[Column], timed: bool, label: int) -> list[str]:
 def _cells(i: int, rows: list[list[Row | None]], timed: bool) -> list[str]:
     """The cells of one column, row by row of a block."""
     mine = [found[i] for found in rows]
-    cycles = text.aligned([text.rounded(row.per_op) if row else None for row in mine], 2)
+    costs = [text.rounded(row.per_op) if row else None for row in mine]
+    cycles = text.aligned(costs, 2, [*map(mark, mine)])
     times = text.aligned([text.rounded(row.us) if row else None for row in mine], 2)
     cells = []
     for found, row, one, time in zip(rows, mine, cycles, times, strict=True):
-        wrong = row is not None and bool(row.errors)
-        cell = f"{one + '!' * wrong:>{CYCLES}}" + f"{time:>{TIME}}" * timed
+        cell = f"{one:>{CYCLES}}" + f"{time:>{TIME}}" * timed
         cells.append(cell + (f"{text.ratio(ratio(found[0], row)):>{RATIO}}" if i else ""))
     return cells
 

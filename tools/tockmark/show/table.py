@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Every row of one result or of several, as text; the first screen is summary.py's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tockmark.result.model import ICACHE, Key, Result, Row, ratio
@@ -41,9 +41,10 @@ EVENTS = {  # Ibex's hardware event counters, by the number of the counter (its 
     11: "mul",
     12: "div",
 }
-EVENT_WIDTH = 6
+EVENT_WIDTH = 5  # at least
 EVENTS_LEGEND = """\
-Events of one sample (median, less those of the readings; time.read as measured).
+Events of one sample (median, less those of the readings; time.read as measured). "!" behind a row:
+it has an error, named below.
 ld/st, fetch   cycles that the core waited for data memory, for an instruction
 mul, div       cycles that it waited for the multiplier, for the divider
 loads, stores, jumps, branch (conditional), taken (of these), 16-bit (retired): how many"""
@@ -87,7 +88,7 @@ def render(result: Result, catalogue: Catalogue) -> str:
         out += _heading(section, text.cells(columns, widths))
         first = [line.rows[0] for line in lines]
         grid = [
-            [cell + _mark(row) for cell, row in zip(_nets(first), first, strict=True)],
+            text.aligned([row.net if row else None for row in first], 1, [*map(mark, first)]),
             text.aligned([row.instructions if row else None for row in first], 1),
             text.aligned([text.rounded(row.per_op) if row else None for row in first]),
             text.aligned([text.rounded(row.us) if row else None for row in first], 2),
@@ -99,11 +100,7 @@ def render(result: Result, catalogue: Catalogue) -> str:
             out.append(f"{line.label:{NAME}}{text.cells(values, widths)}".rstrip())
         out += [*_units([line.id for line in lines], catalogue), ""]
     out += _overheads(result)
-    out += [
-        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}: {error}"
-        for row in result.rows
-        for error in row.errors
-    ]
+    out += _errors(result.rows)
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
     out += [f"INCOMPLETE {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
@@ -118,9 +115,11 @@ def render_side_by_side(
     letters = text.letters(len(named))
     out: list[str] = []
     for letter, (name, result) in zip(letters, named, strict=True):
-        out += [f"{letter} = {name}", *(f"    {line}" for line in header(result))]
         why = result.incomplete
-        out += [f"    INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
+        told = [f"INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
+        out.append(f"{letter} = {name}")
+        for line in [*header(result), *told]:
+            out += text.wrap(f"    {line}", " " * 12, width)
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
     fit = max(1, min(CHUNK, (width - NAME - 11) // 19))
     for icache in (True, False, None):
@@ -162,7 +161,7 @@ def _side_by_side(
 def render_events(result: Result, catalogue: Catalogue) -> str:
     """What the core's hardware event counters say of each row, net of the readings'."""
     out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
-    widths = [EVENT_WIDTH] * len(EVENTS)
+    widths = [max(EVENT_WIDTH, len(name)) for name in EVENTS.values()]
     counted = {key: row for key, row in result.table.items() if row.events}
     if not counted:
         out.append("No row has events: this kernel's Perf driver does not count them.")
@@ -171,10 +170,12 @@ def render_events(result: Result, catalogue: Catalogue) -> str:
         for section, lines in sections([counted], [icache], catalogue):
             out += _heading(section, text.cells(EVENTS.values(), widths))
             for line in lines:
-                events = line.rows[0].events if line.rows[0] else {}
-                values = [number(events[n].net if n in events else None) for n in EVENTS]
-                out.append(f"{line.label:{NAME}}{text.cells(values, widths)}")
+                (row,) = line.rows
+                events = row.events if row else {}
+                values = [_event(events[n].net if n in events else None) for n in EVENTS]
+                out.append(f"{line.label + mark(row):{NAME}}{text.cells(values, widths)}")
             out.append("")
+    out += _errors(counted.values())
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -242,6 +243,19 @@ def skipped(result: Result) -> list[str]:
     return [f"skipped {id_}: {why}" for id_, why in whys]
 
 
+def _errors(rows: Iterable[Row]) -> list[str]:
+    return [
+        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}: {error}"
+        for row in rows
+        for error in row.errors
+    ]
+
+
+def _event(count: float | None) -> str:
+    """Half an event is of interest only where there are few."""
+    return number(count, 0 if count is not None and abs(count) >= 1000 else 1)
+
+
 def _heading(section: str, columns: str) -> list[str]:
     return [section, f"{'':{NAME}}{columns}", "-" * (NAME + len(columns))]
 
@@ -255,10 +269,6 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
             units.setdefault(f"{benchmark.unit} ({benchmark.inner})", []).append(id_)
     named = [f"{unit} in {', '.join(found)}" for unit, found in units.items()]
     return text.wrap(f"op: {'; '.join(named)}", "") if named else []
-
-
-def _nets(rows: list[Row | None]) -> list[str]:
-    return text.aligned([row.net if row else None for row in rows], 1)
 
 
 def _rate(row: Row | None, catalogue: Catalogue) -> float | None:
@@ -276,14 +286,15 @@ def _off(line: Line) -> list[str]:
 
 
 def _per_op(row: Row | None) -> str:
-    return number(row.per_op if row else None, 3) + _mark(row)
+    return number(row.per_op if row else None, 3) + mark(row)
 
 
 def _net(row: Row | None) -> str:
-    return number(row.net if row else None) + _mark(row)
+    return number(row.net if row else None) + mark(row)
 
 
-def _mark(row: Row | None) -> str:
+def mark(row: Row | None) -> str:
+    """What stands behind a figure of a row with an error."""
     return "!" if row is not None and row.errors else ""
 
 

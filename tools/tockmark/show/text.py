@@ -27,13 +27,22 @@ def rounded(value: float | None) -> float | None:
     return value if value is None or abs(value) < 100 else round(value, 1)
 
 
-def aligned(values: Sequence[float | None], digits: int = 3) -> list[str]:
+def aligned(
+    values: Sequence[float | None], digits: int = 3, marks: Sequence[str] | None = None
+) -> list[str]:
     """The numbers of a column, their points below each other: what a number lacks behind the point
-    becomes blanks. No more digits than any of them needs."""
+    becomes blanks. No more digits than any of them needs. A mark stands right behind its number."""
+    marks = marks or [""] * len(values)
     texts = [NONE if value is None else trimmed(value, digits) for value in values]
-    behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]
+    behind = [
+        len(mark) + (len(text) - text.index(".") if "." in text else 0)
+        for text, mark in zip(texts, marks, strict=True)
+    ]
     most = max(behind, default=0)
-    return [text + " " * (most - own) for text, own in zip(texts, behind, strict=True)]
+    return [
+        text + mark + " " * (most - own)
+        for text, mark, own in zip(texts, marks, behind, strict=True)
+    ]
 
 
 def points(value: float, sign: str = "", digits: int | None = None) -> str:
@@ -85,6 +94,15 @@ def row(label: str, columns: str, width: int = LINE) -> str:
 def heading(title: str, columns: str, width: int = LINE) -> list[str]:
     """A section's name, the names of its columns, and a rule."""
     return [title, row("", columns, width), "-" * width]
+
+
+def shortened(label: str, width: int) -> str:
+    """A label that fits: of a long one the middle is left out, since its end tells it from others
+    of its kind."""
+    if len(label) <= width:
+        return label
+    kept = (width - 1) // 2
+    return f"{label[: width - 1 - kept]}…{label[len(label) - kept :]}"
 
 
 def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:

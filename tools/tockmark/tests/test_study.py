@@ -156,7 +156,7 @@ def paper() -> Result:
 
 
 def test_published_rows_are_net_of_the_reading(paper: Result) -> None:
-    overhead = KNOWN["overhead"]
+    overhead = KNOWN.overhead
     unlogged = [row for row in paper.rows if row.app == "study-2021"]
     assert {row.id.partition(".")[0] for row in unlogged} == {"ipc", "syscall"}
     for row in paper.rows:
@@ -174,7 +174,7 @@ def test_corrections_hold_their_arithmetic(paper: Result) -> None:
     rows = {row.label: row for row in paper.rows}
     net = {name: row.net or 0 for name, row in rows.items()}
     value = {name: row.published.value for name, row in rows.items() if row.published}
-    overhead = KNOWN["overhead"]["cycles"]
+    overhead = KNOWN.overhead["cycles"]
     assert value["syscall.command"] == pytest.approx((net["syscall.command"] + overhead) / 10)
     assert rows["syscall.command"].us == 226.7
     trip = value["ipc.round_trip"] * 10_000  # ms at 10 MHz

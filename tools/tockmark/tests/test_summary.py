@@ -66,13 +66,23 @@ def test_the_heading_tells_kernels_apart_and_how_they_were_built(
     named: list[tuple[str, Result]],
 ) -> None:
     text = " ".join(summary.render(named, KNOWN, 100).split())
-    assert summary.short_names(named) == ["baseline", "Tock 2.2", "Tock master"]
+    assert summary.short_names(named, 15) == ["baseline", "Tock 2.2", "Tock master"]
     assert "opt-level 3" in text
     assert text.count("opt-level z") == 2
     assert "the baseline, our own kernel, not Tock" in text
-    twice = summary.short_names([named[0], ("x/again.json", named[0][1])])
+    twice = summary.short_names([named[0], ("x/again.json", named[0][1])], 15)
     assert twice == ["baseline-cw310", "again"]
-    assert summary.short_names([("a" * 30, named[0][1])] * 2) == ["A", "B"]
+    here, study = (
+        ("x.json", file.load(paths.RESULTS / f"{name}.json"))
+        for name in ("tock-1.x-nexysvideo", "paper-2021")
+    )
+    titles = ["Tock 1.x, patched", "Tock 1.x (study 2021)"]
+    assert summary.short_names([here, study], 24) == titles
+    board = msgspec.structs.replace(study[1].provenance.board, machine="cw310")
+    moved = msgspec.structs.replace(study[1].provenance, board=board)
+    there = ("y.json", replace(study[1], provenance=moved))
+    assert summary.short_names([there, here], 19) == ["Tock 1.x cw310", "Tock 1.x nexysvideo"]
+    assert summary.short_names([("a" * 30, named[0][1])] * 2, 24) == ["A", "B"]
 
 
 def test_one_result_has_a_column_for_each_cache_setting(named: list[tuple[str, Result]]) -> None:
@@ -117,6 +127,36 @@ def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
     text = summary.render([("a", good), ("b", wrong)], KNOWN, 100)
     assert cells(text, "command") == ["100", "4.17", "-4!", "-0.17", "-"]
     assert "INCOMPLETE b: wrong: time: syscall.command: net cycles is -4, below zero" in text
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("many", [1, 2, 3])
+def test_long_labels_are_cut_so_that_it_fits(width: int, many: int) -> None:
+    ways = " ".join(f"way{i}=very-long" for i in range(9))
+    ids = [f"my.own {ways} size={size}" for size in (1, 2)]
+    result = of_samples.made(KNOWN, dict.fromkeys(ids, of_samples.steady(70000)))
+    named = [(f"{i}.json", result) for i in range(many)]
+    blocks = summary.chosen(select(KNOWN, "my.own", [("my.own", {})]), [result])
+    lines = summary.render(named, KNOWN, width, blocks).splitlines()
+    assert max(map(len, lines)) <= width
+    own = [line for line in lines if line.startswith("  my.own way0=very-long")]
+    ends = [
+        size for line in own for size in ("=1", "=2") if f"size{size} " in line.partition("…")[2]
+    ]
+    assert ends == ["=1", "=2"] * (len(own) // 2)
+    assert own
+
+
+def test_rows_that_no_result_has_are_left_out(named: list[tuple[str, Result]]) -> None:
+    some = [(name, result.only(select(KNOWN, "ipc"))) for name, result in named[1:]]
+    text = summary.render(some, KNOWN, 100)
+    assert "IPC" in text
+    assert "System calls" not in text
+    assert " memop " not in text
+    none = [(name, result.only(select(KNOWN, "icache"))) for name, result in named[1:]]
+    text = summary.render(none, KNOWN, 100)
+    assert "None of the rows of this screen is here; --all shows every row that is." in text
+    assert "IPC" not in text
 
 
 def test_a_kernel_whose_build_is_not_known_says_so() -> None:

@@ -12,7 +12,7 @@ from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.show import listing, table
+from tockmark.show import listing, table, text
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, encoded
 
@@ -110,5 +110,23 @@ def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
 @pytest.mark.parametrize("path", sorted(paths.RESULTS.glob("*-*.json")), ids=lambda path: path.stem)
 def test_every_committed_result_fits(path: Path) -> None:
     known = load()
-    text = table.render(file.load(path), known)
-    assert max(map(len, text.splitlines())) <= 100
+    result = file.load(path)
+    for shown in (table.render(result, known), table.render_events(result, known)):
+        assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_side_by_side_fits_a_narrow_terminal() -> None:
+    paths_ = sorted(paths.RESULTS.glob("*-cw310.json"))
+    named = [(path.name, file.load(path)) for path in paths_]
+    shown = table.render_side_by_side(named, load(), 80)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_an_error_is_marked_behind_the_last_digit() -> None:
+    result = file.load(paths.RESULTS / "tock-2.2-cw310.json")
+    events = table.render_events(result, load())
+    assert "\nicache.nops width=2 size=0! " in events
+    assert "ERROR icache.nops width=2 size=0, i-cache on: net cycles is -33" in events
+    assert text.aligned([-167, 2.5, 31, None], 1, ["!", "", "", ""]) == [
+        *("-167! ", "2.5", "31  ", "-  ")
+    ]
