@@ -24,7 +24,9 @@ def refreshed() -> Callable[[str], str]:
 def test_a_block_shows_the_command_and_its_output(refreshed: Callable[[str], str]) -> None:
     page = "a\n<!-- output: tockmark --version -->\nold\n<!-- end of output -->\nb\n"
     new = refreshed(page)
-    assert new.startswith("a\n<!-- output: tockmark --version -->\n```text\n$ tockmark --version\n")
+    assert new.startswith(
+        "a\n<!-- output: tockmark --version -->\n```text\n$ .venv/bin/tockmark --version\n"
+    )
     assert new.endswith("\n```\n<!-- end of output -->\nb\n")
     assert "old" not in new
     assert refreshed(new) == new

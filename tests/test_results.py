@@ -14,10 +14,11 @@ from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import ICACHE, Result
 from tockmark.suite.catalogue import load
+from tockmark.tests.conftest import committed
 
-LOGS = sorted(RESULTS.glob("*.log"))
-NOT_RESULTS = ("validation",)
-FILES = [path for path in sorted(RESULTS.glob("*.json")) if path.stem not in NOT_RESULTS]
+LOGS = committed(".log")
+JSON = committed(".json")
+FILES = [path for path in JSON if path.parent == RESULTS and path.stem != "validation"]
 MOST_LINES = 1_000
 MOST_BYTES = 3_500_000
 
@@ -77,11 +78,11 @@ def test_the_history_has_every_committed_result() -> None:
     assert [run.date for run in runs] == sorted(run.date for run in runs)
 
 
-@pytest.mark.parametrize("path", sorted(RESULTS.rglob("*.json")), ids=name)
+@pytest.mark.parametrize("path", JSON, ids=name)
 def test_a_json_file_can_be_read_by_people(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES
 
 
 def test_the_results_are_no_burden() -> None:
-    sizes = {path: path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()}
+    sizes = {path: path.stat().st_size for path in committed("")}
     assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:5]

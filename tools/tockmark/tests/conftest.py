@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tockmark.paths import RESULTS
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.encoder import Encoder
 
@@ -82,6 +83,12 @@ RECORDS = {
         "end ok",
     ],
 }
+
+
+def committed(suffix: str) -> list[Path]:
+    """The files of results/ that are the project's: runs of whoever tests begin with their time."""
+    found = sorted(RESULTS.rglob(f"*{suffix}"))
+    return [path for path in found if path.is_file() and not path.name[0].isdigit()]
 
 
 def encoded(app: str, records: list[str]) -> list[str]:
