@@ -15,7 +15,6 @@ RUNS = ROOT / "build" / "run"  # a folder for each run while it lasts
 PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"
 VALIDATION = ROOT / "validation"
-VENV_BIN = ROOT / ".venv" / "bin"
 ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
 
 

@@ -8,10 +8,9 @@ from typing import Literal
 
 from tockmark.log.marks import Mark, durations, of_row
 from tockmark.log.protocol import MAX_COUNT, BootMark, Gap, Item, Problem, Record, Restart, expand
-from tockmark.suite.catalogue import Params
+from tockmark.suite.catalogue import Params, RowKey, row_key
 
 Clock = Literal["core", "sim"]
-RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 
 SERIES = ("cycles", "instret")
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
@@ -33,7 +32,7 @@ class RawRow:
     faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
 
     def key(self) -> RowKey:
-        return self.id, frozenset(self.params.items())
+        return row_key(self.id, self.params)
 
     def whole(self) -> bool:
         """Has every series that it should: the simulator counts no instructions."""
@@ -51,7 +50,7 @@ class NoRow:
     why: str
 
     def key(self) -> RowKey:
-        return self.id, frozenset(self.params.items())
+        return row_key(self.id, self.params)
 
 
 @dataclass

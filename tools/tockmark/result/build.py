@@ -11,7 +11,7 @@ from tockmark.result.file import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Provenance, Tool
 from tockmark.result.strict import showable
-from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params
+from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params, row_key
 from tockmark.suite.select import Selection
 
 KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
@@ -183,7 +183,7 @@ def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -
         if (name, one.icache) not in read:
             missing[name, one.icache] = Absent(OVERHEAD, name, {}, one.icache)
         for id_, params in _rows_of(one, wanted):
-            key = (one.icache, id_, frozenset(params.items()))
+            key = (one.icache, *row_key(id_, params))
             if key not in there and id_ != OVERHEAD:
                 missing.setdefault(key, Absent(id_, name, params, one.icache))
     return list(missing.values())

@@ -22,7 +22,7 @@ from tockmark.log.rows import SERIES, Clock
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
 from tockmark.suite.catalogue import ICACHE as ICACHE
-from tockmark.suite.catalogue import OVERHEAD, Params, label, named
+from tockmark.suite.catalogue import OVERHEAD, Params, label, named, row_key
 from tockmark.suite.select import Selection
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
@@ -123,12 +123,12 @@ class Row:
     @property
     def key(self) -> Key:
         """What tells a row from all others of a result, time.read of several boots apart."""
-        return self.id, frozenset(self.params.items()), self.icache
+        return *row_key(self.id, self.params), self.icache
 
     @property
     def identity(self) -> object:
-        """What no two rows of a result share: every boot has one time.read."""
-        return (self.boot, self.icache) if self.is_overhead else self.key
+        """What no two rows of a result share, there or not: every boot has one time.read."""
+        return _identity(self)
 
     @property
     def label(self) -> str:
@@ -231,19 +231,17 @@ class Absent(Part, frozen=True):
 
     @property
     def key(self) -> Key:
-        return self.id, frozenset(self.params.items()), self.icache
+        return *row_key(self.id, self.params), self.icache
 
     @property
     def identity(self) -> object:
-        """As Row has it: a result holds what has the same but once, there or not."""
-        return (self.boot, self.icache) if self.id == OVERHEAD else self.key
+        """As Row has it."""
+        return _identity(self)
 
     @property
     def name(self) -> str:
         """As Row has it."""
-        return label(self.id, self.params) + (
-            "" if self.icache is None else f" icache={ICACHE[self.icache]}"
-        )
+        return named(self.id, self.params, self.icache)
 
 
 @dataclass(frozen=True)
@@ -301,6 +299,10 @@ class Result:
             *(f"wrong: {_where(row)}: {error}" for row in self.rows for error in row.errors),
             *_missing(self.missing),
         )
+
+
+def _identity(row: Row | Absent) -> object:
+    return (row.boot, row.icache) if row.id == OVERHEAD else row.key
 
 
 def _where(row: Row | Absent, params: bool = True) -> str:

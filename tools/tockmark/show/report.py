@@ -15,7 +15,7 @@ from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.result.provenance import Timing
 from tockmark.show import figures, plot, table, text
 from tockmark.show.plot import Named
-from tockmark.suite.catalogue import Benchmark, Catalogue, label
+from tockmark.suite.catalogue import Benchmark, Catalogue, label, row_key
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -160,7 +160,7 @@ def _sections(
         groups: dict[str, Group] = {}
         for line in lines:
             known = catalogue.benchmarks.get(line.id)
-            key = line.id, frozenset(line.params.items()), icaches[0]
+            key = *row_key(line.id, line.params), icaches[0]
             groups.setdefault(line.id, Group(line.id, known, [])).lines.append(
                 Line(line.id, line.params, line.rows, beside.get(key))
             )

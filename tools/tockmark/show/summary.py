@@ -9,10 +9,9 @@ from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
 from tockmark.show.table import OUR_OWN, mark, opt_level, sections
-from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.catalogue import Catalogue, RowKey, row_key
 from tockmark.suite.select import Selection, only_one
 
-RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 Blocks = dict[str, dict[str, RowKey]]  # a heading; below it words, and the row that they stand for
 
 SCREEN = {
@@ -73,7 +72,7 @@ def width_of_terminal() -> int:
 def screen(catalogue: Catalogue) -> Blocks:
     """The rows that people ask for first."""
     return {
-        title: {words: _row_key(*only_one(catalogue, term)) for words, term in rows.items()}
+        title: {words: row_key(*only_one(catalogue, term)) for words, term in rows.items()}
         for title, rows in SCREEN.items()
     }
 
@@ -85,13 +84,9 @@ def chosen(wanted: Selection, results: list[Result]) -> Blocks:
     found: Blocks = {}
     for icache in (True, False, None):
         for section, lines in sections([table], [icache], wanted.catalogue):
-            keys = {line.label: _row_key(line.id, line.params) for line in lines}
+            keys = {line.label: row_key(line.id, line.params) for line in lines}
             found.setdefault(section, {}).update(keys)
     return found
-
-
-def _row_key(id_: str, params: Params) -> RowKey:
-    return id_, frozenset(params.items())
 
 
 def render(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tockmark.result.model import ICACHE, Key, Result, Row, ratio
 from tockmark.show import text
 from tockmark.show.text import LINE, number
-from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params, label
+from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params, label, row_key
 
 NAME = 35
 REASONS = 10  # of an incomplete result; the file has them all
@@ -68,7 +68,7 @@ def sections(
 ) -> list[tuple[str, list[Line]]]:
     """The rows of several tables side by side, each with a cache setting of its own: by section, in
     the catalogue's order, strangers at the end."""
-    order = {(i, frozenset(p.items())): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
+    order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
     order |= {row.key[:2]: (row.id, row.params) for table in tables for row in table.values()}
     lines = []
     for key, (id_, params) in order.items():

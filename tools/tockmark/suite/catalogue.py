@@ -22,6 +22,7 @@ OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for
 ICACHE = {True: "on", False: "off", None: "unknown"}
 
 Params = dict[str, int | str]
+RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 One = TypeVar("One")
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -193,6 +194,11 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
         raise TockmarkError(f"{paths.shown(path)} does not say what {min(unknown)} is")
     sha256 = hashlib.sha256(data).hexdigest()
     return Catalogue(by_id, file.boot, file.sections, file.budget, sha256)
+
+
+def row_key(id_: str, params: Params) -> RowKey:
+    """What tells a row from all others that were measured with the same cache setting."""
+    return id_, frozenset(params.items())
 
 
 def label(id_: str, params: Params) -> str:
