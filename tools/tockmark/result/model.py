@@ -43,6 +43,7 @@ class Series:
     reading: "Series | None" = None
     stated: float | None = None  # the net that was published without its samples
     has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself
+    further: tuple["Series", ...] = ()  # the same in the further layouts that have this row
 
     @cached_property
     def stats(self) -> Stats | None:
@@ -66,9 +67,22 @@ class Series:
         return self.reads * cost if cost is not None else None
 
     @cached_property
-    def net(self) -> float | None:
-        """Counts of one sample, signed; None if the cost of the readings is not known."""
+    def own(self) -> float | None:
+        """The net in this layout alone: counts of one sample, signed; None if the cost of the
+        readings is not known."""
         return self.stated if self.median is None else self.net_of(self.median)
+
+    @cached_property
+    def nets(self) -> tuple[float, ...]:
+        """The net in each layout that has it, this one first; none if it is not known here."""
+        if self.own is None:
+            return ()
+        return self.own, *(one.own for one in self.further if one.own is not None)
+
+    @cached_property
+    def net(self) -> float | None:
+        """The median over the layouts: counts of one sample."""
+        return median(self.nets) if self.nets else None
 
     def net_of(self, counts: float) -> float | None:
         """The counts of any one sample, net in the same way."""
@@ -97,7 +111,7 @@ class Series:
             return True
         settled = self.stats.settled is not None or self.stats.n == 1
         own = self.stats.period == 1 or (simulated and settled)
-        return own and (self.reading is None or not self.reads or self.reading.exact(simulated))
+        return not self.further and own and (self.reading is None or not self.reads or self.reading.exact(simulated))
 
 
 @dataclass(frozen=True)

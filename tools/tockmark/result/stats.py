@@ -69,7 +69,7 @@ def summarise(samples: Sequence[int]) -> Stats:
     )
 
 
-def median(values: Sequence[int]) -> float:
+def median(values: Sequence[float]) -> float:
     """Of one value or more."""
     ordered = sorted(values)
     half = len(ordered) // 2
