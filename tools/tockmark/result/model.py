@@ -82,7 +82,7 @@ class Series:
     @cached_property
     def net(self) -> float | None:
         """The median over the layouts: counts of one sample."""
-        return median(self.nets) if self.nets else None
+        return median(self.nets) if len(self.nets) > 1 else self.own
 
     def net_of(self, counts: float) -> float | None:
         """The counts of any one sample, net in the same way."""
@@ -111,7 +111,9 @@ class Series:
             return True
         settled = self.stats.settled is not None or self.stats.n == 1
         own = self.stats.period == 1 or (simulated and settled)
-        return not self.further and own and (self.reading is None or not self.reads or self.reading.exact(simulated))
+        if self.further or not own:
+            return False
+        return self.reading is None or not self.reads or self.reading.exact(simulated)
 
 
 @dataclass(frozen=True)
