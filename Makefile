@@ -10,7 +10,7 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps bench test conformance validate tables findings clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps kernel-layouts bench test conformance validate tables findings clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -19,6 +19,7 @@ help:
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
+	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
@@ -63,6 +64,7 @@ $(error OPT is for kernels only, as in: make kernel OPT=z)
 endif
 export CARGO_PROFILE_RELEASE_OPT_LEVEL := $(OPT)
 endif
+TARGET := riscv32imc-unknown-none-elf
 KERNEL = build/cargo$(@:kernel%=%)$(OPT:%=-%)
 
 kernel: setup
@@ -76,6 +78,17 @@ kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
 kernel-v1 kernel-nexysvideo kernel-v1-nexysvideo: kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
+
+# Links of the kernel that differ in layout only (docs/layouts.md): 0.elf is that of `make kernel`.
+K := 4
+LAYOUTS = build/kernel-layouts$(OPT:%=-%)
+kernel-layouts: setup
+	$(call begin,$(LAYOUTS),$(K) layouts of the baseline kernel)
+	@rm -f $(LAYOUTS)/*.elf
+	@for i in $$(seq 0 $$(($(K) - 1))); do \
+	    TOCKMARK_LAYOUT=$$i cargo kernel --target-dir $(LAYOUTS)/cargo $(QUIET) && \
+	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
+	done
 
 # For each version of the system-call interface.
 apps: apps-1 apps-2

@@ -22,5 +22,23 @@ fn main() {
         let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-L{here}/machines/{machine}");
         println!("cargo::rustc-link-arg-bins=-T{here}/layout.ld");
+        shift_and_shuffle();
+    }
+}
+
+/// `TOCKMARK_LAYOUT=N` links another layout of the same object (docs/layouts.md): the functions in
+/// the order that the linker makes of seed N, behind a pad that shifts them through the 8-byte flash
+/// word. 0, as without it, is the layout of the source. Given here and not as flags of the compiler,
+/// so that nothing but the link differs.
+fn shift_and_shuffle() {
+    println!("cargo::rerun-if-env-changed=TOCKMARK_LAYOUT");
+    let layout = env::var("TOCKMARK_LAYOUT").map_or(0, |text| {
+        text.parse::<u32>()
+            .expect("TOCKMARK_LAYOUT is a whole number")
+    });
+    if layout != 0 {
+        let pad = layout % 4 * 2;
+        println!("cargo::rustc-link-arg-bins=--shuffle-sections=.text.*={layout}");
+        println!("cargo::rustc-link-arg-bins=--defsym=TOCKMARK_PAD={pad}");
     }
 }

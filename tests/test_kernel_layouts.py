@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Links of the baseline kernel that differ in layout only: `make kernel-layouts`, docs/layouts.md.
+
+Needs what `make build` makes.
+"""
+
+import itertools
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.result.model import Row
+
+KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+LAYOUTS = 4
+AT_PLACE = ("_start", "trap_vector")  # where reset and traps go: aligned, so never shifted
+PADDING = 6 + 2  # bytes, at most: before the first function, and behind the last, to a whole word
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one link says of itself."""
+
+    path: Path
+    functions: tuple[tuple[str, int, int], ...]  # name, address, bytes
+    symbols: dict[str, int]
+    sections: dict[str, int]  # bytes of those that are loaded
+
+    @staticmethod
+    def read(path: Path) -> "Link":
+        with path.open("rb") as opened:
+            elf = ELFFile(opened)
+            table = elf.get_section_by_name(".symtab")
+            assert isinstance(table, SymbolTableSection)
+            found = [(s.name, s["st_value"], s["st_size"], s) for s in table.iter_symbols()]
+            functions = [one[:3] for one in found if one[3]["st_info"]["type"] == "STT_FUNC"]
+            symbols = {name: address for name, address, *_ in found}
+            sections = {s.name: s["sh_size"] for s in elf.iter_sections() if s["sh_addr"]}
+        return Link(path, tuple(sorted(functions)), symbols, sections)
+
+
+@pytest.fixture(scope="module")
+def links() -> list[Link]:
+    without_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "--no-print-directory", "kernel-layouts", f"K={LAYOUTS}"]
+    done = subprocess.run(
+        command, cwd=paths.ROOT, env=without_make, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = paths.ROOT / "build/kernel-layouts"
+    assert {path.name for path in folder.glob("*.elf")} == {f"{i}.elf" for i in range(LAYOUTS)}
+    return [Link.read(folder / f"{i}.elf") for i in range(LAYOUTS)]
+
+
+def test_the_first_is_the_kernel_that_is_measured_by_default(links: list[Link]) -> None:
+    assert links[0].path.read_bytes() == KERNEL.read_bytes()
+
+
+def test_each_lays_its_functions_elsewhere(links: list[Link]) -> None:
+    assert len({link.functions for link in links}) == LAYOUTS
+    for one, other in itertools.pairwise(links):
+        moved = [a for a, b in zip(one.functions, other.functions, strict=True) if a != b]
+        assert len(moved) > len(one.functions) / 2
+
+
+def test_functions_fall_on_every_place_of_the_flash_word(links: list[Link]) -> None:
+    firsts = [min(a for _, a, _ in one.functions if a > one.symbols["fault"]) for one in links]
+    assert {address % 8 for address in firsts} == {0, 2, 4, 6}
+
+
+def test_nothing_else_differs(links: list[Link]) -> None:
+    first = links[0]
+    for link in links[1:]:
+        same = [Counter((name, size) for name, _, size in one.functions) for one in (first, link)]
+        assert same[0] == same[1]
+        sizes = {name: size - first.sections[name] for name, size in link.sections.items()}
+        assert 0 <= sizes.pop(".text") <= PADDING
+        assert set(sizes.values()) == {0}
+        for name in AT_PLACE:
+            assert link.symbols[name] == first.symbols[name]
+
+
+def test_they_take_the_same_instructions(links: list[Link], tmp_path: Path) -> None:
+    measured = [measure(link.path, tmp_path / f"{i}.json") for i, link in enumerate(links[:2])]
+    assert measured[0]["instret"] == measured[1]["instret"]
+    assert measured[0]["cycles"] != measured[1]["cycles"]  # or the layout would not have moved
+
+
+def measure(kernel: Path, output: Path) -> dict[str, float | None]:
+    """The net of syscall.command with the cache off, in cycles and in instructions."""
+    command = [sys.executable, "-m", "tockmark", "run", "--kernel", str(kernel), "-o", str(output)]
+    command += ["--only", "syscall.command", "--icache", "off"]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [row] = [row for row in file.load(output).rows if row.id == "syscall.command"]
+    return {name: net(row, name) for name in ("cycles", "instret")}
+
+
+def net(row: Row, name: str) -> float | None:
+    series = row.series(name)
+    assert series is not None
+    return series.net
