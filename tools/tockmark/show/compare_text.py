@@ -28,7 +28,7 @@ def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> st
         lines.append(f"{letter} = {name}{', the baseline' if i == 0 else ''}")
         if i == 0:
             told = factors.of(result)
-            lines += [f"    {factor:<9} {told[factor]}" for factor in TOLD]
+            lines += [f"    {factor:<9} {told[factor]}" for factor in TOLD if factor in told]
         else:
             lines += [
                 f"    {line}" for line in differing(comparisons[i - 1].factors, text.LINE - 4)
@@ -49,7 +49,7 @@ def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> st
 
 
 # What a reader must know of the baseline.
-TOLD = ("kernel", "ABI", "compiler", "machine", "clock", "timing")
+TOLD = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 
 
 def differing(found: list[Factor], width: int = text.LINE) -> list[str]:

@@ -129,19 +129,21 @@ def _facts(result: Result) -> dict[str, str]:
     return {
         "Kernel": kernel.title,
         "Kernel image": _short(kernel.sha256),
-        "Optimisation": f"opt-level {kernel.opt_level}" if kernel.opt_level else UNKNOWN,
+        "Optimisation": kernel.built if kernel.opt_level else UNKNOWN,
+        "Rust compiler": kernel.rustc or UNKNOWN,
         "Built from commit": kernel.commit or UNKNOWN,
         "System-call interface": f"version {found.abi}" if found.abi else UNKNOWN,
         "Board or machine": f"{board.name or UNKNOWN} ({board.machine or UNKNOWN})",
         "Clock": board.clock,
         "Timing": board.timing,
         "Simulator": _short(board.simulator_sha256),
+        "Made from": f"Verilator {board.verilator or UNKNOWN}, Ibex {board.ibex or UNKNOWN}",
         "UART": f"{uart} cycles a byte" if uart else UNKNOWN,
         "Boots": str(len(found.boots) or UNKNOWN),
         "Apps": ", ".join([*found.said("lang"), *found.said("cc")]) or UNKNOWN,
         "Catalogue": _short(found.catalogue_sha256),
         "Measured": found.date,
-        "Tool": f"{found.tool.name} {found.tool.version}",
+        "Tool": f"{found.tool.name} {found.tool.version}, commit {found.tool.commit or UNKNOWN}",
     }
 
 

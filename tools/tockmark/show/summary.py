@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
-from tockmark.show.table import OUR_OWN, mark, opt_level, sections
+from tockmark.show.table import OUR_OWN, mark, sections
 from tockmark.suite.catalogue import Catalogue, RowKey, row_key
 from tockmark.suite.select import Selection, only_one
 
@@ -178,7 +178,7 @@ def _header(columns: list[Column], width: int) -> list[str]:
     for column in results.values():
         kernel = column.result.provenance.kernel
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        told = [f"{kernel.title}, {opt_level(column.result)}{sha}"]
+        told = [f"{kernel.title}, {kernel.built}{sha}"]
         told += [] if alone else [part for part in _conditions(column) if part not in same]
         told += [OUR_OWN] if kernel.is_baseline else []
         line = "; ".join(told)
@@ -188,13 +188,15 @@ def _header(columns: list[Column], width: int) -> list[str]:
 
 def _conditions(column: Column) -> list[str]:
     """Under which the figures hold."""
-    board, abi = column.result.provenance.board, column.result.provenance.abi
+    provenance = column.result.provenance
+    board, abi, compilers = provenance.board, provenance.abi, provenance.said("cc")
     return [
         f"{board.name or 'unknown board'} ({board.machine or '?'})",
         board.clock,
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
         f"timing {board.timing}",
+        f"apps by {' and '.join(compilers) or 'an unknown compiler'}",
     ]
 
 

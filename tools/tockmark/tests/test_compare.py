@@ -274,13 +274,14 @@ def test_other_machines_are_refused(
 
 def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
     one = made(catalogue, {})
-    kernel = Kernel("two 2.0", "two.elf", "c" * 64, opt_level="z")
+    kernel = Kernel("two 2.0", "two.elf", "c" * 64, opt_level="z", flags="lto=true")
     two = made(catalogue, {}, kernel=kernel, icache=(False,))
     two = with_provenance(two, abi=1, said={"cc": "clang 19", "lang": "c"})
     found = compare(one, two, "b", catalogue, Margins())
-    names = ["kernel", "opt-level", "ABI", "compiler", "i-cache"]
+    names = ["kernel", "opt-level", "ABI", "compiler", "i-cache", "flags"]
     assert [f.name for f in found.factors] == names
     text = compare_text.render([("a", one), ("b", two)], [found])
+    assert "differs: flags     unknown -> lto=true" in text
     assert "differs: ABI       version 2 -> version 1" in text
     assert "differs: i-cache   on -> off" in text
 

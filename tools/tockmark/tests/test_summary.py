@@ -165,6 +165,10 @@ def test_a_kernel_whose_build_is_not_known_says_so() -> None:
     provenance = msgspec.structs.replace(bare.provenance, kernel=kernel)
     text = summary.render([("a", replace(bare, provenance=provenance))], KNOWN, 100)
     assert "one 1.0, opt-level unknown" in text
+    known = msgspec.structs.replace(kernel, opt_level="s", flags="lto=true panic=abort")
+    provenance = msgspec.structs.replace(bare.provenance, kernel=known)
+    text = summary.render([("a", replace(bare, provenance=provenance))], KNOWN, 100)
+    assert "one 1.0, opt-level s, lto=true panic=abort, sha256" in " ".join(text.split())
 
 
 def test_blocks_name_one_row_each_and_none_twice() -> None:

