@@ -107,7 +107,7 @@ def shortened(label: str, width: int) -> str:
 
 def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:
     """Prose; lines after the first are indented."""
-    return textwrap.wrap(text, width, subsequent_indent=indent)
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def listed(what: str, names: Sequence[str], most: int = 12) -> list[str]:
