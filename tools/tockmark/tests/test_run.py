@@ -25,7 +25,10 @@ from tockmark.suite.select import select
 from tockmark.target import board as boards
 from tockmark.target import progress, run
 from tockmark.target.image import Apps, Image, Kernel
+from tockmark.target.links import Layout
 from tockmark.tests.conftest import RECORDS, encoded
+
+NAME = "tockmark-baseline 0.1.0 abi2"
 
 # Prints the log that lies where the flash image should; its last line says how to end.
 STAND_IN = f"""#!{sys.executable}
@@ -58,11 +61,12 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
     for app, records in RECORDS.items():
         end(tmp_path, app, "0", encoded(app, records))
     return run.Options(
-        kernel=Kernel(tmp_path / "k.elf", "tockmark-baseline 0.1.0 abi2", "d" * 64, None, ()),
+        layouts=(Layout(Kernel(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
         board=dataclasses.replace(profile, target=target),
         apps=Apps(tmp_path, 2),
         catalogue=catalogue,
         boots=catalogue.boots(),
+        further=[],
         icaches=[True],
         all_samples=False,
         samples=None,
