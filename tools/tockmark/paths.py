@@ -12,6 +12,7 @@ APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RUNS = ROOT / "build" / "run"  # a folder for each run while it lasts
+POOL = ROOT / "build" / "pool"  # boots that runs of several layouts take from each other
 PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"
 VALIDATION = ROOT / "validation"

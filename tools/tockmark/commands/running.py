@@ -19,9 +19,10 @@ from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.select import only_one, select
+from tockmark.suite.catalogue import Boot
+from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
-from tockmark.target import run
+from tockmark.target import links, run
 from tockmark.target.image import Apps, build_image, named, read_kernel
 
 
@@ -63,7 +64,22 @@ def register(app: typer.Typer) -> None:
 
 
 def run_verb(
-    kernel: KernelFile = None,
+    kernel: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="ELF of the kernel to measure; default: the baseline's. May be given again for "
+            "links of one source that differ in layout only."
+        ),
+    ] = None,
+    layouts: Annotated[
+        int, typer.Option(min=1, help="In how many layouts of the apps; kernels take turns.")
+    ] = 1,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh", help="Simulate also what a run of several layouts did before: build/pool/."
+        ),
+    ] = False,
     kernel_name: KernelName = None,
     opt_level: Annotated[
         str | None,
@@ -122,23 +138,34 @@ def run_verb(
     profiled = boards.load(boards.simulated(machine) if machine else board)
     known = catalogues.load()
     wanted = select(known, only)
-    ids = set(wanted.ids())
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
-    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
+    elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
     options = run.Options(
-        kernel=named(elf, kernel_name, opt_level, kernel_manifest),
+        layouts=links.layouts(
+            [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves], layouts
+        ),
         board=profiled,
         apps=Apps(apps, abi) if apps is not None else Apps.built(abi),
         catalogue=known,
-        boots=[boot for boot in known.boots() if ids.intersection(boot.measures)],
+        boots=_boots(wanted),
+        further=_boots(wanted.of_further_layouts()),
         icaches=[True, False] if icache is None else [icache is Switch.ON],
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
         jobs=jobs or os.cpu_count() or 1,
         max_cycles=max_cycles or profiled.target.max_cycles,
+        fresh=fresh,
     )
+    if len(options.layouts) > 1 and not options.further:
+        raise TockmarkError(
+            f"no row of '{only}' touches the kernel",
+            "run it in one layout: further ones leave it out",
+        )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     ran = run.run(options)
+    every_job = [job for jobs in ran.jobs for job in jobs]
+    if pooled := sum(job.pooled for job in every_job):
+        print(f"pool    {pooled} of {len(every_job)} boots, simulated before; --fresh ignores it")
     result, log = result_of(ran, options, wanted)
     path = output if output is not None else default_path(options, result, only)
     shown = [(paths.shown(path), result), *others]
@@ -151,6 +178,12 @@ def run_verb(
     print(f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}")
     code = judge(result)
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
+
+
+def _boots(wanted: Selection) -> list[Boot]:
+    """The boots that give some row that is meant."""
+    ids = set(wanted.ids())
+    return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]
 
 
 def default_path(options: run.Options, result: Result, only: str | None) -> Path:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from tockmark import __version__
 from tockmark.log.rows import SERIES, App, Booted, Measured, RawRow
-from tockmark.result.file import Kept, Samples, assembled
+from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
-from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Provenance, Tool
+from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
 from tockmark.result.strict import showable
 from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params, row_key
 from tockmark.suite.select import Selection
@@ -35,6 +35,7 @@ class Context:
     board: Board = field(default_factory=Board)
     abi: int | None = None
     boots: tuple[BootRun, ...] = ()
+    layouts: tuple[Layout, ...] = ()
 
 
 def build(
@@ -93,6 +94,7 @@ def build(
             catalogue_sha256=catalogue.sha256,
             boots=context.boots,
             apps=_said(measured),
+            layouts=context.layouts,
         ),
         rows=tuple(rows.values()),
         problems=tuple(problems),
@@ -103,7 +105,7 @@ def build(
 def _rows(boot: Booted, app: App, clock_hz: int | None) -> Iterator[Row]:
     """The rows of one app."""
     return assembled(
-        [(_kept(boot, app, row), _samples(row)) for row in app.rows if row.series], clock_hz
+        [(_kept(boot, app, row), (_samples(row),)) for row in app.rows if row.series], clock_hz
     )
 
 

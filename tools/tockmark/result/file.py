@@ -11,63 +11,35 @@ over dicts), from the same declarations that mypy checks, and writes the schema 
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from msgspec import field
 
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import MAX_SAMPLES, compress, expand
-from tockmark.log.rows import EVENTS, SERIES, Clock
+from tockmark.log.protocol import MAX_SAMPLES
+from tockmark.log.rows import SERIES
 from tockmark.paths import shown
-from tockmark.result.model import GONE, Absent, Result, Row, Series
+from tockmark.result.kept import Kept, assembled, expanded, kept_of
+from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import (
-    Count,
-    Figure,
     Part,
-    Positive,
     Provenance,
-    Published,
-    SomeParams,
 )
 from tockmark.result.strict import RefusedError, check, quoted, strict_json
-from tockmark.suite.catalogue import OVERHEAD
-
-Counter = Literal["cycles", "instret"]
 
 FORMAT = "tockmark-result"
-VERSION = 3
+VERSION = 4
 ROUNDED = 1e-6  # a stated figure may be off by as much
 MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
-
-
-class Kept(Part, frozen=True):
-    """A row as the file keeps it. Samples are run-length encoded, as docs/protocol.md says."""
-
-    id: str
-    boot: str
-    asked: Positive
-    params: SomeParams = field(default_factory=dict)
-    app: str | None = None  # if it is not called as the boot
-    icache: bool | None = None
-    inner: Positive = 1
-    reads: Count = 1
-    clock: Clock = "core"
-    cycles: str | None = None
-    instret: str | None = None
-    events: str | None = None  # a run for each counter from 3 to 12
-    stated: dict[Counter, Figure] = field(default_factory=dict)  # net, without samples
-    faults: tuple[str, ...] = ()
-    published: Published | None = None
 
 
 class Document(Part, frozen=True):
     """The whole file."""
 
     format: Literal["tockmark-result"]
-    version: Literal[3]
+    version: Literal[4]
     provenance: Provenance
     rows: tuple[Kept, ...]
     failed: tuple[Absent, ...] = ()
@@ -186,74 +158,20 @@ def _result(document: Document) -> Result:
 
 def _rows(document: Document) -> Iterator[Row]:
     """The rows, checked."""
-    clock = document.provenance.board.clock_hz
+    clock, layouts = document.provenance.board.clock_hz, document.provenance.layouts
     samples, total = [], 0
     for kept in document.rows:
-        samples.append(_expanded(kept))
-        total += sum(map(len, samples[-1].values()))
+        if kept.further and len(kept.further) != len(layouts) - 1:
+            raise RefusedError(
+                f"row {kept.id}: {1 + len(kept.further)} layouts, but {len(layouts)} in provenance"
+            )
+        samples.append(expanded(kept))
+        total += sum(len(taken) for found in samples[-1] for taken in found.values())
         if total > MOST_SAMPLES:
             raise RefusedError(f"row {kept.id}: more than {MOST_SAMPLES} samples in all")
     for row in assembled(list(zip(document.rows, samples, strict=True)), clock):
         _check(row)
         yield row
-
-
-Samples = dict[str | int, tuple[int, ...]]  # of cycles, instret, and of the events by number
-
-
-def assembled(rows: Sequence[tuple[Kept, Samples]], clock_hz: int | None) -> Iterator[Row]:
-    """Rows from what is kept of them and their samples: each with its boot's first time.read."""
-    readings = {(kept.boot, kept.icache): f for kept, f in reversed(rows) if kept.id == OVERHEAD}
-    for kept, found in rows:
-        yield _assembled(kept, found, readings.get((kept.boot, kept.icache), {}), clock_hz)
-
-
-def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | None) -> Row:
-    """A row from what is kept of it, its samples, and those of its boot's time.read."""
-    reads = 0 if kept.id == OVERHEAD else kept.reads
-
-    def series(name: str | int) -> Series | None:
-        taken, stated = samples.get(name), kept.stated.get(name)  # type: ignore[call-overload]
-        if taken is None and stated is None:
-            return None
-        cost = reading.get(name) if reads else None
-        cold = name in SERIES
-        read = Series(cost, has_cold=cold) if cost else None
-        return Series(taken or (), kept.inner, reads, read, stated, cold)
-
-    return Row(
-        id=kept.id,
-        params=kept.params,
-        boot=kept.boot,
-        app=kept.app or kept.boot,
-        icache=kept.icache,
-        asked=kept.asked,
-        inner=kept.inner,
-        reads=kept.reads,
-        clock=kept.clock,
-        cycles=series("cycles"),
-        instret=series("instret"),
-        events={n: found for n in EVENTS if (found := series(n))},
-        faults=kept.faults,
-        published=kept.published,
-        clock_hz=clock_hz,
-    )
-
-
-def _expanded(kept: Kept) -> Samples:
-    found: Samples = {}
-    try:
-        for name in SERIES:
-            if (text := getattr(kept, name)) is not None:
-                found[name] = tuple(expand(text))
-        if kept.events is not None:
-            runs = kept.events.split(" ")
-            if len(runs) != len(EVENTS):
-                raise ValueError(f"{len(runs)} runs of events, not {len(EVENTS)}")
-            found |= {n: tuple(expand(run)) for n, run in zip(EVENTS, runs, strict=True)}
-    except ValueError as error:
-        raise RefusedError(f"row {kept.id}: {error}") from error
-    return found
 
 
 def _check(row: Row) -> None:
@@ -263,17 +181,18 @@ def _check(row: Row) -> None:
         series = row.series(name)
         if series is None:
             continue
-        lengths.add(len(series.samples))
-        if len(series.samples) > row.asked:
+        counts = [len(one.samples) for one in (series, *series.further)]
+        lengths.add(tuple(counts))
+        if max(counts) > row.asked:
             raise RefusedError(
-                f"row {row.name}: {len(series.samples)} samples of {name}, but {row.asked} asked"
+                f"row {row.name}: {max(counts)} samples of {name}, but {row.asked} asked"
             )
         stated = series.stated
         if stated and abs(stated) < ROUNDED:  # a ratio to it would overflow
             raise RefusedError(f"row {row.name}: net {name} is stated as {stated:g}: too small")
-        if stated is not None and (series.net is None or abs(stated - series.net) > ROUNDED):
+        if stated is not None and (series.own is None or abs(stated - series.own) > ROUNDED):
             raise RefusedError(
-                f"row {row.name}: net {name} is stated as {stated:g}, samples say {series.net}"
+                f"row {row.name}: net {name} is stated as {stated:g}, samples say {series.own}"
             )
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
@@ -293,14 +212,15 @@ def text(result: Result) -> str:
     """A result as the file holds it."""
     provenance = _plain(result.provenance)
     provenance["board"]["timing"] = result.provenance.board.timing  # every table prints it
-    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")}
+    layouts = {"layouts": found} if (found := provenance.pop("layouts", None)) else {}
+    blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")} | layouts
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     parts = [
         f'"format": {_line(FORMAT)}',
         f'"version": {VERSION}',
         f'"provenance": {{\n{head}{tail}}}',
-        f'"rows": {_lines([_plain(_kept(row)) for row in result.rows])}',
+        f'"rows": {_lines([_plain(kept_of(row, result.layouts)) for row in result.rows])}',
         *(f'"{name}": {_lines(_plain(getattr(result, name)))}' for name in GONE),
         f'"problems": {_lines(list(result.problems))}',
     ]
@@ -318,29 +238,3 @@ def _line(value: object) -> str:
 def _lines(values: list[Any], indent: str = "") -> str:
     """A list with one entry a line."""
     return "[" + ",".join(f"\n{indent}{_line(value)}" for value in values) + "]"
-
-
-def _kept(row: Row) -> Kept:
-    taken = {name: one for name in SERIES if (one := row.series(name)) is not None}
-    return Kept(
-        id=row.id,
-        boot=row.boot,
-        asked=row.asked,
-        params=row.params,
-        app=row.app if row.app != row.boot else None,
-        icache=row.icache,
-        inner=row.inner,
-        reads=row.reads,
-        clock="sim" if row.clock == "sim" else "core",  # that very default, which is left out
-        **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
-        events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
-        stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]
-        faults=row.faults,
-        published=row.published,
-    )
-
-
-def _run(samples: tuple[int, ...]) -> str:
-    """A series as the one run that it was in the log."""
-    run = compress(list(samples))
-    return f"({','.join(map(str, samples))})" if " " in run else run

@@ -8,13 +8,15 @@ A figure is **net**: the median of the steady samples less what the readings of 
 in the same boot (the row `time.read`); of time.read itself it is the median as measured. It is
 signed: a net below zero is an error, which is shown. A row with an error is not **sound**: its
 figures are shown, with the error, but nothing is computed from them, no ratio, mean, picture or
-verdict.
+verdict. Where a row was measured in several layouts of kernel and apps, its net is the median over
+their nets.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
@@ -84,6 +86,12 @@ class Series:
         """The median over the layouts: counts of one sample."""
         return median(self.nets) if len(self.nets) > 1 else self.own
 
+    def at(self, places: Sequence[int]) -> "Series":
+        """The same in some of its layouts, by their places here: the first leads the others."""
+        every = (replace(self, further=()), *self.further)
+        first, *others = (every[place] for place in places)
+        return replace(first, further=tuple(others))
+
     def net_of(self, counts: float) -> float | None:
         """The counts of any one sample, net in the same way."""
         return plain(counts - self.overhead) if self.overhead is not None else None
@@ -135,6 +143,7 @@ class Row:
     faults: tuple[str, ...] = ()  # errors that whoever parsed it saw
     published: Published | None = None
     clock_hz: int | None = None
+    layouts: tuple[int, ...] = (0,)  # of the result, those that its series hold, in this order
 
     @property
     def key(self) -> Key:
@@ -168,17 +177,37 @@ class Row:
     @cached_property
     def errors(self) -> tuple[str, ...]:
         """What is wrong with this row, in words."""
-        found = {name: one for name in SERIES if (one := self.series(name)) is not None}
+        found = [
+            (f" in layout {layout}" if len(self.layouts) > 1 else "", name, one)
+            for name in SERIES
+            if (series := self.series(name)) is not None
+            for layout, one in zip(self.layouts, (series, *series.further), strict=True)
+        ]
         return (
-            *(f"net {n} is {s.net:g}, below zero" for n, s in found.items() if (s.net or 0) < 0),
             *(
-                f"{name} stops after {len(one.samples)} of {self.asked} samples,"
+                f"net {name} is {one.own:g}, below zero{where}"
+                for where, name, one in found
+                if (one.own or 0) < 0
+            ),
+            *(
+                f"{name} stops after {len(one.samples)} of {self.asked} samples{where},"
                 " which do not repeat"
-                for name, one in found.items()
+                for where, name, one in found
                 if 0 < len(one.samples) < self.asked and not one.repeats
             ),
             *self.faults,
         )
+
+    def at(self, indices: Sequence[int]) -> "Row | None":
+        """The row in some layouts of its result, or None if it was measured in none of them. Of
+        those that have it the first leads; events were counted in the result's first only."""
+        places = [self.layouts.index(index) for index in indices if index in self.layouts]
+        if not places:
+            return None
+        there = [number for number, index in enumerate(indices) if index in self.layouts]
+        series = {name: one.at(places) for name in SERIES if (one := self.series(name)) is not None}
+        events = {} if places[0] else self.events
+        return replace(self, **series, events=events, layouts=(0, *there[1:]))  # type: ignore[arg-type]
 
     @property
     def unsound(self) -> str | None:
@@ -280,6 +309,33 @@ class Result:
         for row in sorted(self.rows, key=lambda row: row.is_overhead and row.app != own):
             found.setdefault(row.key, row)
         return {row.key: row for row in self.rows if found[row.key] is row}
+
+    @property
+    def layouts(self) -> int:
+        """In how many layouts of kernel and apps it was measured."""
+        return len(self.provenance.layouts) or 1
+
+    @property
+    def links(self) -> int:
+        """How many links of the kernel these have."""
+        return len({layout.link for layout in self.provenance.layouts}) or 1
+
+    def at(self, indices: Sequence[int]) -> "Result":
+        """The same in some of its layouts only, the first of which leads; a row that this one has
+        not is led by the first that has it, and drops out if none has. IndexError if there is no
+        such layout."""
+        known = self.provenance
+        layouts = tuple(known.layouts[index] for index in indices)
+        changed: dict[str, Any] = {"layouts": layouts}
+        if indices[0]:
+            file, sha256 = layouts[0].file, layouts[0].sha256
+            kernel = msgspec.structs.replace(known.kernel, file=file, sha256=sha256)
+            changed |= {"kernel": kernel, "boots": ()}
+        return replace(
+            self,
+            provenance=msgspec.structs.replace(known, **changed),
+            rows=tuple(found for row in self.rows if (found := row.at(indices)) is not None),
+        )
 
     def only(self, wanted: Selection) -> "Result":
         """The same with the rows that are meant."""

@@ -3,14 +3,16 @@
 alone, just as `tockmark parse` would make it, plus the provenance that only the run knows."""
 
 import hashlib
+from collections.abc import Sequence
 
 import msgspec
 
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import Context, Expected, build
+from tockmark.result.layouts import joined
 from tockmark.result.model import Result
-from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.result.provenance import Board, BootRun, Kernel, Layout, Slot
 from tockmark.result.strict import showable
 from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.select import Selection
@@ -19,13 +21,30 @@ from tockmark.target.simulator import versions
 
 
 def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
-    """The result, and the log it was made from."""
-    log = "".join(f"{line}\n" for job in ran.jobs for line in _lines(job))
-    measured = assemble(decode(log.splitlines()))
-    expected = [Expected(job.boot, job.icache, job.skipped) for job in ran.jobs]
-    notes = [*ran.notes, *(f"{job.name}: {job.note}" for job in ran.jobs if job.note)]
+    """The result, and the log that its first layout was made from. The others have none: their
+    boots are in the pool, and results/ stays small."""
+    log = "".join(f"{line}\n" for job in ran.jobs[0] for line in _lines(job))
     context = _context(ran, options)
-    return build(measured, options.catalogue, context, expected, wanted, notes), log
+    first = _of_layout(log.splitlines(), ran.jobs[0], wanted, context, ran.notes)
+    varied = wanted.of_further_layouts()
+    others = [
+        _of_layout([line for job in jobs for line in _lines(job)], jobs, varied, context)
+        for jobs in ran.jobs[1:]
+    ]
+    return joined([first, *others]), log
+
+
+def _of_layout(
+    lines: list[str],
+    jobs: list[Job],
+    wanted: Selection,
+    context: Context,
+    notes: Sequence[str] = (),
+) -> Result:
+    """What was measured in one layout."""
+    expected = [Expected(job.boot, job.icache, job.skipped) for job in jobs]
+    said = [*notes, *(f"{job.name}: {job.note}" for job in jobs if job.note)]
+    return build(assemble(decode(lines)), wanted.catalogue, context, expected, wanted, said)
 
 
 def _lines(job: Job) -> list[str]:
@@ -67,7 +86,11 @@ def _context(ran: Ran, options: Options) -> Context:
             Board,
         ),
         abi=options.apps.abi,
-        boots=_boots(ran.jobs),
+        boots=_boots(ran.jobs[0]),
+        layouts=tuple(
+            Layout(showable(one.kernel.path.name), one.kernel.sha256, one.link, one.seed)
+            for one in ran.layouts
+        ),
     )
 
 

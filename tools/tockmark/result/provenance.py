@@ -120,6 +120,15 @@ class Apps(Part, frozen=True):
     said: dict[str, str]
 
 
+class Layout(Part, frozen=True):
+    """One layout of kernel and apps that was measured, in the order in which rows hold them."""
+
+    file: str | None = None  # the link of the kernel
+    sha256: Sha256 | None = None  # of that ELF
+    link: Sha256 | None = None  # of its symbols and their addresses; None: it has none
+    seed: Count = 0  # of the apps' layout; 0: as they are without a seed
+
+
 class Published(Part, frozen=True):
     """What was published of a row that others measured, and why it is not that here, if so."""
 
@@ -140,6 +149,7 @@ class Provenance(Part, frozen=True):
     catalogue_sha256: Sha256 | None = None
     boots: tuple[BootRun, ...] = ()
     apps: tuple[Apps, ...] = ()
+    layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
 
     def said(self, name: str) -> list[str]:
         """What the apps said of one thing, such as their compiler (`cc`), each answer once."""

@@ -13,7 +13,7 @@ Terms stand between commas; a row is meant if one of them fits it. A term is
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from tockmark.errors import TockmarkError
@@ -30,12 +30,16 @@ class Selection:
 
     catalogue: Catalogue
     terms: tuple[str, ...] = ()
+    no_app: bool = False  # none that touches the app only
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
     def fits(self, id_: str, params: Params, icache: bool | None = None) -> bool:
         """Whether a row is meant."""
+        known = self.catalogue.benchmarks.get(id_)
+        if self.no_app and known is not None and known.touches == "app":
+            return False
         return not self.terms or any(self._fits(t, id_, params, icache) for t in self.terms)
 
     def _fits(self, term: str, id_: str, params: Params, icache: bool | None) -> bool:
@@ -47,6 +51,11 @@ class Selection:
             meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
         _, *said = named(id_, params, icache).split(" ")
         return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+
+    def of_further_layouts(self) -> "Selection":
+        """Those of them that layouts beyond the first are run for: rows that touch the app only are
+        measured in the first."""
+        return replace(self, no_app=True)
 
     def rows(self) -> list[tuple[str, Params]]:
         """The rows of the catalogue that are meant, with whichever cache setting."""

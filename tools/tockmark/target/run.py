@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs every boot of the suite as its own image on its own target, in parallel.
+"""Runs every boot of the suite as its own image on its own target, in parallel, in each layout.
 
-What comes out is the UART's text, boot by boot. What it means is for the layers behind.
+What comes out is the UART's text, boot by boot. What it means is for the layers behind. With
+several layouts every boot that ended whole is kept in a pool, and the next run takes it from there.
 """
 
 import re
@@ -18,8 +19,10 @@ from tockmark.suite.catalogue import ICACHE, Boot, Catalogue
 from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image
+from tockmark.target.links import Layout
+from tockmark.target.pool import Pool, Pooled, key_of
 from tockmark.target.progress import Status, display
-from tockmark.target.simulator import Simulation, simulate
+from tockmark.target.simulator import Simulation, settings, simulate
 
 SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
@@ -32,16 +35,23 @@ _ROW = re.compile(
 class Options:
     """What the user asked for."""
 
-    kernel: Kernel
+    layouts: tuple[Layout, ...]
     board: Board
     apps: Apps
     catalogue: Catalogue
     boots: list[Boot]
+    further: list[Boot]  # those of them that layouts beyond the first run, too
     icaches: list[bool]
     all_samples: bool
     samples: int | None  # of a row, at most; None: as the catalogue says
     jobs: int
     max_cycles: int
+    fresh: bool = False  # simulate also what is in the pool
+
+    @property
+    def kernel(self) -> Kernel:
+        """That of the first layout."""
+        return self.layouts[0].kernel
 
 
 @dataclass
@@ -51,11 +61,15 @@ class Job:
     boot: Boot
     icache: bool
     status: Status
+    layout: int | None = None  # its number, where there are several
     image: Image | None = None
     simulation: Simulation | None = None
+    pooled: bool = False  # it was not simulated, but is as it was
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
     ended: bool = False  # all that it said is in `lines`
+    finished: bool = False  # of itself, well or not
+    panicked: bool = False  # the kernel did
     skipped: str | None = None  # why this kernel cannot run this boot
 
     @property
@@ -64,31 +78,43 @@ class Job:
 
     @property
     def started(self) -> bool:
-        return self.simulation is not None
+        return self.simulation is not None or self.pooled
 
 
 @dataclass(frozen=True)
 class Ran:
     """What came of a run: every boot with what it said, and what went wrong besides."""
 
-    jobs: list[Job]
+    jobs: list[list[Job]]  # of each layout
+    layouts: tuple[Layout, ...]
     notes: list[str]
     interrupted: bool
 
 
 def run(options: Options) -> Ran:
-    """Run the suite. Ctrl-C keeps what is there."""
+    """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
+    are whole."""
     name, abi = options.kernel.name or "", options.apps.abi
     if name.startswith(BASELINE) and f"abi{abi}" not in name:
         raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
     if not options.board.target.binary.exists():
         binary = paths.shown(options.board.target.binary)
         raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
-    jobs = [_job(boot, icache, options) for boot in options.boots for icache in options.icaches]
+    jobs = [
+        [
+            _job(boot, icache, options, layout)
+            for boot in (options.further if layout else options.boots)
+            for icache in options.icaches
+        ]
+        for layout in range(len(options.layouts))
+    ]
     paths.RUNS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:  # runs may go on side by side
-        notes = _run_all(jobs, options, Path(folder))
-    return Ran(jobs, notes, bool(notes))
+        notes = _run_all([job for some in jobs for job in some], options, Path(folder))
+    kept = [
+        n for n, some in enumerate(jobs) if n == 0 or not notes or all(j.finished for j in some)
+    ]
+    return Ran([jobs[n] for n in kept], tuple(options.layouts[n] for n in kept), notes, bool(notes))
 
 
 def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
@@ -98,9 +124,17 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     shown = display([job.status for job in jobs])
     pool = ThreadPoolExecutor(options.jobs)
     known = options.catalogue
-    # Long ones first, so that no core is idle at the end; and a boot's second run not right behind
-    # its first, since both need the same image.
-    order = sorted(jobs, key=lambda job: (job.icache is not jobs[0].icache, -known.cost(job.boot)))
+    # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that
+    # no core is idle at the end; and a boot's second run not right behind its first, since both
+    # need the same image.
+    order = sorted(
+        jobs,
+        key=lambda job: (
+            job.layout or 0,
+            job.icache is not jobs[0].icache,
+            -known.cost(job.boot),
+        ),
+    )
     left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in order}
     try:
         while left:
@@ -120,62 +154,94 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     return notes
 
 
-def _job(boot: Boot, icache: bool, options: Options) -> Job:
+def _job(boot: Boot, icache: bool, options: Options, layout: int) -> Job:
     rows = options.catalogue.rows_of(boot)
-    name = f"{boot.name}, {ICACHE[icache]}"
+    several = len(options.layouts) > 1
+    name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}"
     weight = BOOTING + options.catalogue.cost(boot)
-    return Job(boot, icache, Status(name, rows, weight=weight))
+    return Job(boot, icache, Status(name, rows, weight=weight), layout if several else None)
 
 
 class Images:
-    """The flash image of each boot, built by whoever needs it first."""
+    """The flash image of each boot in each layout, built by whoever needs it first."""
 
     def __init__(self, options: Options, folder: Path) -> None:
         self.options = options
         self.out = folder
-        self.locks = {boot.name: threading.Lock() for boot in options.boots}
-        self.built: dict[str, Image] = {}
+        every = [(b.name, n) for b in options.boots for n in range(len(options.layouts))]
+        self.locks = {one: threading.Lock() for one in every}
+        self.built: dict[tuple[str, int], Image] = {}
 
-    def of(self, boot: Boot) -> Image:
-        asked = self.options
-        with self.locks[boot.name]:
-            if boot.name not in self.built:
+    def of(self, boot: Boot, layout: int) -> Image:
+        asked, kernel = self.options, self.options.layouts[layout].kernel
+        with self.locks[boot.name, layout]:
+            if (boot.name, layout) not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
-                steady_stop = not asked.all_samples
-                self.built[boot.name] = build_image(
-                    boot, asked.apps, asked.kernel, asked.board, self.out, steady_stop, symbols
+                steady_stop, out = not asked.all_samples, self.out / str(layout)
+                self.built[boot.name, layout] = build_image(
+                    boot, asked.apps, kernel, asked.board, out, steady_stop, symbols
                 )
-            return self.built[boot.name]
+            return self.built[boot.name, layout]
 
 
 def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) -> None:
     status = job.status
     status.started = time.monotonic()
     try:
-        status.state = "building"
-        job.image = images.of(job.boot)
         if stop.is_set():
             return
-        status.state = "running"
+        status.state = "building"
+        job.image = images.of(job.boot, job.layout or 0)
         watched = marks.options(slot.symbols for slot in job.image.slots)
-        job.simulation = simulate(
-            options.board, job.image.flash, job.icache, options.max_cycles, *watched
-        )
-        for text in job.simulation.lines():
-            job.lines.append(text)
-            status.rows += bool(_ROW.search(text))
-            status.cycles = job.simulation.cycles
-            if stop.is_set():
-                job.simulation.stop()
-        job.ended = True
-        ending = job.simulation.ending()
-        job.note = None if stop.is_set() else ending
-        if job.simulation.panicked and job.boot.panics:
+        if job.layout is None:
+            _simulate(job, job.image, watched, options, stop)
+        else:
+            _from_pool(job, job.image, watched, options, stop)
+        if job.panicked and job.boot.panics:
             job.skipped, job.note = job.boot.panics, None
-        status.cycles = job.simulation.cycles
     except TockmarkError as error:
         job.note = str(error)
     finally:
-        status.state = "failed" if job.note else "stopped" if stop.is_set() else "done"
+        status.state = "failed" if job.note else "done" if job.finished else "stopped"
         status.line()  # takes the time
         status.done = True
+
+
+def _from_pool(
+    job: Job, image: Image, watched: list[str], options: Options, stop: threading.Event
+) -> None:
+    """Take a boot from the pool, or simulate it and put it there if it ended whole."""
+    pool = Pool(paths.POOL, options.fresh)
+    used = settings(options.board, job.icache, *watched)
+    key = key_of(options.board.target.binary, image.flash, used)
+    found = pool.find(key)
+    if found is not None:
+        job.lines, job.panicked = list(found.lines), found.panicked
+        job.pooled = job.ended = job.finished = True
+        job.status.cycles, job.status.rows = found.cycles, job.status.rows_expected
+        return
+    _simulate(job, image, watched, options, stop)
+    if job.finished and (job.note is None or (job.panicked and job.boot.panics)):
+        pool.keep(key, Pooled(tuple(job.lines), job.status.cycles, job.panicked))
+
+
+def _simulate(
+    job: Job, image: Image, watched: list[str], options: Options, stop: threading.Event
+) -> None:
+    if stop.is_set():
+        return
+    status, board = job.status, options.board
+    status.state = "running"
+    job.simulation = simulate(board, image.flash, job.icache, options.max_cycles, *watched)
+    for text in job.simulation.lines():
+        job.lines.append(text)
+        status.rows += bool(_ROW.search(text))
+        status.cycles = job.simulation.cycles
+        if stop.is_set():
+            job.simulation.stop()
+    job.ended = True
+    ending = job.simulation.ending()
+    job.finished = ending is None or not (stop.is_set() or job.simulation.killed)
+    job.note = None if stop.is_set() else ending
+    job.panicked = job.simulation.panicked
+    status.cycles = job.simulation.cycles

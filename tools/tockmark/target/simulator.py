@@ -42,6 +42,11 @@ class Simulation:
         """Whether it ended because the kernel panicked."""
         return self.process.poll() == PANIC
 
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended it, from this tool or from another hand."""
+        return (self.process.poll() or 0) < 0
+
     def lines(self) -> Iterator[str]:
         """The UART's lines as they come, without their newlines, until the simulator ends."""
         assert self.process.stdout is not None
@@ -95,12 +100,17 @@ def versions(binary: Path) -> dict[str, str]:
         ) from error
 
 
+def settings(board: Board, icache: bool, *more: str) -> list[str]:
+    """The options that decide what a flash image prints."""
+    cycles = str(board.target.uart_cycles_per_byte)
+    return ["--icache", ICACHE[icache], "--uart-cycles", cycles, *more]
+
+
 def simulate(board: Board, flash: Path, icache: bool, max_cycles: int, *more: str) -> Simulation:
     """Start the simulator on a flash image; `more` are options of its own, which prevail."""
     target = board.target
     command = [str(target.binary), "--flash", str(flash), "--uart", "-", "--status", "1"]
-    command += ["--icache", ICACHE[icache], "--max-cycles", str(max_cycles)]
-    command += ["--uart-cycles", str(target.uart_cycles_per_byte), *more]
+    command += ["--max-cycles", str(max_cycles), *settings(board, icache, *more)]
     try:
         process = subprocess.Popen(
             command,

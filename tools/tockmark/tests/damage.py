@@ -10,7 +10,7 @@ SHA = "a" * 64
 
 WHOLE: dict[str, Any] = {
     "format": "tockmark-result",
-    "version": 3,
+    "version": 4,
     "provenance": {
         "date": "2026-11-21T22:01:17+00:00",
         "tool": {"name": "tockmark", "version": "0.1.0"},
@@ -166,10 +166,10 @@ KINDS = [
     Damage("a stranger", lambda _: "{}", "is not a result file; give a .json"),
     Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark parse`"),
     Damage(
-        "version 2", _set("version", 2), "has format version 2, not 3; make it anew from its log"
+        "version 2", _set("version", 2), "has format version 2, not 4; make it anew from its log"
     ),
     Damage("version null", _set("version", None), "version"),
-    Damage("version true", _set("version", True), "has format version true, not 3"),
+    Damage("version true", _set("version", True), "has format version true, not 4"),
     Damage(
         "a history",
         lambda _: '{"format":"tockmark-history","version":2}\n' * 2,

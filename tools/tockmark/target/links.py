@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Layouts to run in, and whether several links of a kernel differ in their layout only.
+
+Links are told apart by the addresses of their symbols. They count as alike in all else if they have
+the same functions and sections, in sizes that what a linker does by itself explains: it pads
+sections, and where a call reaches farther it takes another instruction.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+from tockmark.target.image import Kernel
+
+SECTION = (1024, 100)  # a section may differ by so many bytes, or by one part in so many
+FUNCTION = (16, 16)  # the same of a function: a few calls in a short one, more in a long one
+END = 32  # characters of either end of a long symbol that are shown
+ALLOCATED = 0x2  # SHF_ALLOC
+SEEN = ("STT_FUNC", "STT_OBJECT")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One layout to run in: a link of the kernel, and the seed of the apps' layout."""
+
+    kernel: Kernel
+    link: str | None  # hash of the kernel's symbols and their addresses; None: it has none
+    seed: int = 0  # 0: the apps as they are without a seed
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What is compared of a link; sizes in bytes."""
+
+    sections: dict[str, int]
+    symbols: tuple[tuple[str, int], ...]  # functions and objects by name and address
+    functions: dict[str, list[int]]  # the sizes of those that have the same name, sorted
+
+    @property
+    def hash(self) -> str | None:
+        text = "".join(f"{name} {address:#x}\n" for name, address in self.symbols)
+        return hashlib.sha256(text.encode()).hexdigest() if text else None
+
+
+def layouts(kernels: Sequence[Kernel], seeds: int) -> tuple[Layout, ...]:
+    """As many layouts as there are kernels or seeds, whichever are more: both are used in turn.
+    TockmarkError if the kernels are not links of one source that differ in their layout."""
+    links = [_read(kernel) for kernel in kernels]
+    base, *others = links
+    seen: dict[str | None, Kernel] = {base.hash: kernels[0]}
+    for kernel, link in zip(kernels[1:], others, strict=True):
+        if why := _unlike(kernels[0], kernel, base, link):
+            raise TockmarkError(
+                f"{shown(kernel.path)} is no other link of the same source as"
+                f" {shown(kernels[0].path)}: {why}",
+                "run each kernel by itself, and compare the results",
+            )
+        if link.hash in seen:
+            raise TockmarkError(
+                f"{shown(kernel.path)} has the layout of {shown(seen[link.hash].path)}",
+                "give links with another order of functions: docs/layouts.md",
+            )
+        seen[link.hash] = kernel
+    count = len(kernels)
+    return tuple(
+        Layout(kernels[i % count], links[i % count].hash, i % seeds)
+        for i in range(max(seeds, count))
+    )
+
+
+def _read(kernel: Kernel) -> _Link:
+    with kernel.path.open("rb") as file:
+        elf = ELFFile(file)
+        sections = {
+            section.name: section["sh_size"]
+            for section in elf.iter_sections()
+            if section["sh_flags"] & ALLOCATED
+        }
+        table = elf.get_section_by_name(".symtab")
+        if not isinstance(table, SymbolTableSection):
+            return _Link(sections, (), {})
+        symbols: list[tuple[str, int]] = []
+        functions: dict[str, list[int]] = {}
+        for symbol in table.iter_symbols():
+            kind = symbol["st_info"]["type"]
+            if kind in SEEN:
+                symbols.append((symbol.name, symbol["st_value"]))
+            if kind == "STT_FUNC":
+                functions.setdefault(symbol.name, []).append(symbol["st_size"])
+    return _Link(sections, tuple(sorted(symbols)), {n: sorted(s) for n, s in functions.items()})
+
+
+def _unlike(first: Kernel, second: Kernel, base: _Link, other: _Link) -> str | None:
+    """In what two kernels differ besides their layout, if in anything."""
+    if not (base.functions and other.functions):
+        bare = first if not base.functions else second
+        return f"{shown(bare.path)} has no symbols to tell by"
+    if first.name != second.name:
+        return f"it says that it is {second.name or 'none of ours'}"
+    for name in sorted(base.sections.keys() | other.sections.keys()):
+        sizes = base.sections.get(name, 0), other.sections.get(name, 0)
+        if _beyond(sizes, SECTION):
+            return f"section {name} has {sizes[1]} bytes, not {sizes[0]}"
+    for name in sorted(base.functions.keys() | other.functions.keys()):
+        here, there = base.functions.get(name, []), other.functions.get(name, [])
+        if len(here) != len(there):
+            return f"it has {len(there)} functions {_short(name)}, not {len(here)}"
+        for sizes in zip(here, there, strict=True):
+            if _beyond(sizes, FUNCTION):
+                return f"function {_short(name)} has {sizes[1]} bytes, not {sizes[0]}"
+    return None
+
+
+def _short(name: str) -> str:
+    """Both ends of a symbol, which in Rust may have hundreds of characters."""
+    return name if len(name) <= 2 * END else f"{name[:END]}…{name[-END:]}"
+
+
+def _beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
+    """Whether two sizes differ by more than some bytes, and by more than one part in some."""
+    least, part = limits
+    return abs(sizes[0] - sizes[1]) > max(least, sizes[0] / part)
