@@ -33,7 +33,7 @@ from tockmark.result.provenance import (
     SomeParams,
 )
 from tockmark.result.strict import RefusedError, check, quoted, strict_json
-from tockmark.suite.catalogue import OVERHEAD
+from tockmark.suite.catalogue import OVERHEADS, Reader
 
 Counter = Literal["cycles", "instret"]
 
@@ -54,6 +54,7 @@ class Kept(Part, frozen=True):
     icache: bool | None = None
     inner: Positive = 1
     reads: Count = 1
+    by: Reader = "sampler"
     clock: Clock = "core"
     cycles: str | None = None
     instret: str | None = None
@@ -202,15 +203,21 @@ Samples = dict[str | int, tuple[int, ...]]  # of cycles, instret, and of the eve
 
 
 def assembled(rows: Sequence[tuple[Kept, Samples]], clock_hz: int | None) -> Iterator[Row]:
-    """Rows from what is kept of them and their samples: each with its boot's first time.read."""
-    readings = {(kept.boot, kept.icache): f for kept, f in reversed(rows) if kept.id == OVERHEAD}
+    """Rows from what is kept of them and their samples: each with what its boot says that readings
+    of its kind cost, the first that says so."""
+    readings = {
+        (kept.id, kept.boot, kept.icache): found
+        for kept, found in reversed(rows)
+        if kept.id in OVERHEADS.values()
+    }
     for kept, found in rows:
-        yield _assembled(kept, found, readings.get((kept.boot, kept.icache), {}), clock_hz)
+        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), {})
+        yield _assembled(kept, found, reading, clock_hz)
 
 
 def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | None) -> Row:
-    """A row from what is kept of it, its samples, and those of its boot's time.read."""
-    reads = 0 if kept.id == OVERHEAD else kept.reads
+    """A row from what is kept of it, its samples, and those of its boot's readings."""
+    reads = 0 if kept.id in OVERHEADS.values() else kept.reads
 
     def series(name: str | int) -> Series | None:
         taken, stated = samples.get(name), kept.stated.get(name)  # type: ignore[call-overload]
@@ -230,6 +237,7 @@ def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | N
         asked=kept.asked,
         inner=kept.inner,
         reads=kept.reads,
+        by=kept.by,
         clock=kept.clock,
         cycles=series("cycles"),
         instret=series("instret"),
@@ -331,6 +339,7 @@ def _kept(row: Row) -> Kept:
         icache=row.icache,
         inner=row.inner,
         reads=row.reads,
+        by="reading" if row.by == "reading" else "sampler",  # as below
         clock="sim" if row.clock == "sim" else "core",  # that very default, which is left out
         **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,

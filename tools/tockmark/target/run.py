@@ -17,11 +17,11 @@ from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue
 from tockmark.target import marks
 from tockmark.target.board import Board
-from tockmark.target.image import Apps, Image, Kernel, build_image
+from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.progress import Status, display
 from tockmark.target.simulator import Simulation, simulate
 
-SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
+SIMULATED_SAMPLES = 32  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
 _ROW = re.compile(
     r"#tm \d+ \w+ (?:(?:data instret|fail|skip) |.*\bclock=sim\b)"
@@ -136,16 +136,20 @@ class Images:
         self.locks = {boot.name: threading.Lock() for boot in options.boots}
         self.built: dict[str, Image] = {}
 
-    def of(self, boot: Boot) -> Image:
+    def of(self, boot: Boot, icache: bool) -> Image:
+        """Where the cache is off a row may end as soon as it repeats. With it on samples that are
+        equal may be a plateau: what the cache holds goes on changing."""
         asked = self.options
         with self.locks[boot.name]:
             if boot.name not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
-                steady_stop = not asked.all_samples
                 self.built[boot.name] = build_image(
-                    boot, asked.apps, asked.kernel, asked.board, self.out, steady_stop, symbols
+                    boot, asked.apps, asked.kernel, asked.board, self.out, symbols
                 )
-            return self.built[boot.name]
+        image = self.built[boot.name]
+        if icache or asked.all_samples:
+            return image
+        return stopping_early(image, asked.board, self.out / f"{boot.name}.early.flash")
 
 
 def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) -> None:
@@ -153,7 +157,7 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
     status.started = time.monotonic()
     try:
         status.state = "building"
-        job.image = images.of(job.boot)
+        job.image = images.of(job.boot, job.icache)
         if stop.is_set():
             return
         status.state = "running"
