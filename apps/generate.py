@@ -40,6 +40,7 @@ BENCHMARK: dict[str, Any] = {
     "bytes": str,
     "bodies": list,
     "skip_v1": str,
+    "by": str,
 }
 BOOT: dict[str, Any] = {
     "name": str,
@@ -50,7 +51,9 @@ BOOT: dict[str, Any] = {
     "slice_us": int,
     "panics": str,
 }
-OPTIONAL = {"boot", "params", "unit", "bytes", "bodies", "skip_v1", "slice_us", "panics"}
+OPTIONAL = {"boot", "params", "unit", "bytes", "bodies", "skip_v1", "by", "slice_us", "panics"}
+TOUCHES = ("kernel", "app", "control")
+BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table"}
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
@@ -75,6 +78,7 @@ class Row:
     params: dict[str, list[int] | list[str]]
     bodies: list[str]
     skip_v1: str | None
+    by: str
     scene: int  # in which it runs first, 0 where its app stands alone
     scenes: int  # how many there are: one, or one for each value of its first parameter
 
@@ -124,7 +128,8 @@ def check_benchmark(entry: dict[str, Any], sections: list[str]) -> None:
     require(
         bool(re.fullmatch(r"[a-z]+\.[a-z][a-z0-9_]*", where)), where, "an id is group.operation"
     )
-    require(entry["touches"] in ("kernel", "app"), where, "'touches' must be kernel or app")
+    require(entry["touches"] in TOUCHES, where, "'touches' must be kernel, app or control")
+    require(entry.get("by", BY[0]) in BY, where, "'by' must be sampler, reading or mark")
     for key in ("samples", "inner", "budget"):
         require(0 < entry[key] < WORD, where, f"'{key}' must be more than 0")
     require(len(params) <= PARAMS_MAX, where, f"more than {PARAMS_MAX} parameters")
@@ -200,6 +205,7 @@ def read(text: str) -> list[Row]:
             entry.get("params", {}),
             entry.get("bodies", []),
             entry.get("skip_v1"),
+            entry.get("by", BY[0]),
             *scenes(entry, boots),
         )
         for entry in entries
@@ -228,6 +234,7 @@ def header(rows: list[Row]) -> str:
 def header_row(row: Row) -> list[str]:
     lines = [f"#define TM_INNER_{row.name} {row.inner}"]
     fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
+    fields += [f".by = TM_BY_{row.by.upper()}"]
     fields += [f".scene = {row.scene}, .scenes = {row.scenes}"]
     if row.skip_v1:
         fields += [f".skip = TM_BY_ABI({json.dumps(row.skip_v1)}, 0)"]

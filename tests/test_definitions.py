@@ -77,7 +77,7 @@ def test_every_benchmark_is_defined_once_and_no_other(abi: int) -> None:
     objects = [*folder.glob("*.o"), *(folder / "runtime").glob("*.o")]
     command = ["riscv64-unknown-elf-nm", *map(str, objects)]
     symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    defined = Counter(re.findall(r" r tm_bench_(\w+)$", symbols, re.M))
+    defined = Counter(re.findall(r" [rR] tm_bench_(\w+)$", symbols, re.M))
     assert defined == {id_.replace(".", "_"): 1 for id_ in KNOWN.benchmarks}
 
 
@@ -131,7 +131,8 @@ def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
     row = re.search(r"#define TM_ROW_loop_empty (.*)", made)
     assert row
     for field in (
-        '.id = "loop.empty", .samples = 32, .inner = 1000, .scene = 3, .scenes = 2,',
+        '.id = "loop.empty", .samples = 32, .inner = 1000, .by = TM_BY_SAMPLER,',
+        ".scene = 3, .scenes = 2,",
         '.skip = TM_BY_ABI("version 1 has no loops", 0)',
         '.name = "offset", .numbers = (const uint32_t[]){TM_VALUES_loop_empty_offset}, .count = 2',
         '.name = "to", .names = (const char *const[]){TM_VALUES_loop_empty_to}, .count = 2',
@@ -165,7 +166,8 @@ def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
         ("samples = 32", "samples = true", "loop.empty: 'samples' must be a whole number"),
         ("inner = 1000", "inner = 0", "loop.empty: 'inner' must be more than 0"),
         ("budget = 0.5", 'budget = "0.5"', "loop.empty: 'budget' must be a number"),
-        ('"app"', '"both"', "loop.empty: 'touches' must be kernel or app"),
+        ('"app"', '"both"', "loop.empty: 'touches' must be kernel, app or control"),
+        ('"app"', '"app"\nby = "ear"', "loop.empty: 'by' must be sampler, reading or mark"),
         ("[0, 2]", "[0, 0]", "'offset' must be different numbers, or different names"),
         ("[0, 2]", "[0, -1]", "'offset' must be different numbers, or different names"),
         ("[0, 2]", '[0, "a"]', "'offset' must be different numbers, or different names"),
@@ -237,5 +239,5 @@ def test_the_tool_refuses_such_a_catalogue_too(tmp_path: Path, old: str, new: st
 
 def test_the_page_names_every_benchmark_and_no_other() -> None:
     text = (paths.ROOT / "docs" / "benchmarks.md").read_text()
-    named = set(re.findall(rf"`((?:{'|'.join(KNOWN.groups())})\.[a-z_]+)`", text))
+    named = set(re.findall(rf"`((?:{'|'.join([*KNOWN.groups(), 'null'])})\.[a-z_]+)`", text))
     assert named == set(KNOWN.benchmarks)

@@ -8,8 +8,8 @@
 #define TEXT_OF(token) #token
 #define TEXT(macro) TEXT_OF(macro)
 
-/* What a reading itself costs: the first row of every app, since the tool subtracts it there. */
-TM_BENCH(time_read, .body = tm_body_empty);
+/* Only apps with marks are linked with it: mark.c. */
+extern const struct tm_bench tm_bench_null_mark __attribute__((weak));
 
 static struct tm_out out = {.write = tm_console_write};
 
@@ -30,7 +30,9 @@ static void print_bench(const struct tm_run *run) {
     begin_record(run, "bench");
     tm_record_number(&out, "inner", bench->inner);
     tm_record_number(&out, "n", run->samples);
-    if (bench->from) {
+    if (bench->by == TM_BY_READING)
+        tm_record_words(&out, "by=reading");
+    if (bench->by == TM_BY_MARK) {
         tm_record_words(&out, "clock=sim");
         tm_record_pair(&out, "from", bench->from);
         tm_record_pair(&out, "to", run->to);
@@ -63,7 +65,7 @@ static void print_row(const struct tm_run *run, uint32_t taken, bool events) {
         tm_record_end(&out);
     } else {
         print_bench(run);
-        if (run->bench->from)
+        if (run->bench->by == TM_BY_MARK)
             return;
         print_series("data cycles", &tm_samples->cycles, taken);
         print_series("data instret", &tm_samples->instret, taken);
@@ -88,6 +90,19 @@ static bool is_wanted(const struct tm_bench *bench) {
     return !tm_link.only || tm_link.only == tm_crc16(bench->id, strlen(bench->id));
 }
 
+static bool is_of_this_scene(const struct tm_bench *bench) {
+    return is_wanted(bench) && tm_link.scene - bench->scene < bench->scenes;
+}
+
+/* Are samples taken by this means here? The app time, which has no rows but the harness's, shows
+ * what readings cost. */
+static bool uses(enum tm_by by) {
+    for (uint32_t i = 0; i < tm_app.n_benches; i++)
+        if (is_of_this_scene(tm_app.benches[i]) && tm_app.benches[i]->by == by)
+            return true;
+    return !tm_app.n_benches && by != TM_BY_MARK;
+}
+
 static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS_MAX]) {
     struct tm_run run = {
         .bench = bench,
@@ -101,7 +116,7 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
     bool events = false;
     if (is_possible(&run) && perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
         taken = tm_take_samples(&run);
-        events = taken && tm_count_events(&run);
+        events = taken && uses(TM_BY_SAMPLER) && tm_count_events(&run);
         if (bench->finish)
             bench->finish(&run);
     }
@@ -120,13 +135,23 @@ static uint32_t count_of(const struct tm_param *param) { return param->name ? pa
 static void measure_bench(const struct tm_bench *bench) {
     const struct tm_param *first = &bench->params[0], *second = &bench->params[1];
     uint32_t scene = tm_link.scene - bench->scene;
-    if (scene >= bench->scenes)
-        return;
     uint32_t begin = bench->scenes == 1 ? 0 : scene;
     uint32_t end = bench->scenes == 1 ? count_of(first) : scene + 1;
     for (uint32_t i = begin; i < end; i++)
         for (uint32_t j = 0; j < count_of(second); j++)
             measure(bench, (uint32_t[]){value_of(first, i), value_of(second, j)});
+}
+
+static void measure_own(const struct tm_bench *bench) {
+    measure(bench, (uint32_t[TM_PARAMS_MAX]){0});
+}
+
+static void measure_controls(void) {
+    measure_own(&tm_bench_null_sample);
+    if (uses(TM_BY_READING))
+        measure_own(&tm_bench_null_reading);
+    if (uses(TM_BY_MARK))
+        measure_own(&tm_bench_null_mark);
 }
 
 int main(void) {
@@ -137,10 +162,14 @@ int main(void) {
     tm_record_quoted(&out, "cc", TM_CC);
     tm_record_end(&out);
 
-    measure(&tm_bench_time_read, (uint32_t[TM_PARAMS_MAX]){0});
+    measure_own(&tm_bench_time_read);
+    if (uses(TM_BY_READING))
+        measure_own(&tm_bench_time_reading);
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
-        if (is_wanted(tm_app.benches[i]))
+        if (is_of_this_scene(tm_app.benches[i]))
             measure_bench(tm_app.benches[i]);
+    if (!tm_link.only)
+        measure_controls();
 
     tm_record(&out, "end ok");
     tm_record_end(&out);

@@ -24,6 +24,13 @@
 
 #define TM_PARAMS_MAX 2
 
+/* By what means a row's samples are taken. Each has a row that measures nothing by it (own.c). */
+enum tm_by {
+    TM_BY_SAMPLER, /* tm_sample() calls a body */
+    TM_BY_READING, /* the row's own code reads the counters: reading.h */
+    TM_BY_MARK,    /* the simulator's clock, between two of its marks (docs/protocol.md) */
+};
+
 struct tm_run;
 typedef bool tm_hook(struct tm_run *run); /* false once tm_skip() or tm_fail() was called */
 
@@ -41,6 +48,7 @@ struct tm_bench {
     const char *id;
     uint32_t samples; /* how many, at most TM_SAMPLES_MAX */
     uint32_t inner;   /* operations in a sample */
+    enum tm_by by;
     uint32_t scene;   /* in which it runs; 0: where the app stands alone */
     uint32_t scenes;  /* 1: all values there; else its first parameter's i-th in `scene` + i */
     const char *skip; /* why it is not even tried on this version */
@@ -51,7 +59,7 @@ struct tm_bench {
     uint32_t expect;    /* what body returns, if setup does not say */
     bool returns_any;   /* or it returns nothing that could be compared */
     const char *call;   /* the system call that the body makes, if one, for a fail record */
-    const char *from;   /* the sample is the simulator's time from this mark (docs/protocol.md) */
+    const char *from;   /* by mark: the sample is the simulator's time from this one */
     const char *to;     /* to that one, if setup does not say; the app prints none */
     uint32_t events_to; /* a sweep's last value that events are counted for; 0: all */
     bool all_samples;   /* a distribution: never ended early */
@@ -68,7 +76,8 @@ struct tm_bench {
  *     TM_BENCH(loop_empty, .body = tm_loop_empty, .setup = setup);
  *     TM_APP(loop);
  */
-#define TM_BENCH(row, ...) static const struct tm_bench tm_bench_##row = {TM_ROW_##row, __VA_ARGS__}
+#define TM_BENCH(row, ...) static TM_BENCH_OWN(row, __VA_ARGS__)
+#define TM_BENCH_OWN(row, ...) const struct tm_bench tm_bench_##row = {TM_ROW_##row, __VA_ARGS__}
 #define TM_APP(group)                                                                              \
     static const struct tm_bench *const tm_benches[] = {TM_BENCHES_##group};                       \
     const struct tm_app tm_app = {#group, tm_benches, sizeof tm_benches / sizeof *tm_benches}
@@ -95,6 +104,11 @@ struct tm_app {
 /* Each app defines its own. */
 extern const struct tm_app tm_app;
 
+/* What the harness measures in every app (own.c): first what a reading costs, by each means, which
+ * the tool subtracts; last what is nothing, by the same means. */
+extern const struct tm_bench tm_bench_time_read, tm_bench_time_reading;
+extern const struct tm_bench tm_bench_null_sample, tm_bench_null_reading;
+
 /* At the end of an app's file: it wants so many bytes of RAM (a plain number) behind its own, and
  * gets them by tock_more_ram() as far as there are any. */
 #define TM_HEAP(bytes) __asm__(".globl tm_heap\n\t.set tm_heap, " #bytes)
@@ -114,13 +128,15 @@ static inline bool tm_require(struct tm_run *run, const char *call, struct tock_
 
 /* What the link command says of the whole run (crt0.S). */
 struct tm_link {
-    uint32_t apps;         /* how many apps of the boot report */
-    uint32_t steady_stop;  /* end a row once its samples repeat, as they do on a simulator */
-    uint32_t scene;        /* which boot this is, 0 in an ordinary one */
-    uint32_t slot;         /* where this app is in the order of the flash, from 0 */
-    uint32_t slots;        /* how many apps there are */
+    uint32_t apps; /* how many apps of the boot report */
+    uint32_t
+        steady_stop; /* end a row whose samples repeat from the first on, as with the cache off */
+    uint32_t scene;  /* which boot this is, 0 in an ordinary one */
+    uint32_t slot;   /* where this app is in the order of the flash, from 0 */
+    uint32_t slots;  /* how many apps there are */
     uint32_t most_samples; /* take no more of a row; 0: as many as it asks for */
-    uint32_t only;         /* measure only the benchmark whose id has this CRC-16; 0: all */
+    uint32_t only;         /* of the app's rows, only those whose id has this CRC-16, and no
+                              controls; 0: all */
 };
 
 extern const struct tm_link tm_link;

@@ -57,6 +57,8 @@ terminate:
     .globl  tm_link
 tm_link:
     .word   tm_apps
+    .globl  tm_link_steady_stop /* in the image, too: it depends on how that is run */
+tm_link_steady_stop:
     .word   tm_steady_stop
     .word   tm_scene
     .word   tm_slot

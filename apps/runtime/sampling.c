@@ -2,14 +2,8 @@
 /* How the samples of a row are taken: see sampling.h. */
 #include "sampling.h"
 
-/*
- * With steady_stop the samples are looked at only after every batch, so that what runs between two
- * samples is the same as without. Looking disturbs the caches, for two samples as a rule: a batch
- * therefore begins with some that are never in the window. In the first batch these are the cold
- * one and the next, which is often not yet as those after it.
- */
-#define COLD 2
-#define WARM_UP 4
+/* With steady_stop the samples are looked at once, after so many: the cold one and a window. */
+#define ENOUGH (1 + TM_STEADY_WINDOW)
 
 struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
 uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES];
@@ -47,19 +41,21 @@ static bool take(struct tm_run *run) {
     return readings_are_good(run, TOCK_SUCCESS_U32_U32, TOCK_SUCCESS_U32_U32) && body_is_good(run);
 }
 
+static bool may_stop_early(const struct tm_run *run) {
+    const struct tm_bench *bench = run->bench;
+    return tm_link.steady_stop && !bench->all_samples && bench->by != TM_BY_MARK;
+}
+
 /* The first pass takes cycles, on version 2 instret too. */
 static uint32_t take_all(struct tm_run *run) {
     uint32_t taken = 0;
     while (taken < run->samples) {
-        uint32_t batch = (taken ? WARM_UP : COLD) + TM_STEADY_WINDOW;
-        for (uint32_t i = 0; i < batch && taken < run->samples; i++, taken++) {
-            if (!take(run))
-                return 0;
-            tm_samples[taken].cycles = run->shot.cycles;
-            tm_samples[taken].instret = TM_BY_ABI(0, run->shot.instret);
-        }
-        if (tm_link.steady_stop && !run->bench->all_samples && !run->bench->from &&
-            tm_series_is_steady(tm_samples, taken))
+        if (!take(run))
+            return 0;
+        tm_samples[taken].cycles = run->shot.cycles;
+        tm_samples[taken].instret = TM_BY_ABI(0, run->shot.instret);
+        if (++taken == ENOUGH && may_stop_early(run) &&
+            tm_series_repeats(tm_samples + 1, taken - 1))
             break;
     }
     return taken;
@@ -71,7 +67,7 @@ uint32_t tm_take_samples(struct tm_run *run) {
     run->shot.counter = TM_PERF_CYCLES;
     uint32_t taken = take_all(run);
     run->shot.counter = TM_PERF_INSTRET;
-    for (uint32_t i = 0; i < taken && !run->bench->from; i++) {
+    for (uint32_t i = 0; i < taken && run->bench->by != TM_BY_MARK; i++) {
         if (!take(run))
             return 0;
         tm_samples[i].instret = run->shot.cycles;

@@ -2,16 +2,15 @@
 /* Series: run-length encoding with groups of up to TM_PERIOD_MAX, and the steady rule. */
 #include "series.h"
 
-bool tm_series_is_steady(const struct tm_sample_pair *samples, uint32_t count) {
+bool tm_series_repeats(const struct tm_sample_pair *samples, uint32_t count) {
     if (count < TM_STEADY_WINDOW)
         return false;
-    const struct tm_sample_pair *last = samples + count - TM_STEADY_WINDOW;
     for (uint32_t period = 1; period <= TM_PERIOD_MAX; period++) {
         uint32_t i = period;
-        while (i < TM_STEADY_WINDOW && last[i].cycles == last[i - period].cycles &&
-               last[i].instret == last[i - period].instret)
+        while (i < count && samples[i].cycles == samples[i - period].cycles &&
+               samples[i].instret == samples[i - period].instret)
             i++;
-        if (i == TM_STEADY_WINDOW)
+        if (i == count)
             return true;
     }
     return false;

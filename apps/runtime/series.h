@@ -8,15 +8,16 @@
 #include "protocol.h"
 
 #define TM_PERIOD_MAX 4    /* the longest group that counts as one that repeats */
-#define TM_STEADY_WINDOW 8 /* so many samples that repeat are steady */
+#define TM_STEADY_WINDOW 8 /* so many samples tell whether a series repeats */
 
 struct tm_sample_pair {
     uint32_t cycles;
     uint32_t instret;
 };
 
-/* Do the last TM_STEADY_WINDOW samples repeat, with a period of at most TM_PERIOD_MAX? */
-bool tm_series_is_steady(const struct tm_sample_pair *samples, uint32_t count);
+/* Does a series repeat from its first sample to its last, with a period of at most TM_PERIOD_MAX?
+ * One shorter than TM_STEADY_WINDOW does not tell. */
+bool tm_series_repeats(const struct tm_sample_pair *samples, uint32_t count);
 
 /* Add the runs of a series to a record: `a`, `a*n`, `(a,b)*n`. `stride` is in words. */
 void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t stride, uint32_t count);

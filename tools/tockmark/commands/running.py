@@ -261,5 +261,5 @@ def image_verb(
     if boot not in found:
         raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
-    image = build_image(found[boot], Apps.built(abi), elf, profiled, output, steady_stop=False)
+    image = build_image(found[boot], Apps.built(abi), elf, profiled, output)
     print(paths.shown(image.flash))

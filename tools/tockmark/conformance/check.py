@@ -146,9 +146,7 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
     kernel = with_words(plan.kernel, {RESTARTS_WORD: 0xFFFF_FFFF})
     name = trial.boot.name
     try:
-        image = build_image(
-            trial.boot, apps, kernel, plan.board, out, False, {"cf_calls": plan.calls}
-        )
+        image = build_image(trial.boot, apps, kernel, plan.board, out, {"cf_calls": plan.calls})
         simulation = simulate(
             plan.board, image.flash, True, trial.max_cycles, "--uart-cycles", str(trial.uart_cycles)
         )

@@ -8,13 +8,13 @@ from typing import Literal
 
 from tockmark.log.marks import Mark, durations, of_row
 from tockmark.log.protocol import MAX_COUNT, BootMark, Gap, Item, Problem, Record, Restart, expand
-from tockmark.suite.catalogue import Params, RowKey, row_key
+from tockmark.suite.catalogue import Params, Reader, RowKey, row_key
 
 Clock = Literal["core", "sim"]
 
 SERIES = ("cycles", "instret")
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
-HOW = ("clock", "from", "to")  # what a bench record may add at its end
+HOW = ("by", "clock", "from", "to")  # what a bench record may add at its end
 
 
 @dataclass
@@ -27,6 +27,7 @@ class RawRow:
     inner: int
     asked: int
     clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
+    by: Reader = "sampler"  # what reads the core's counters
     series: dict[str, list[int]] = field(default_factory=dict)
     events: dict[int, list[int]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
@@ -203,10 +204,15 @@ def _bench(app: App, record: Record) -> None:
     id_, params, (inner, asked) = _named(record, "inner", "n")
     if how.get("clock", "sim") != "sim":
         raise ValueError("clock is sim, if it is given")
+    if how.get("by", "reading") != "reading":
+        raise ValueError("by is reading, if it is given")
+    if "by" in how and "clock" in how:
+        raise ValueError("nothing reads the simulator's clock")
     row = RawRow(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
     if any((key in how) != ("clock" in how) for key in ("from", "to")):
         raise ValueError("clock=sim, from and to belong together")
     row.clock = "sim" if "clock" in how else "core"
+    row.by = "reading" if "by" in how else "sampler"
     if any(row.key() == other.key() for other in app.rows):
         raise ValueError(f"{id_} was measured before; the first is kept")
     app.open = row

@@ -25,12 +25,12 @@ from tockmark.result import provenance
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import ICACHE, Catalogue, Params, label
 from tockmark.target.board import Board
-from tockmark.target.image import Apps, Image, Kernel, build_image
+from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.simulator import simulate
 
 VARIANT = "retire"
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
-SAMPLES = 100  # of a row, at most: where they do not repeat soon, the median one is among these
+SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
 NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
 LINES = "profiling"  # the cargo profile that has line tables beside the same code
 
@@ -79,7 +79,9 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
     apps = Apps.built(2)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
-    image = build_image(boot, apps, options.kernel, options.board, options.out, True, symbols)
+    image = build_image(boot, apps, options.kernel, options.board, options.out, symbols)
+    if not options.icache:
+        image = stopping_early(image, options.board, image.flash)
     app = _reporter(image)
     sampler = Sampler.of(app)
     log, runs = _run(options, binary, image.flash, sampler)

@@ -11,7 +11,7 @@ from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
 from tockmark.result.strict import showable
-from tockmark.suite.catalogue import OVERHEAD, Boot, Catalogue, Params, row_key
+from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Params, row_key
 from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
 
@@ -46,7 +46,7 @@ def build(
     wanted: Selection | None = None,
     notes: Sequence[str] = (),
 ) -> Result:
-    """The whole result; `wanted` limits it to these rows (and the read overhead they need).
+    """The whole result; `wanted` limits it to these rows (and what their boots must have besides).
 
     Without `expected` a log is asked for all that the boots and apps that it holds could give."""
     context = context or Context()
@@ -59,7 +59,7 @@ def build(
     problems = [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
-            if not (row.is_overhead or asked_for(row.id, row.params, row.icache)):
+            if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache)):
                 continue
             if rows.setdefault(row.identity, row) is not row:
                 problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
@@ -70,7 +70,7 @@ def build(
         )
         for boot, app in measured.each()
         for dropped in app.no_rows
-        if dropped.id == OVERHEAD or asked_for(dropped.id, dropped.params, boot.icache)
+        if dropped.id in OF_BOOT or asked_for(dropped.id, dropped.params, boot.icache)
     ]
     gone += [("skipped", absent) for absent in _skipped(boots, wanted)]
     gone += [("missing", absent) for absent in _missing(measured, boots, wanted)]
@@ -121,6 +121,7 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
         icache=boot.icache,
         inner=row.inner,
         reads=0 if row.clock == "sim" else 1,  # nothing reads the simulator's clock
+        by=row.by,
         clock=row.clock,
         faults=tuple(row.faults),
     )
@@ -162,7 +163,7 @@ def _skipped(boots: Iterable[Expected], wanted: Selection) -> Iterator[Absent]:
 
 def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
     """The rows that a boot must give, in the catalogue's order."""
-    rows = wanted.catalogue.rows(one.boot.measures)
+    rows = wanted.catalogue.rows(set(one.boot.measures) - OF_BOOT)
     return [(id_, params) for id_, params in rows if wanted.fits(id_, params, one.icache)]
 
 
@@ -173,20 +174,21 @@ def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -
         for boot, app in measured.each()
         for key in [*(r.key() for r in app.rows if r.whole()), *(n.key() for n in app.no_rows)]
     }
-    read = {
-        (boot.of(app), boot.icache)
+    said = {
+        (id_, boot.of(app), boot.icache)
         for boot, app in measured.each()
-        if any(row.id == OVERHEAD and row.whole() for row in app.rows)
+        for id_ in [*(r.id for r in app.rows if r.whole()), *(n.id for n in app.no_rows)]
     }
     missing: dict[object, Absent] = {}
     for one in boots:
         if one.skipped is not None:
             continue
         name = one.boot.name
-        if (name, one.icache) not in read:
-            missing[name, one.icache] = Absent(OVERHEAD, name, {}, one.icache)
+        for id_ in wanted.catalogue.of_boot(one.boot):
+            if (id_, name, one.icache) not in said:
+                missing[id_, name, one.icache] = Absent(id_, name, {}, one.icache)
         for id_, params in _rows_of(one, wanted):
             key = (one.icache, *row_key(id_, params))
-            if key not in there and id_ != OVERHEAD:
+            if key not in there:
                 missing.setdefault(key, Absent(id_, name, params, one.icache))
     return list(missing.values())

@@ -13,7 +13,7 @@ from tockmark.log.rows import EVENTS, SERIES, Clock
 from tockmark.result.model import Row, Series
 from tockmark.result.provenance import Count, Figure, Part, Positive, Published, SomeParams
 from tockmark.result.strict import RefusedError
-from tockmark.suite.catalogue import OVERHEAD
+from tockmark.suite.catalogue import OVERHEADS, Reader
 
 Counter = Literal["cycles", "instret"]
 
@@ -36,6 +36,7 @@ class Kept(Part, frozen=True):
     icache: bool | None = None
     inner: Positive = 1
     reads: Count = 1
+    by: Reader = "sampler"
     clock: Clock = "core"
     cycles: str | None = None
     instret: str | None = None
@@ -51,15 +52,21 @@ Layouts = Sequence[Samples]  # of a row, in each layout; none of it where it was
 
 
 def assembled(rows: Sequence[tuple[Kept, Layouts]], clock_hz: int | None) -> Iterator[Row]:
-    """Rows from what is kept of them and their samples: each with its boot's first time.read."""
-    readings = {(kept.boot, kept.icache): f for kept, f in reversed(rows) if kept.id == OVERHEAD}
+    """Rows from what is kept of them and their samples: each with what its boot says that readings
+    of its kind cost, the first that says so."""
+    readings = {
+        (kept.id, kept.boot, kept.icache): found
+        for kept, found in reversed(rows)
+        if kept.id in OVERHEADS.values()
+    }
     for kept, found in rows:
-        yield _assembled(kept, found, readings.get((kept.boot, kept.icache), ()), clock_hz)
+        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), ())
+        yield _assembled(kept, found, reading, clock_hz)
 
 
 def _assembled(kept: Kept, samples: Layouts, readings: Layouts, clock_hz: int | None) -> Row:
-    """A row from what is kept of it, its samples, and those of its boot's time.read."""
-    reads = 0 if kept.id == OVERHEAD else kept.reads
+    """A row from what is kept of it, its samples, and those of its boot's readings."""
+    reads = 0 if kept.id in OVERHEADS.values() else kept.reads
     layouts = [0, *(n for n, found in enumerate(samples) if n and found)]
 
     def one(name: str | int, layout: int) -> Series | None:
@@ -86,6 +93,7 @@ def _assembled(kept: Kept, samples: Layouts, readings: Layouts, clock_hz: int | 
         asked=kept.asked,
         inner=kept.inner,
         reads=kept.reads,
+        by=kept.by,
         clock=kept.clock,
         cycles=series("cycles"),
         instret=series("instret"),
@@ -131,6 +139,7 @@ def kept_of(row: Row, layouts: int) -> Kept:
         icache=row.icache,
         inner=row.inner,
         reads=row.reads,
+        by="reading" if row.by == "reading" else "sampler",  # as below
         clock="sim" if row.clock == "sim" else "core",  # that very default, which is left out
         **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,

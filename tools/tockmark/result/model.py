@@ -5,8 +5,9 @@ Whatever shows or judges results takes these types; what a figure means is said 
 else. JSON is read and written by file.py alone.
 
 A figure is **net**: the median of the steady samples less what the readings of the counters cost
-in the same boot (the row `time.read`); of time.read itself it is the median as measured. It is
-signed: a net below zero is an error, which is shown. A row with an error is not **sound**: its
+in the same boot (the row `time.read`, or `time.reading` where a row reads by itself); of these
+themselves it is the median as measured. It is signed: a net further below zero than the controls
+may be is an error, which is shown. A row with an error is not **sound**: its
 figures are shown, with the error, but nothing is computed from them, no ratio, mean, picture or
 verdict. Where a row was measured in several layouts of kernel and apps, its net is the median over
 their nets.
@@ -21,10 +22,21 @@ from typing import Any
 import msgspec
 
 from tockmark.log.rows import SERIES, Clock
+from tockmark.result.control import Control, allowance, controls_of
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
+from tockmark.suite.catalogue import (
+    CONTROLS,
+    OF_BOOT,
+    OVERHEAD,
+    OVERHEADS,
+    Params,
+    Reader,
+    label,
+    named,
+    row_key,
+)
 from tockmark.suite.catalogue import ICACHE as ICACHE
-from tockmark.suite.catalogue import OVERHEAD, Params, label, named, row_key
 from tockmark.suite.select import Selection
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
@@ -36,7 +48,8 @@ Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
 class Series:
     """What one counter counted in each sample of a row, the cold one first.
 
-    `reading` is that of time.read in the same boot; None for time.read itself, or if it is lost.
+    `reading` is that of time.read (or time.reading) in the same boot; None for these themselves, or
+    if it is lost.
     """
 
     samples: tuple[int, ...]  # none if only `stated` is known
@@ -136,6 +149,7 @@ class Row:
     asked: int  # samples
     inner: int = 1
     reads: int = 1
+    by: Reader = "sampler"
     clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
     cycles: Series | None = None
     instret: Series | None = None
@@ -152,7 +166,8 @@ class Row:
 
     @property
     def identity(self) -> object:
-        """What no two rows of a result share, there or not: every boot has one time.read."""
+        """What no two rows of a result share, there or not: every boot has its own readings and
+        controls."""
         return _identity(self)
 
     @property
@@ -167,7 +182,12 @@ class Row:
 
     @property
     def is_overhead(self) -> bool:
-        return self.id == OVERHEAD
+        return self.id in OVERHEADS.values()
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it measures nothing (control.py)."""
+        return self.id in CONTROLS.values()
 
     def series(self, name: str) -> Series | None:
         """`cycles` or `instret`."""
@@ -187,7 +207,7 @@ class Row:
             *(
                 f"net {name} is {one.own:g}, below zero{where}"
                 for where, name, one in found
-                if (one.own or 0) < 0
+                if (one.own or 0) < -self._allowance(name, one) and not self.is_control
             ),
             *(
                 f"{name} stops after {len(one.samples)} of {self.asked} samples{where},"
@@ -208,6 +228,12 @@ class Row:
         series = {name: one.at(places) for name in SERIES if (one := self.series(name)) is not None}
         events = {} if places[0] else self.events
         return replace(self, **series, events=events, layouts=(0, *there[1:]))  # type: ignore[arg-type]
+
+    def _allowance(self, name: str, series: Series) -> float:
+        """How far below zero a net may be, being no more than the controls may show."""
+        if name != "cycles":
+            return 0 if self.icache is False else 1  # Ibex's minstret may be one off
+        return allowance(self.icache, series.reading)
 
     @property
     def unsound(self) -> str | None:
@@ -302,13 +328,14 @@ class Result:
 
     @cached_property
     def table(self) -> dict[Key, Row]:
-        """The rows that stand for themselves. Every boot measures time.read: that of the app `time`
-        stands for all, or the first."""
+        """The rows that stand for themselves, without controls. Every boot measures what readings
+        cost: that of the app `time` stands for all, or the first."""
         own = OVERHEAD.partition(".")[0]
         found: dict[Key, Row] = {}
-        for row in sorted(self.rows, key=lambda row: row.is_overhead and row.app != own):
+        rows = [row for row in self.rows if not row.is_control]
+        for row in sorted(rows, key=lambda row: row.is_overhead and row.app != own):
             found.setdefault(row.key, row)
-        return {row.key: row for row in self.rows if found[row.key] is row}
+        return {row.key: row for row in rows if found[row.key] is row}
 
     @property
     def layouts(self) -> int:
@@ -338,10 +365,11 @@ class Result:
         )
 
     def only(self, wanted: Selection) -> "Result":
-        """The same with the rows that are meant."""
+        """The same with the rows that are meant, and all controls."""
 
         def meant(row: Row | Absent) -> bool:
-            return wanted.fits(row.id, row.params, row.icache)
+            is_control = row.id in CONTROLS.values()
+            return is_control or wanted.fits(row.id, row.params, row.icache)
 
         return replace(
             self,
@@ -357,6 +385,17 @@ class Result:
         found = {row.icache for row in self.rows}
         return [setting for setting in (True, False, None) if setting in found] or [None]
 
+    @cached_property
+    def controls(self) -> tuple[Control, ...]:
+        """What the rows say that measure nothing, of every boot."""
+        return tuple(found for row in self.rows if row.is_control for found in controls_of(row))
+
+    def stated_error(self, icache: bool | None) -> float | None:
+        """By how many cycles the controls are off at most with this cache setting, in any boot and
+        layout: so far may any net be off, too. None without controls."""
+        found = [c for c in self.controls if c.icache is icache and c.what == "cycles"]
+        return max((control.deviation for control in found), default=None)
+
     @property
     def simulated(self) -> bool:
         """Whether a simulator measured this: its figures come out the same each time."""
@@ -369,12 +408,17 @@ class Result:
             *self.problems,
             *(f"failed: {_where(gone)}: {gone.why}" for gone in self.failed),
             *(f"wrong: {_where(row)}: {error}" for row in self.rows for error in row.errors),
+            *(
+                f"wrong: {control.where}: {control.wrong}"
+                for control in self.controls
+                if control.wrong
+            ),
             *_missing(self.missing),
         )
 
 
 def _identity(row: Row | Absent) -> object:
-    return (row.boot, row.icache) if row.id == OVERHEAD else row.key
+    return (row.id, row.boot, row.icache) if row.id in OF_BOOT else row.key
 
 
 def _where(row: Row | Absent, params: bool = True) -> str:

@@ -19,6 +19,16 @@ from tockmark.errors import TockmarkError
 STRANGERS = "Not in this catalogue"  # behind its sections: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
+Reader = Literal["sampler", "reading"]  # what reads the core's counters
+By = Literal[Reader, "mark"]  # how samples are taken: by these, or by the simulator's clock
+OVERHEADS: dict[By, str] = {"sampler": OVERHEAD, "reading": "time.reading"}  # and what that costs
+CONTROLS: dict[By, str] = {  # rows that measure nothing by the same means
+    "sampler": "null.sample",
+    "reading": "null.reading",
+    "mark": "null.mark",
+}
+OF_BOOT = frozenset({*OVERHEADS.values(), *CONTROLS.values()})  # each boot has its own
+
 ICACHE = {True: "on", False: "off", None: "unknown"}
 
 Params = dict[str, int | str]
@@ -37,7 +47,8 @@ class Benchmark(Entry, frozen=True):
 
     id: str
     section: str
-    touches: Literal["kernel", "app"]  # whether what is measured goes through the kernel
+    # whether what is measured goes through the kernel, or is nothing
+    touches: Literal["kernel", "app", "control"]
     samples: Positive
     inner: Positive
     what: str
@@ -48,6 +59,7 @@ class Benchmark(Entry, frozen=True):
     bytes: str | None = None  # the parameter that holds the bytes moved in a sample
     bodies: tuple[str, ...] = ()  # its procedures in assembly, for the apps' build
     skip_v1: str | None = None  # why it cannot be on version 1 of the interface
+    by: By = "sampler"
 
     @property
     def group(self) -> str:
@@ -110,11 +122,21 @@ class Catalogue:
         return found
 
     def rows_of(self, boot: Boot) -> int:
-        """How many rows a boot gives, time.read among them: of a benchmark that has several boots,
-        its share."""
+        """How many rows a boot gives, those of the harness among them: of a benchmark that has
+        several boots, its share."""
         shares = Counter(id_ for other in self.boots() for id_ in other.measures)
-        given = sum(len(self.benchmarks[id_].variants()) // shares[id_] for id_ in boot.measures)
-        return given + (OVERHEAD not in boot.measures)
+        own = set(boot.measures) - OF_BOOT
+        given = sum(len(self.benchmarks[id_].variants()) // shares[id_] for id_ in own)
+        return given + len(self.of_boot(boot))
+
+    def of_boot(self, boot: Boot) -> list[str]:
+        """The ids that the harness measures in a boot: what readings cost, and controls, of the
+        sampler and of whatever else its rows are taken by."""
+        means: dict[By, None] = dict.fromkeys(
+            ["sampler", *(self.benchmarks[id_].by for id_ in boot.measures)]
+        )
+        ids = [table[by] for table in (OVERHEADS, CONTROLS) for by in means if by in table]
+        return [id_ for id_ in ids if id_ in self.benchmarks]
 
     def cost(self, boot: Boot) -> float:
         """What a boot may take, more or less: which to start first."""
@@ -122,7 +144,8 @@ class Catalogue:
 
     def groups(self) -> list[str]:
         """The groups, which are the apps, in the catalogue's order."""
-        return list(dict.fromkeys(benchmark.group for benchmark in self.benchmarks.values()))
+        measured = [b for b in self.benchmarks.values() if b.touches != "control"]
+        return list(dict.fromkeys(benchmark.group for benchmark in measured))
 
     def sections(self) -> list[str]:
         """The sections that have rows, in the order of the tables."""

@@ -33,6 +33,7 @@ FLASH_ALIGN = (
 )
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
+STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 
@@ -160,7 +161,6 @@ def build_image(
     kernel: Kernel,
     board: Board,
     out: Path,
-    steady_stop: bool,
     symbols: Mapping[str, int] | None = None,
 ) -> Image:
     """Link and pack the apps of a boot for this kernel, and lay all into a flash image; `symbols`
@@ -180,7 +180,7 @@ def build_image(
             "tm_ram_start": ram,
             "tm_ram_length": room.ram_end - ram - GRANTS - RECORD,
             "tm_apps": 1,  # one of them reports
-            "tm_steady_stop": int(steady_stop),
+            "tm_steady_stop": 0,
             "tm_scene": boot.scene,
             "tm_slot": index,
             "tm_slots": len(boot.slots),
@@ -205,6 +205,16 @@ def build_image(
     files = ["--flash-file", str(path), *where, *map(str, tabs)]
     _call([*tockloader, *files], f"laying {boot.name} into flash")
     return Image(path, tuple(slots))
+
+
+def stopping_early(image: Image, board: Board, path: Path) -> Image:
+    """The same image, whose apps end a row that repeats: as a file of its own, at `path`."""
+    flash = bytearray(image.flash.read_bytes())
+    for slot in image.slots:
+        if (address := slot.symbols.get(STEADY_STOP_WORD)) is not None:
+            struct.pack_into("<I", flash, address - board.flash.base, 1)
+    path.write_bytes(flash)
+    return replace(image, flash=path)
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue
 from tockmark.target import marks
 from tockmark.target.board import Board
-from tockmark.target.image import Apps, Image, Kernel, build_image
+from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.links import Layout
 from tockmark.target.pool import Pool, Pooled, key_of
 from tockmark.target.progress import Status, display
 from tockmark.target.simulator import Simulation, settings, simulate
 
-SIMULATED_SAMPLES = 64  # of a row, on a simulator: where they never repeat, enough for a median
+SIMULATED_SAMPLES = 32  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
 _ROW = re.compile(
     r"#tm \d+ \w+ (?:(?:data instret|fail|skip) |.*\bclock=sim\b)"
@@ -172,16 +172,21 @@ class Images:
         self.locks = {one: threading.Lock() for one in every}
         self.built: dict[tuple[str, int], Image] = {}
 
-    def of(self, boot: Boot, layout: int) -> Image:
+    def of(self, boot: Boot, icache: bool, layout: int) -> Image:
+        """Where the cache is off a row may end as soon as it repeats. With it on samples that are
+        equal may be a plateau: what the cache holds goes on changing."""
         asked, kernel = self.options, self.options.layouts[layout].kernel
+        out = self.out / str(layout)
         with self.locks[boot.name, layout]:
             if (boot.name, layout) not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
-                steady_stop, out = not asked.all_samples, self.out / str(layout)
                 self.built[boot.name, layout] = build_image(
-                    boot, asked.apps, kernel, asked.board, out, steady_stop, symbols
+                    boot, asked.apps, kernel, asked.board, out, symbols
                 )
-            return self.built[boot.name, layout]
+        image = self.built[boot.name, layout]
+        if icache or asked.all_samples:
+            return image
+        return stopping_early(image, asked.board, out / f"{boot.name}.early.flash")
 
 
 def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) -> None:
@@ -191,7 +196,7 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         if stop.is_set():
             return
         status.state = "building"
-        job.image = images.of(job.boot, job.layout or 0)
+        job.image = images.of(job.boot, job.icache, job.layout or 0)
         watched = marks.options(slot.symbols for slot in job.image.slots)
         if job.layout is None:
             _simulate(job, job.image, watched, options, stop)

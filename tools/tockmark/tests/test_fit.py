@@ -82,6 +82,6 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
 
 
 def test_a_row_with_an_error_is_no_part_of_a_line(catalogue: Catalogue) -> None:
-    nets = {1: 43, 2: 46, 4: 52, 8: 64, 16: -5}
+    nets = {1: 43, 2: 46, 4: 52, 8: 64, 16: -500}
     (found,) = fit.sweeps(of(catalogue, x=nets), catalogue)
     assert (found.sizes, found.line.slope) == (4, 3)

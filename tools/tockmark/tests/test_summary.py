@@ -123,10 +123,10 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
 
 def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
     good = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(100)})
-    wrong = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(-4)})
+    wrong = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(-48)})
     text = summary.render([("a", good), ("b", wrong)], KNOWN, 100)
-    assert cells(text, "command") == ["100", "4.17", "-4!", "-0.17", "-"]
-    assert "INCOMPLETE b: wrong: time: syscall.command: net cycles is -4, below zero" in text
+    assert cells(text, "command") == ["100", "4.17", "-48!", "-2", "-"]
+    assert "INCOMPLETE b: wrong: time: syscall.command: net cycles is -48, below zero" in text
 
 
 @pytest.mark.parametrize("width", [80, 100])

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A reading of the counters by an app itself, for the rows whose samples are not the sampler's. */
-#ifndef TM_APPS_READING_H
-#define TM_APPS_READING_H
+/* A reading of the counters by an app itself, for the rows whose samples are not the sampler's
+ * (TM_BY_READING). */
+#ifndef TM_RUNTIME_READING_H
+#define TM_RUNTIME_READING_H
 
 #include "bench.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Marks: the simulator notes when it comes to the function tm_mark_x (docs/simulator.md). */
-#ifndef TM_APPS_MARK_H
-#define TM_APPS_MARK_H
+#ifndef TM_RUNTIME_MARK_H
+#define TM_RUNTIME_MARK_H
 
 #define TM_MARK(name)                                                                              \
     __attribute__((noinline)) void tm_mark_##name(void) { __asm__ volatile(""); }
 
 /* A sample begins here. */
-TM_MARK(arm)
+void tm_mark_arm(void);
 
 #endif

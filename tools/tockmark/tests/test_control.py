@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Controls: rows that measure nothing, and what follows where they do not come out 0."""
+
+from dataclasses import replace
+
+import pytest
+
+from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.result.build import Context, build
+from tockmark.result.model import Result, Series
+from tockmark.suite.catalogue import load
+
+KNOWN = load()
+READ = 1000
+
+
+def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int = 50) -> Result:
+    """A boot with a control that is off by so much in this layout, and in further ones."""
+    values = {"time.read": READ, "call.void": READ + net, "null.sample": READ + off}
+    rows = [
+        RawRow("call", id_, {}, 1, 9, series={"cycles": [value] * 9, "instret": [100] * 9})
+        for id_, value in values.items()
+    ]
+    boot = Booted("call", icache, "call", {"call": App("call", {"apps": "1"}, rows)})
+    result = build(Measured([boot]), KNOWN, Context(), expected=())
+    *others, control = result.rows
+    assert control.cycles is not None
+    layouts = tuple(Series((READ + one,) * 9, 1, 1, control.cycles.reading) for one in further)
+    control = replace(control, cycles=replace(control.cycles, further=layouts))
+    return replace(result, rows=(*others, control))
+
+
+@pytest.mark.parametrize(
+    ("icache", "off", "further", "says"),
+    [
+        (False, 1, (), None),
+        (False, -1, (1, 1), None),
+        (False, 2, (), "net cycles is 2, not 0 within 1"),
+        (False, 0, (0, -3), "net cycles is -3, not 0 within 1"),
+        (True, 900, (), None),  # with one layout it is a stated error
+        (True, 20, (20, -20), None),
+        (True, 50, (0, 0), None),
+        (True, 51, (0, 0), "net cycles is 51, not 0 within 50"),
+        (True, 21, (-22, 0), "net cycles is 21 off in the median over layouts, more than 2 %"),
+    ],
+)
+def test_a_control_that_fails_is_named(
+    icache: bool, off: int, further: tuple[int, ...], says: str | None
+) -> None:
+    cache = "" if icache else " (i-cache off)"
+    expected = (f"wrong: call{cache}: null.sample: {says}",) if says else ()
+    assert made(icache, off=off, further=further).incomplete == expected
+
+
+def test_the_stated_error_is_the_largest_deviation() -> None:
+    assert made(True, off=7, further=(-9, 3)).stated_error(True) == 9
+    assert made(True).stated_error(True) == 0
+    assert made(True).stated_error(False) is None
+
+
+@pytest.mark.parametrize(("icache", "allowed"), [(False, 1), (True, 50)])
+def test_a_net_may_be_as_far_below_zero_as_a_control(icache: bool, allowed: int) -> None:
+    assert made(icache, net=-allowed).incomplete == ()
+    (why,) = made(icache, net=-allowed - 1).incomplete
+    assert why.endswith(f"call.void: net cycles is {-allowed - 1}, below zero")
+
+
+def test_tables_leave_controls_out_and_a_selection_keeps_them() -> None:
+    result = made(False, off=5)
+    assert [row.id for row in result.table.values()] == ["time.read", "call.void"]
+    assert [row.id for row in result.rows] == ["time.read", "call.void", "null.sample"]
+
+
+def test_a_boot_must_have_the_controls_of_the_means_of_its_rows() -> None:
+    boots = {boot.name: KNOWN.of_boot(boot) for boot in KNOWN.boots()}
+    assert boots["call"] == ["time.read", "null.sample"]
+    assert boots["irq-busy"] == ["time.read", "null.sample", "null.mark"]
+    assert boots["slices"] == ["time.read", "time.reading", "null.sample", "null.reading"]
+    assert boots["time"] == boots["slices"]
