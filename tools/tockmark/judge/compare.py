@@ -43,7 +43,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Pair:
-    """One row of both results. A control has no verdict."""
+    """One row of both results. One of the apps' own has no verdict."""
 
     row: Row  # the baseline's
     cycles: Change

@@ -43,7 +43,7 @@ def links_of(result: Result) -> int:
 def stated_error(result: Result, icache: bool | None) -> float:
     """Cycles that a net may be off by with this cache setting: what a null control shows."""
     stated = getattr(result, "stated_error", None)
-    return float(stated(icache)) if stated else 0
+    return float(stated(icache) or 0) if stated else 0
 
 
 def value_of(result: Result, row: Row, name: str) -> Value | None:

@@ -9,8 +9,8 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
   the row's spread over links: what both sides show, or what is known (spread.py) if that is more.
 - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
   inside that spread is `layout?`.
-- Rows that no kernel touches are **controls**: what they differ by with the cache on is noise, and
-  no cached row has a narrower interval.
+- Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
+  the cache on is noise, and no cached row has a narrower interval.
 """
 
 import math
@@ -26,7 +26,7 @@ from tockmark.suite.catalogue import Catalogue
 Z = 3.0  # standard deviations to either side; docs/judging.md says why so many
 ROUNDING = 1e-9  # of logarithms
 SLACK = 2  # counts of a sample that never matter
-SAME = 0.005  # a control that differs by more, and by more than a count, has moved
+SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved
 
 
 class Verdict(StrEnum):
@@ -130,16 +130,14 @@ class Rule:
     catalogue: Catalogue
     known: Spread
     floor: float  # of the cached cycles, a logarithm
-    moved: tuple[Row, ...]  # controls that differ where neither kernel nor layout has a part in it
+    moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
 
     @staticmethod
     def of(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
-        """What their controls set."""
-        controls = [
-            (b, n) for b, n in pairs if touches(b, catalogue) == "app" and b.sound and n.sound
-        ]
-        floor = max((_noise(base, new) for base, new in controls), default=0)
-        moved = tuple(base for base, new in controls if _has_moved(base, new))
+        """What the apps' own rows set."""
+        own = [(b, n) for b, n in pairs if touches(b, catalogue) == "app" and b.sound and n.sound]
+        floor = max((_noise(base, new) for base, new in own), default=0)
+        moved = tuple(base for base, new in own if _has_moved(base, new))
         return Rule(catalogue, known, floor, moved)
 
     def judges(self, row: Row) -> bool:
@@ -153,17 +151,22 @@ class Rule:
         return change(base, new, self.known.of(row), self.floor if row.icache is not False else 0)
 
 
+def is_slope(row: Row) -> bool:
+    """Whether its figure is a slope over passes of the same code."""
+    return bool(getattr(row, "passes", 0))
+
+
 def _noise(base: Row, new: Row) -> float:
-    """What a control says of the noise with the cache on: the logarithm that its slope differs by,
-    if it is one; over passes of the same code no cold line shows. A count is none."""
+    """What an app's own row says of the noise with the cache on: the logarithm that its slope, if
+    it is one, differs by; over passes of the same code no cold line shows. One count is no noise."""
     nets = base.net, new.net
-    if base.icache is False or not getattr(base, "passes", 0) or not (nets[0] and nets[1]):
+    if base.icache is False or not is_slope(base) or not (nets[0] and nets[1]):
         return 0
     return abs(math.log(nets[1] / nets[0])) if abs(nets[1] - nets[0]) > 1 else 0
 
 
 def _has_moved(base: Row, new: Row) -> bool:
-    """Whether a control differs by more than a count where the cache has no part in it."""
+    """Whether an app's own row differs by more than a count where the cache has no part in it."""
     names = ("cycles", "instret") if base.icache is False else ("instret",)
     for name in names:
         one, two = base.series(name), new.series(name)

@@ -19,7 +19,7 @@ MARKS = {
     Verdict.TRIVIAL: "~",
     Verdict.LAYOUT: "l",
     Verdict.INDETERMINATE: "?",
-    None: "c",
+    None: "a",
 }
 MEANING = {
     Verdict.EQUIVALENT: "equivalent (=): inside the margin, and perhaps no difference at all",
@@ -93,7 +93,7 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
         f"Spread over links: {known.title}; z = {Z:g}",
         "",
         *(MEANING[verdict] for verdict in Verdict),
-        "control (c): no kernel touches it, so it has no verdict",
+        "app (a): no kernel touches it, so it has no verdict",
     ]
     if len(comparisons) == 1:
         found.append(
@@ -159,15 +159,15 @@ def _summary(comparison: Comparison, letter: str) -> list[str]:
     counts = comparison.counts()
     relevant = [p for p in comparison.pairs() if p.verdict is Verdict.RELEVANT]
     lower = sum(pair.cycles.lower for pair in relevant)
-    controls = sum(not pair.judged for pair in comparison.pairs())
+    own = sum(not pair.judged for pair in comparison.pairs())
     lines = text.wrap(
         f"{letter} against A, {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
         f" {counts[Verdict.TRIVIAL]} trivial, {len(relevant)} relevant ({lower} lower,"
         f" {len(relevant) - lower} higher), {counts[Verdict.LAYOUT]} layout?,"
-        f" {counts[Verdict.INDETERMINATE]} indeterminate; and {controls} controls"
+        f" {counts[Verdict.INDETERMINATE]} indeterminate; and {own} of the apps"
     )
     moved = [row.name for row in comparison.rule.moved]
-    lines += text.listed("warning: apps or machine differ; controls that moved", moved)
+    lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
     lines += _mean(comparison, letter)
     lines += text.listed("only in A", comparison.only_base)
     lines += text.listed(f"only in {letter}", comparison.only_new)
@@ -209,7 +209,7 @@ def as_json(baseline: str, comparisons: list[Comparison]) -> dict[str, object]:
                 "geometric_mean": finite(comparison.mean) if comparison.mean else None,
                 "spread": comparison.rule.known.title,
                 "links": comparison.links,
-                "controls_moved": [row.name for row in comparison.rule.moved],
+                "apps_moved": [row.name for row in comparison.rule.moved],
                 "only_baseline": comparison.only_base,
                 "only_this": comparison.only_new,
                 "not_compared": comparison.unusable,
@@ -242,7 +242,7 @@ def finite(part: Change | Mean) -> dict[str, object]:
 def _verdict(pair: Pair) -> str:
     if pair.verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
         return f"{pair.verdict}, {'lower' if pair.cycles.lower else 'higher'}"
-    return pair.verdict or "control"
+    return pair.verdict or "app"
 
 
 def _mark(changed: Change | None, verdict: Verdict | None) -> str:
