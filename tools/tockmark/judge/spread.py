@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,13 @@ LEAST = 4  # nets that a row's own spread is computed from
 UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most
 
 
+class Deviation(NamedTuple):
+    """A standard deviation of logarithms, and the degrees of freedom that it is estimated with."""
+
+    value: float
+    free: int
+
+
 @dataclass(frozen=True)
 class Spread:
     """What is known of it: standard deviations of the logarithm over links."""
@@ -37,7 +45,7 @@ class Spread:
         """Where it comes from."""
         return f"{self.source}, {self.links} links" if self.logs else "not known"
 
-    def of(self, row: Row) -> float | None:
+    def of(self, row: Row) -> Deviation | None:
         """That of a row, or what most others keep within; None if nothing is known. Where the cache
         setting is not known, it counts as on: that spreads further."""
         icache = row.icache is not False
@@ -45,7 +53,7 @@ class Spread:
         return deviation(found) if found is not None else self.others.get(icache)
 
     @cached_property
-    def others(self) -> dict[bool, float]:
+    def others(self) -> dict[bool, Deviation]:
         """By the cache setting: what rows that were not measured may spread."""
         of_all = {
             icache: sorted(deviation(logs) for key, logs in self.logs.items() if key[2] is icache)
@@ -57,7 +65,7 @@ class Spread:
             if found
         }
 
-    def of_mean(self, rows: Sequence[Row]) -> float | None:
+    def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
         """That of the mean of several rows, which one link may move together. If none of them was
         measured, no less than any of them may spread."""
         logs = [(row, self.logs[row.key]) for row in rows if row.key in self.logs]
@@ -71,9 +79,9 @@ def logs_of(nets: Sequence[float]) -> Floats:
     return np.log(np.maximum(np.array(nets, dtype=np.float64), 1))
 
 
-def deviation(logs: Floats) -> float:
-    """The standard deviation, of two or more."""
-    return float(np.std(logs, ddof=1))
+def deviation(logs: Floats) -> Deviation:
+    """That of two values or more."""
+    return Deviation(float(np.std(logs, ddof=1)), len(logs) - 1)
 
 
 def over_links(result: Result, source: str) -> Spread:

@@ -5,8 +5,9 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
 
 - **Instructions** do not depend on the layout, but for a stray one or two.
 - **Cycles** have an interval: the difference of the means of the logarithms over the layouts, more
-  or less Z s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is
+  or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is
   the row's spread over links: what both sides show, or what is known (spread.py) if that is more.
+  Student's t is what Z deviations become where s itself is an estimate.
 - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
   inside that spread is `layout?`.
 - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
@@ -18,7 +19,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tockmark.judge.spread import Spread, logs_of
+from tockmark.judge.estimate import student
+from tockmark.judge.spread import Deviation, Spread, logs_of
 from tockmark.judge.value import Value
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import Catalogue
@@ -79,11 +81,15 @@ class Change:
         return Verdict.LAYOUT if unmoved and self.links == 1 else Verdict.INDETERMINATE
 
 
-def change(base: Value, new: Value, spread: float | None, floor: float = 0) -> Change:
-    """From `base` to `new`, of what depends on the layout. `spread`: over links; None: not known.
-    `floor` is the noise, a logarithm: no interval is narrower."""
-    s = max(_shown(base, new), math.inf if spread is None else spread)
-    half = max(Z * s * math.sqrt(1 / base.links + 1 / new.links), floor)
+def change(base: Value, new: Value, known: Deviation | None, floor: float = 0) -> Change:
+    """From `base` to `new`, of what depends on the layout. `known` is the spread over links, if it
+    is; `floor` is the noise, a logarithm: no interval is narrower."""
+    shown = _shown(base, new)
+    half = math.inf
+    if known is not None:
+        s = max(known.value, shown.value)
+        wide = student(Z, known.free + shown.free) * s
+        half = max(wide * math.sqrt(1 / base.links + 1 / new.links), floor)
     return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
 
 
@@ -110,11 +116,13 @@ def _log(value: Value, nets: Sequence[float]) -> float:
     return float(logs_of(nets).mean()) - math.log(value.inner)
 
 
-def _shown(base: Value, new: Value) -> float:
-    """The spread that both sides show, pooled; 0 where neither has several layouts."""
+def _shown(base: Value, new: Value) -> Deviation:
+    """The spread that both sides show, pooled; none where neither has several layouts. Layouts of
+    one link make it larger, but no surer."""
     logs = [logs_of(value.nets) for value in (base, new)]
-    free = sum(len(one) - 1 for one in logs)
-    return math.sqrt(sum(len(one) * float(one.var()) for one in logs) / free) if free else 0
+    over = sum(len(one) - 1 for one in logs)
+    squares = sum(len(one) * float(one.var()) for one in logs)
+    return Deviation(math.sqrt(squares / over) if over else 0, base.links + new.links - 2)
 
 
 def touches(row: Row, catalogue: Catalogue) -> str:
@@ -158,7 +166,7 @@ def is_slope(row: Row) -> bool:
 
 def _noise(base: Row, new: Row) -> float:
     """What an app's own row says of the noise with the cache on: the logarithm that its slope, if
-    it is one, differs by; over passes of the same code no cold line shows. One count is no noise."""
+    it is one, differs by; over passes of the same code no cold line shows. One count is none."""
     nets = base.net, new.net
     if base.icache is False or not is_slope(base) or not (nets[0] and nets[1]):
         return 0

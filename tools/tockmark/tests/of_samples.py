@@ -57,8 +57,8 @@ def steady(net: int) -> list[int]:
 
 def spread(deviation: float) -> Spread:
     """As if the cycles of every row spread so over links: a standard deviation of logarithms."""
-    logs = deviation * np.array([-1.0, 0.0, 1.0])
-    return Spread("made", 3, {("other", frozenset(), on): logs for on in (True, False)})
+    logs = deviation * np.array([-1.0, 1.0] * 8) * np.sqrt(15 / 16)
+    return Spread("made", 16, {("other", frozenset(), on): logs for on in (True, False)})
 
 
 CALM = spread(0)
