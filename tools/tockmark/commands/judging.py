@@ -11,7 +11,7 @@ from tockmark import paths
 from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
-from tockmark.judge import compare, fit, gate, history
+from tockmark.judge import compare, fit, gate, history, spread
 from tockmark.result.file import load
 from tockmark.show import compare_text, fit_text, gate_text, history_text
 from tockmark.suite import catalogue
@@ -85,7 +85,8 @@ def compare_verb(
     wanted, _ = selected(known, only, results)
     base = named[0][1]
     found = [
-        compare.compare(base, new, name, known, chosen, force, wanted) for name, new in named[1:]
+        compare.compare(base, new, name, known, chosen, spread.known(), force, wanted)
+        for name, new in named[1:]
     ]
     if as_json:
         print_json(compare_text.as_json(named[0][0], found))
@@ -111,14 +112,14 @@ def gate_verb(
 ) -> None:
     """Let a new result pass, or not, by limits on the growth of its rows.
 
-    Several BASE files say how far runs differ by themselves."""
+    The layouts of several BASE files count together."""
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
     results, known = [load(file) for file in files], catalogue.load()
     rules = gate.load_limits(limits, known, rows_of(results))
     _, results = selected(known, only, results)
     *bases, new = zip(map(paths.shown, files), results, strict=True)
-    gated = gate.gate(bases, new, rules, force)
+    gated = gate.gate(bases, new, rules, known, spread.known(), force)
     names = [name for name, _ in bases]
     if as_json:
         print_json(gate_text.as_json(names, new[0], gated))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `compare`: row by row, is a result the same as another, within a margin fixed before?
 
-The ratio of two net medians has an interval (estimate.py; one point where both are exact). The
-margin makes a zone around 1, as far down as up: 1/(1+m) to 1+m. An interval all outside is a
-relevant difference; all inside, a trivial difference, or equivalent if it holds 1 itself; one that
-lies across an edge of the zone is indeterminate: more samples would tell.
+The rule is verdict.py's. The margin makes a zone around the ratio 1, as far down as up: 1/(1+m) to
+1+m. Instructions, which do not depend on the layout, have half the margin.
 """
 
 import math
@@ -12,50 +10,24 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 
 from tockmark.errors import TockmarkError
 from tockmark.judge import factors
-from tockmark.judge.estimate import Interval, holm, interval, log_ratio, rank_test
 from tockmark.judge.factors import Factor
 from tockmark.judge.mean import by_benchmark, counts
+from tockmark.judge.spread import Spread, logs_of
 from tockmark.judge.tables import tables
-from tockmark.judge.value import Value, per_op
+from tockmark.judge.value import Value, links_of, value_of
+from tockmark.judge.verdict import Change, Rule, Verdict, change
 from tockmark.paths import shown
 from tockmark.result.model import Key, Result, Row
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.select import Selection, select
 
 SIMULATOR_MARGIN, BOARD_MARGIN = 0.01, 0.05
-
-
-class Verdict(StrEnum):
-    """What is said of a row."""
-
-    EQUIVALENT = "equivalent"
-    TRIVIAL = "trivial difference"
-    RELEVANT = "relevant difference"
-    INDETERMINATE = "indeterminate"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Two values of one row. Without a ratio, one of them is zero."""
-
-    base: float
-    new: float
-    ratio: float | None
-    low: float | None
-    high: float | None
-    exact: bool
-    verdict: Verdict
-
-    @property
-    def lower(self) -> bool:
-        return self.new < self.base
 
 
 @dataclass(frozen=True)
@@ -65,20 +37,29 @@ class Mean:
     ratio: float
     low: float
     high: float
-    exact: bool
     verdict: Verdict
     benchmarks: int
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One row of both results. `p` is corrected for all rows; None where both sides are exact."""
+    """One row of both results. One of the apps' own has no verdict."""
 
     row: Row  # the baseline's
-    cycles: Judged
-    instret: Judged | None
+    cycles: Change
+    instret: Change | None
     margin: float
-    p: float | None
+    judged: bool
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """That of the cycles."""
+        return self.cycles.verdict(self.margin) if self.judged else None
+
+    @property
+    def retired(self) -> Verdict | None:
+        """That of the instructions."""
+        return self.instret.verdict(self.margin / 2) if self.judged and self.instret else None
 
 
 @dataclass(frozen=True)
@@ -93,13 +74,26 @@ class Comparison:
     unusable: list[str]  # in both, but not with figures that can be compared
     mean: Mean | None
     margin: float  # of rows without one of their own
-    tests: int  # how many p-values there are
+    rule: Rule
+    links: tuple[int, int]  # of the kernels, the baseline's first
 
     def pairs(self) -> list[Pair]:
         return [pair for _, pairs in self.sections for pair in pairs]
 
     def counts(self) -> Counter[Verdict]:
-        return Counter(pair.cycles.verdict for pair in self.pairs())
+        return Counter(pair.verdict for pair in self.pairs() if pair.verdict)
+
+    def moved(self) -> list[tuple[Row, str, Change]]:
+        """What is relevant: the row, the series, and how it changed."""
+        return [
+            (pair.row, name, found)
+            for pair in self.pairs()
+            for name, found, verdict in (
+                ("instret", pair.instret, pair.retired),
+                ("cycles", pair.cycles, pair.verdict),
+            )
+            if found is not None and verdict is Verdict.RELEVANT
+        ]
 
 
 @dataclass(frozen=True)
@@ -165,47 +159,18 @@ def margins(
         ) from error
 
 
-def judge(base: Value, new: Value, margin: float) -> Judged:
-    """One row's verdict."""
-    exact = base.exact and new.exact
-    draws = base.draws, new.draws
-    if min(base.net, new.net, *(float(drawn.min()) for drawn in draws)) <= 0:
-        return _without_ratio(base, new, exact)
-    logs = interval(log_ratio(*draws))
-    verdict = verdict_of(logs.low, logs.high, margin)
-    ratio, low, high = new.net / base.net, math.exp(logs.low), math.exp(logs.high)
-    return Judged(base.net, new.net, ratio, low, high, exact, verdict)
-
-
-def verdict_of(low: float, high: float, margin: float) -> Verdict:
-    """What an interval of the ratio's logarithm says."""
-    edge = math.log1p(margin)
-    if low > edge or high < -edge:
-        return Verdict.RELEVANT
-    if low < -edge or high > edge:
-        return Verdict.INDETERMINATE
-    return Verdict.EQUIVALENT if low <= 0 <= high else Verdict.TRIVIAL
-
-
-def _without_ratio(base: Value, new: Value, exact: bool) -> Judged:
-    """Zero, or not surely above it: then only whether anything differs can be told."""
-    if np.array_equal(base.draws, new.draws):
-        verdict = Verdict.EQUIVALENT
-    else:
-        verdict = Verdict.RELEVANT if exact else Verdict.INDETERMINATE
-    return Judged(base.net, new.net, None, None, None, exact, verdict)
-
-
 def compare(
     base: Result,
     new: Result,
     name: str,
     catalogue: Catalogue,
     chosen: Margins,
+    known: Spread,
     force: bool = False,
     only: Selection | None = None,
 ) -> Comparison:
-    """A result against the baseline; `only` limits it to some rows."""
+    """A result against the baseline; `known` says how far rows spread over links, and `only` limits
+    it to some rows."""
     differ = factors.differing(base, new)
     factors.check(differ, name, force)
     found = pair_up(*(result.only(only) if only else result for result in (base, new)))
@@ -214,21 +179,26 @@ def compare(
         raise TockmarkError(
             f"{name} has no good row that the baseline has, too", "`tockmark table` shows both"
         )
-    machines = base.simulated, new.simulated
-    values = {
-        one.key: (per_op(one, "cycles", machines[0]), per_op(two, "cycles", machines[1]))
-        for one, two in usable
-    }
-    known = {key: (b, n) for key, (b, n) in values.items() if b and n}  # all: they are sound
-    ps = _p_values(known)
-    simulated = all(machines)
-    pairs = {}
+    simulated = base.simulated and new.simulated
+    rule = Rule.of(usable, catalogue, known)
+    pairs: dict[Key, Pair] = {}
+    values: list[tuple[Row, Value, Value]] = []
     for one, two in usable:
-        margin = chosen.of(one, simulated)
-        retired = per_op(one, "instret", machines[0]), per_op(two, "instret", machines[1])
-        instret = judge(retired[0], retired[1], margin) if retired[0] and retired[1] else None
-        cycles = judge(*known[one.key], margin)
-        pairs[one.key] = Pair(one, cycles, instret, margin, ps.get(one.key))
+        cycles, retired = (
+            (value_of(base, one, name), value_of(new, two, name)) for name in ("cycles", "instret")
+        )
+        assert cycles[0]  # or they would not be sound
+        assert cycles[1]
+        values.append((one, cycles[0], cycles[1]))
+        pairs[one.key] = Pair(
+            one,
+            rule.change(one, "cycles", cycles[0], cycles[1]),
+            rule.change(one, "instret", retired[0], retired[1])
+            if retired[0] and retired[1]
+            else None,
+            chosen.of(one, simulated),
+            rule.judges(one),
+        )
     margin = chosen.general(simulated)
     return Comparison(
         name=name,
@@ -240,13 +210,10 @@ def compare(
         only_base=[row.name for row in found.only_base],
         only_new=[row.name for row in found.only_new],
         unusable=[f"{one.name}: {why}" for one, two in found.both if (why := _unsound(one, two))],
-        mean=_geometric_mean(
-            [(pair.row, *known[key]) for key, pair in pairs.items() if pair.cycles.ratio],
-            catalogue,
-            margin,
-        ),
+        mean=_geometric_mean(values, catalogue, margin, known),
         margin=margin,
-        tests=len(ps),
+        rule=rule,
+        links=(links_of(base), links_of(new)),
     )
 
 
@@ -281,32 +248,34 @@ def _unsound(base: Row, new: Row) -> str | None:
     return f"new: {new.unsound}" if new.unsound else None
 
 
-def _p_values(known: dict[Key, tuple[Value, Value]]) -> dict[Key, float]:
-    """Tests of the rows that are not exact, corrected for there being several."""
-    tested = {
-        key: rank_test(base.samples, new.samples)
-        for key, (base, new) in known.items()
-        if not (base.exact and new.exact)
-    }
-    return dict(zip(tested, holm(list(tested.values())), strict=True))
-
-
 def _geometric_mean(
-    values: list[tuple[Row, Value, Value]], catalogue: Catalogue, margin: float
+    values: list[tuple[Row, Value, Value]], catalogue: Catalogue, margin: float, known: Spread
 ) -> Mean | None:
-    """The mean of the logarithms, each row with its draws."""
-    values = [(row, base, new) for row, base, new in values if counts(row, catalogue)]
+    """The mean of the logarithms in each layout, and how far these means spread: one link may move
+    many rows together. Of rows that every layout has."""
+    values = [
+        (row, base, new)
+        for row, base, new in values
+        if counts(row, catalogue) and min(*base.nets, *new.nets) > 0
+    ]
+    most = max((len(base.nets), len(new.nets)) for _, base, new in values) if values else None
+    values = [one for one in values if (len(one[1].nets), len(one[2].nets)) == most]
     if not values:
         return None
-    drawn = by_benchmark((row, log_ratio(base.draws, new.draws)) for row, base, new in values)
-    (known,) = by_benchmark((row, np.log([new.net / base.net])) for row, base, new in values)
-    exact = all(base.exact and new.exact for _, base, new in values)
-    span = Interval(known, known) if exact else interval(drawn)
+    rows = [row for row, _, _ in values]
+    base = _mean_value([(row, value) for row, value, _ in values])
+    new = _mean_value([(row, value) for row, _, value in values])
+    found = change(base, new, known.of_mean(rows))
+    assert found.ratio is not None
     return Mean(
-        math.exp(known),
-        math.exp(span.low),
-        math.exp(span.high),
-        exact,
-        verdict_of(span.low, span.high, margin),
-        len({row.id for row, _, _ in values}),
+        found.ratio, found.low, found.high, found.verdict(margin), len({row.id for row in rows})
     )
+
+
+def _mean_value(values: list[tuple[Row, Value]]) -> Value:
+    """The geometric mean over benchmarks in each layout; likewise of what the nets may be off."""
+    logs = by_benchmark((row, logs_of(one.nets) - math.log(one.inner)) for row, one in values)
+    off = by_benchmark((row, np.log1p([one.error / one.net])) for row, one in values)
+    nets = tuple(map(float, np.exp(logs)))
+    error = float(np.expm1(off)[0]) * nets[0]
+    return Value(nets, min(one.links for _, one in values), error)

@@ -24,7 +24,7 @@ from msgspec import Meta, field
 
 from tockmark.errors import TockmarkError
 from tockmark.judge import factors
-from tockmark.judge.value import value_of
+from tockmark.judge.value import interval
 from tockmark.log.protocol import MAX_COUNT
 from tockmark.paths import shown
 from tockmark.result import file
@@ -118,16 +118,18 @@ def run_of(result: Result) -> Run:
 
 
 def _kept(row: Row, simulated: bool) -> Kept:
-    value = value_of(row, "cycles", simulated)
-    assert value is not None  # or it would not be sound
-    span = value.interval
+    series = row.cycles
+    assert series is not None  # or it would not be sound
+    assert series.net is not None
+    own = interval(series, simulated)
+    low, high = min((own.low, *series.nets)), max((own.high, *series.nets))
     return Kept(
         id=row.id,
-        cycles=value.net,
+        cycles=series.net,
         params=row.params,
         icache=row.icache,
         inner=row.inner,
-        span=None if value.exact else (plain(span.low), plain(span.high)),
+        span=None if low == high else (plain(low), plain(high)),
         instret=row.instructions,
     )
 

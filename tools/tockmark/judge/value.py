@@ -1,59 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How sure the net of a series is: where the samples of a result meet the bootstrap."""
+"""What a result says of one quantity of a row: its net in each layout, and what that may be off by.
 
+On a simulator the samples of a layout would come out the same again, so they say nothing of how
+sure its net is. On a board they vary by themselves: there, the net has an interval.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-import numpy as np
-
-from tockmark.judge.estimate import Interval, interval, net_medians
-from tockmark.judge.lines import Floats
-from tockmark.result.model import Row, Series
+from tockmark.judge.estimate import Interval, median_interval
+from tockmark.result.model import Result, Row, Series
+from tockmark.result.stats import median
 
 
 @dataclass(frozen=True)
 class Value:
-    """A net median, of a sample or of one of the `parts` that it holds."""
+    """The nets of one quantity of a row, in counts of one sample."""
 
-    series: Series
-    net: float
-    simulated: bool  # a simulator would give the same samples again
-    parts: int = 1
-
-    @cached_property
-    def exact(self) -> bool:
-        return self.series.exact(self.simulated)
-
-    @cached_property
-    def draws(self) -> Floats:
-        """What the net could have been as well: a single value if it is exact."""
-        if self.exact:
-            return np.array([self.net])
-        read = self.series.reading.steady if self.series.reads and self.series.reading else ()
-        return net_medians(self.series.steady, read, self.series.reads) / self.parts
+    nets: tuple[float, ...]  # one a layout
+    links: int = 1  # different links of the kernel among the layouts
+    error: float = 0  # counts that any net may be off by, up or down
+    inner: int = 1  # operations in a sample
 
     @property
-    def interval(self) -> Interval:
-        return interval(self.draws)
+    def net(self) -> float:
+        """The median over the layouts: counts of one sample."""
+        return median(self.nets)
 
-    @cached_property
-    def samples(self) -> Floats:
-        """The steady samples, each less what the readings cost."""
-        net = [self.series.net_of(sample) for sample in self.series.steady]
-        return np.array(net, dtype=np.float64) / self.parts
+    @property
+    def per_op(self) -> float:
+        """Of one operation: what samples of another make can be compared by."""
+        return self.net / self.inner
 
 
-def value_of(row: Row, name: str, simulated: bool) -> Value | None:
-    """The value of a row's `cycles` or `instret`, of a whole sample; None if it is not known."""
+def links_of(result: Result) -> int:
+    """How many different links of the kernel there are among the layouts of a result."""
+    nets = [len(row.cycles.nets) for row in result.rows if row.cycles]
+    known = getattr(result, "links", None)
+    return int(known) if known is not None else max(nets, default=1)
+
+
+def stated_error(result: Result, icache: bool | None) -> float:
+    """Cycles that a net may be off by with this cache setting: what a null control shows."""
+    stated = getattr(result, "stated_error", None)
+    return float(stated(icache) or 0) if stated else 0
+
+
+def value_of(result: Result, row: Row, name: str) -> Value | None:
+    """The value of a row's `cycles` or `instret`; None if it is not known.
+
+    With one layout, the cached cycles may be off by what a null control shows there."""
     series = row.series(name)
-    if series is None or series.net is None:
+    if series is None or not series.nets:
         return None
-    return Value(series, series.net, simulated)
+    span = interval(series, result.simulated)
+    error = (span.high - span.low) / 2
+    if name == "cycles" and row.icache is not False and len(series.nets) == 1:
+        error += stated_error(result, row.icache)
+    return Value(series.nets, min(links_of(result), len(series.nets)), error, row.inner)
 
 
-def per_op(row: Row, name: str, simulated: bool) -> Value | None:
-    """The same of one operation: what samples of another make can be compared by."""
-    series = row.series(name)
-    if series is None or series.per_op is None:
-        return None
-    return Value(series, series.per_op, simulated, row.inner)
+def interval(series: Series, simulated: bool) -> Interval:
+    """Where the net of the first layout lies: a point on a simulator, and where samples are equal
+    or not known."""
+    own, read = series.own, series.reading
+    assert own is not None
+    if simulated or not series.samples:
+        return Interval(own, own)
+    span = median_interval(series.steady)
+    cost = median_interval(read.steady) if read and series.reads else Interval(0, 0)
+    return Interval(span.low - series.reads * cost.high, span.high - series.reads * cost.low)
+
+
+def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
+    """The layouts of several results as those of one. Each value comes with what tells its kernel
+    from others: a kernel that was measured again is no further link."""
+    links = {kernel: value.links for value, kernel in values}
+    return Value(
+        tuple(net for value, _ in values for net in value.nets),
+        sum(links.values()),
+        max(value.error for value, _ in values),
+        values[-1][0].inner,
+    )

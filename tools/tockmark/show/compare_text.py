@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How comparisons are shown: as text at 100 columns, and as JSON."""
 
+import math
 from dataclasses import asdict
 
 from tockmark.judge import factors
-from tockmark.judge.compare import Comparison, Judged, Pair, Verdict
+from tockmark.judge.compare import Comparison, Mean, Pair
 from tockmark.judge.factors import Factor
+from tockmark.judge.verdict import Change, Verdict, Z
 from tockmark.result.model import Result
 from tockmark.show import text
+from tockmark.show.headline import headline
 
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
-MARKS = {Verdict.EQUIVALENT: "=", Verdict.TRIVIAL: "~", Verdict.INDETERMINATE: "?"}
+MARKS = {
+    Verdict.EQUIVALENT: "=",
+    Verdict.TRIVIAL: "~",
+    Verdict.LAYOUT: "l",
+    Verdict.INDETERMINATE: "?",
+    None: "a",
+}
 MEANING = {
     Verdict.EQUIVALENT: "equivalent (=): inside the margin, and perhaps no difference at all",
     Verdict.TRIVIAL: "trivial (~): a difference, surely inside the margin",
     Verdict.RELEVANT: "relevant (< lower, > higher): a difference, surely beyond the margin",
+    Verdict.LAYOUT: "layout? (l): inside what links of one kernel differ by; more links would tell",
     Verdict.INDETERMINATE: "indeterminate (?): the interval lies across the edge of the margin",
 }
 
@@ -24,11 +34,14 @@ def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> st
     """All comparisons with the first of the named results."""
     letters = text.letters(len(named))
     lines: list[str] = []
+    for letter, comparison in zip(letters[1:], comparisons, strict=True):
+        lines += text.wrap(f"{letter}: {told(comparison)}")
+    lines.append("")
     for i, (letter, (name, result)) in enumerate(zip(letters, named, strict=True)):
         lines.append(f"{letter} = {name}{', the baseline' if i == 0 else ''}")
         if i == 0:
-            told = factors.of(result)
-            lines += [f"    {factor:<9} {told[factor]}" for factor in TOLD if factor in told]
+            known = factors.of(result)
+            lines += [f"    {factor:<9} {known[factor]}" for factor in TOLD if factor in known]
         else:
             lines += [
                 f"    {line}" for line in differing(comparisons[i - 1].factors, text.LINE - 4)
@@ -46,6 +59,12 @@ def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> st
     for letter, comparison in zip(letters[1:], comparisons, strict=True):
         lines += _summary(comparison, letter)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def told(comparison: Comparison) -> str:
+    """What happened, in one line."""
+    judged = [pair.row for pair in comparison.pairs() if pair.judged]
+    return headline(comparison.moved(), judged, comparison.links)
 
 
 # What a reader must know of the baseline.
@@ -66,77 +85,69 @@ def differing(found: list[Factor], width: int = text.LINE) -> list[str]:
 
 
 def _legend(comparisons: list[Comparison]) -> list[str]:
-    tests = [comparison.tests for comparison in comparisons if comparison.tests]
     margin = text.percent(comparisons[0].margin)
-    told = [
+    known = comparisons[0].rule.known
+    found = [
         "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
-        f"Lower is better. Margin: {margin}, unless a row has its own.",
+        f"Lower is better. Margin: {margin}, unless a row has its own; instructions have half.",
+        f"Spread over links: {known.title}; z = {Z:g}",
         "",
         *(MEANING[verdict] for verdict in Verdict),
+        "app (a): no kernel touches it, so it has no verdict",
     ]
     if len(comparisons) == 1:
-        exact = "exact: both sides come out the same each time"
-        noisy = _noisy(comparisons[0])
-        told.append(
-            f"interval: of the change, 95 % (bootstrap); {exact}" if noisy else f"all {exact}"
+        found.append(
+            "interval: of the change, over layouts; instr: of the instructions, marked if relevant"
         )
-        told.append("instr: change of the net instructions")
-    if tests:
-        told.append(f"p: Mann-Whitney, corrected by Holm for {', '.join(map(str, tests))} tests")
-    return told
+    return found
 
 
 def _detailed(comparison: Comparison) -> list[str]:
     """One contender: all columns."""
-    widths = {"A": 7, "B": 7, "change": 8, "interval": 13, "p": 6, "instr": 7}
-    if not comparison.tests:
-        del widths["p"]
-    if not _noisy(comparison):
-        del widths["interval"]
+    widths = {"A": 7, "B": 7, "change": 8, "interval": 15, "instr": 8}
     lines = []
     for section, pairs in comparison.sections:
         heads = text.cells(widths, widths.values())
         lines += text.heading(section, f"{heads}  {'verdict':<16}")
         for pair in pairs:
             cycles = pair.cycles
-            values = {
-                "A": text.trimmed(cycles.base),
-                "B": text.trimmed(cycles.new),
-                "change": _change(cycles),
-                "interval": _interval(cycles),
-                "p": _p(pair.p),
-                "instr": _change(pair.instret),
-            }
-            cells = text.cells([values[name] for name in widths], widths.values())
-            lines.append(text.row(pair.row.label, f"{cells}  {_verdict(cycles):<16}"))
+            values = [
+                text.trimmed(cycles.base),
+                text.trimmed(cycles.new),
+                _change(cycles),
+                _interval(pair),
+                _retired(pair),
+            ]
+            cells = text.cells(values, widths.values())
+            lines.append(text.row(pair.row.label, f"{cells}  {_verdict(pair):<16}"))
         lines.append("")
     return lines
-
-
-def _noisy(comparison: Comparison) -> bool:
-    return not all(pair.cycles.exact for pair in comparison.pairs())
 
 
 def _columns(comparisons: list[Comparison], letters: list[str]) -> list[str]:
     """Several contenders: each beside the baseline, its change and the mark of its verdict."""
     widths = [8, *([8, 8, 1] * len(comparisons))]
     heads = ["A", *(text for letter in letters for text in (letter, f"{letter}/A", ""))]
-    found: dict[str, dict[str, dict[str, Judged]]] = {}
+    found: dict[str, dict[str, dict[str, Pair]]] = {}
     for letter, comparison in zip(letters, comparisons, strict=True):
         for section, pairs in comparison.sections:
             for pair in pairs:
                 row = found.setdefault(section, {}).setdefault(pair.row.label, {})
-                row[letter] = pair.cycles
+                row[letter] = pair
     lines = []
     for section, rows in found.items():
         lines += text.heading(section, text.cells(heads, widths))
-        for label, judged in rows.items():
-            values = [text.trimmed(next(iter(judged.values())).base)]
+        for label, there in rows.items():
+            values = [text.trimmed(next(iter(there.values())).cycles.base)]
             for letter in letters:
-                cycles = judged.get(letter)
+                one = there.get(letter)
                 values += (
-                    [text.trimmed(cycles.new), _change(cycles), _mark(cycles)]
-                    if cycles
+                    [
+                        text.trimmed(one.cycles.new),
+                        _change(one.cycles),
+                        _mark(one.cycles, one.verdict),
+                    ]
+                    if one
                     else [text.NONE, text.NONE, ""]
                 )
             lines.append(text.row(label, text.cells(values, widths)))
@@ -146,13 +157,17 @@ def _columns(comparisons: list[Comparison], letters: list[str]) -> list[str]:
 
 def _summary(comparison: Comparison, letter: str) -> list[str]:
     counts = comparison.counts()
-    relevant = [p for p in comparison.pairs() if p.cycles.verdict is Verdict.RELEVANT]
+    relevant = [p for p in comparison.pairs() if p.verdict is Verdict.RELEVANT]
     lower = sum(pair.cycles.lower for pair in relevant)
+    own = sum(not pair.judged for pair in comparison.pairs())
     lines = text.wrap(
         f"{letter} against A, {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
         f" {counts[Verdict.TRIVIAL]} trivial, {len(relevant)} relevant ({lower} lower,"
-        f" {len(relevant) - lower} higher), {counts[Verdict.INDETERMINATE]} indeterminate"
+        f" {len(relevant) - lower} higher), {counts[Verdict.LAYOUT]} layout?,"
+        f" {counts[Verdict.INDETERMINATE]} indeterminate; and {own} of the apps"
     )
+    moved = [row.name for row in comparison.rule.moved]
+    lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
     lines += _mean(comparison, letter)
     lines += text.listed("only in A", comparison.only_base)
     lines += text.listed(f"only in {letter}", comparison.only_new)
@@ -164,7 +179,7 @@ def _mean(comparison: Comparison, letter: str) -> list[str]:
     mean = comparison.mean
     if mean is None:
         return ["no geometric mean: no row with a ratio is of a benchmark that touches the kernel"]
-    span = "exact" if mean.exact else f"{mean.low:.4f} to {mean.high:.4f}"
+    span = f"{mean.low:.4f} to {mean.high:.4f}" if math.isfinite(mean.high) else "spread unknown"
     many = (
         f"{mean.benchmarks} benchmarks that touch"
         if mean.benchmarks > 1
@@ -183,6 +198,7 @@ def as_json(baseline: str, comparisons: list[Comparison]) -> dict[str, object]:
         "comparisons": [
             {
                 "name": comparison.name,
+                "told": told(comparison),
                 "factors": [asdict(factor) for factor in comparison.factors],
                 "margin": comparison.margin,
                 "rows": [
@@ -190,8 +206,10 @@ def as_json(baseline: str, comparisons: list[Comparison]) -> dict[str, object]:
                     for section, pairs in comparison.sections
                     for pair in pairs
                 ],
-                "geometric_mean": asdict(comparison.mean) if comparison.mean else None,
-                "tests": comparison.tests,
+                "geometric_mean": finite(comparison.mean) if comparison.mean else None,
+                "spread": comparison.rule.known.title,
+                "links": comparison.links,
+                "apps_moved": [row.name for row in comparison.rule.moved],
                 "only_baseline": comparison.only_base,
                 "only_this": comparison.only_new,
                 "not_compared": comparison.unusable,
@@ -208,42 +226,46 @@ def _row_json(section: str, pair: Pair) -> dict[str, object]:
         "params": pair.row.params,
         "icache": pair.row.icache,
         "margin": pair.margin,
-        "cycles": asdict(pair.cycles),
-        "instret": asdict(pair.instret) if pair.instret else None,
-        "p": pair.p,
+        "cycles": {**finite(pair.cycles), "verdict": pair.verdict},
+        "instret": {**finite(pair.instret), "verdict": pair.retired} if pair.instret else None,
     }
 
 
-def _verdict(judged: Judged) -> str:
-    word = judged.verdict.partition(" ")[0]
-    if judged.verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
-        return f"{word}, {'lower' if judged.lower else 'higher'}"
-    return word
+def finite(part: Change | Mean) -> dict[str, object]:
+    """Its fields; what is not bounded is null."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in asdict(part).items()
+    }
 
 
-def _mark(judged: Judged) -> str:
-    if judged.verdict is Verdict.RELEVANT:
-        return "<" if judged.lower else ">"
-    return MARKS[judged.verdict]
+def _verdict(pair: Pair) -> str:
+    if pair.verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
+        return f"{pair.verdict}, {'lower' if pair.cycles.lower else 'higher'}"
+    return pair.verdict or "app"
 
 
-def _change(judged: Judged | None) -> str:
-    if judged is None:
+def _mark(changed: Change | None, verdict: Verdict | None) -> str:
+    if verdict is Verdict.RELEVANT and changed:
+        return "<" if changed.lower else ">"
+    return MARKS[verdict]
+
+
+def _change(changed: Change | None) -> str:
+    if changed is None:
         return text.NONE
-    if judged.ratio is None and judged.base != judged.new:
-        return "no ratio"
-    return text.change(judged.base, judged.new)
+    if changed.ratio is None:
+        return "0 %" if changed.base == changed.new else "no ratio"
+    return "0 %" if changed.ratio == 1 else text.percent(changed.ratio - 1, sign="+")
 
 
-def _interval(judged: Judged) -> str:
-    if judged.low is None or judged.high is None:
-        return "exact" if judged.exact else "no ratio"
-    if judged.exact:
-        return "exact"
-    return " … ".join(text.points(end - 1, "+") for end in (judged.low, judged.high))
+def _retired(pair: Pair) -> str:
+    relevant = pair.retired is Verdict.RELEVANT
+    return _change(pair.instret) + (_mark(pair.instret, pair.retired) if relevant else " ")
 
 
-def _p(p: float | None) -> str:
-    if p is None:
+def _interval(pair: Pair) -> str:
+    cycles = pair.cycles
+    if not pair.judged or cycles.ratio is None or not math.isfinite(cycles.high):
         return text.NONE
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
+    return " … ".join(text.points(end - 1, "+") for end in (cycles.low, cycles.high))

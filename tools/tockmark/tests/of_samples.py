@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Results of given samples, made through the protocol and the result's own builder."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 from typer.testing import Result as Done
 
 from tockmark.errors import TockmarkError
+from tockmark.judge.spread import Spread
 from tockmark.log.protocol import BootMark, compress, decode
-from tockmark.log.rows import assemble
+from tockmark.log.rows import SERIES, assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel
@@ -50,6 +53,30 @@ def made(
 def steady(net: int) -> list[int]:
     """Raw cycles of a row that is always the same."""
     return [net + 194, *[net + 169] * 11]
+
+
+def spread(deviation: float) -> Spread:
+    """As if the cycles of every row spread so over links: a standard deviation of logarithms."""
+    logs = deviation * np.array([-1.0, 1.0] * 8) * np.sqrt(15 / 16)
+    return Spread("made", 16, {("other", frozenset(), on): logs for on in (True, False)})
+
+
+CALM = spread(0)
+
+
+def of_links(results: Sequence[Result]) -> Result:
+    """One result of what was measured on several links of a kernel."""
+    tables = [result.table for result in results]
+    rows = []
+    for row in results[0].rows:
+        same = [table[row.key] for table in tables[1:]]
+        series = {
+            name: replace(one, further=tuple(s for r in same if (s := r.series(name))))
+            for name in SERIES
+            if (one := row.series(name))
+        }
+        rows.append(replace(row, **series))  # type: ignore[arg-type]
+    return replace(results[0], rows=tuple(rows))
 
 
 def with_provenance(result: Result, **changes: object) -> Result:

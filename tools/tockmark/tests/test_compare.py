@@ -16,16 +16,16 @@ from typer.testing import CliRunner
 
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
+from tockmark.judge import spread
 from tockmark.judge.compare import (
     Comparison,
     Margins,
-    Verdict,
     compare,
     margins,
     percent,
-    verdict_of,
 )
 from tockmark.judge.mean import kernel_mean
+from tockmark.judge.verdict import Verdict
 from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -33,7 +33,7 @@ from tockmark.result.provenance import Board, Kernel
 from tockmark.show import compare_text
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.suite.select import select
-from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, with_provenance
+from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, with_provenance
 
 NOISE = np.random.default_rng(8)
 
@@ -47,32 +47,34 @@ def steady(value: int) -> list[int]:
 
 
 def verdicts(comparison: Comparison) -> dict[str, Verdict]:
-    return {pair.row.name: pair.cycles.verdict for pair in comparison.pairs()}
+    return {pair.row.name: pair.verdict for pair in comparison.pairs() if pair.verdict}
 
 
 def pair(one: list[int], two: list[int], catalogue: Catalogue, board: Board) -> Comparison:
-    both = [made(catalogue, {"loop.empty": samples}, board=board) for samples in (one, two)]
-    return compare(both[0], both[1], "b", catalogue, Margins())
+    both = [made(catalogue, {"a.x": samples}, board=board) for samples in (one, two)]
+    return compare(both[0], both[1], "b", catalogue, Margins(), CALM)
 
 
 @pytest.mark.parametrize(
     ("new", "verdict"),
     [
         (10_169, Verdict.EQUIVALENT),
-        (10_170, Verdict.TRIVIAL),
+        (10_171, Verdict.EQUIVALENT),  # a stray count or two
+        (10_172, Verdict.TRIVIAL),
         (10_269, Verdict.TRIVIAL),
         (10_270, Verdict.RELEVANT),
         (10_069, Verdict.RELEVANT),  # 9900 is 1.01 % below 10000, seen from itself
         (10_071, Verdict.TRIVIAL),
     ],
 )
-def test_exact_rows_are_compared_exactly(new: int, verdict: Verdict, catalogue: Catalogue) -> None:
+def test_what_does_not_spread_is_compared_exactly(
+    new: int, verdict: Verdict, catalogue: Catalogue
+) -> None:
     """10,000 net cycles against others, within 1 %."""
     found = pair(steady(10_169), steady(new), catalogue, SIMULATED)
-    (row,) = (p for p in found.pairs() if p.row.id == "loop.empty")
-    assert (row.cycles.verdict, row.cycles.exact, row.p) == (verdict, True, None)
-    assert row.cycles.ratio == (new - 169) / 10_000
-    assert found.tests == 0
+    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    assert row.verdict is verdict
+    assert row.cycles.ratio == pytest.approx((new - 169) / 10_000)
 
 
 @pytest.mark.parametrize(
@@ -81,22 +83,17 @@ def test_exact_rows_are_compared_exactly(new: int, verdict: Verdict, catalogue: 
         pytest.param(noisy(9000, 20), noisy(9005, 20), Verdict.EQUIVALENT, id="same"),
         pytest.param(noisy(9000, 5), noisy(9100, 5), Verdict.TRIVIAL, id="1.1 % of 5"),
         pytest.param(noisy(9000, 50), noisy(9900, 50), Verdict.RELEVANT, id="10 %"),
-        pytest.param(noisy(9000, 900, 12), noisy(9300, 900, 12), Verdict.INDETERMINATE, id="few"),
+        pytest.param(noisy(9000, 900, 12), noisy(9300, 900, 12), Verdict.LAYOUT, id="few"),
     ],
 )
 def test_noisy_rows_have_an_interval(
     one: list[int], two: list[int], verdict: Verdict, catalogue: Catalogue
 ) -> None:
     found = pair(one, two, catalogue, ON_BOARD)
-    (row,) = (p for p in found.pairs() if p.row.id == "loop.empty")
-    assert row.cycles.verdict is verdict
-    assert row.cycles.low is not None
-    assert row.cycles.high is not None
+    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    assert row.verdict is verdict
     assert row.cycles.ratio is not None
     assert row.cycles.low < row.cycles.ratio < row.cycles.high
-    assert found.tests == 1
-    assert row.p is not None
-    assert (row.p < 0.01) == (verdict in (Verdict.TRIVIAL, Verdict.RELEVANT))
 
 
 series = st.one_of(
@@ -132,15 +129,6 @@ def test_a_result_is_equivalent_to_itself(
     assert not found.factors
 
 
-@given(st.floats(-1, 1), st.floats(0, 1), st.floats(0.001, 0.5), st.floats(1, 3))
-def test_a_wider_margin_never_makes_a_difference_relevant(
-    low: float, width: float, margin: float, wider: float
-) -> None:
-    order = [Verdict.RELEVANT, Verdict.INDETERMINATE, Verdict.TRIVIAL, Verdict.EQUIVALENT]
-    narrow = verdict_of(low, low + width, margin)
-    assert order.index(verdict_of(low, low + width, margin * wider)) >= min(order.index(narrow), 2)
-
-
 ROWS = {  # of the suite: two kernel benchmarks, one of them a sweep; two that are not of the kernel
     "syscall.command": 1000,
     "syscall.allow_ro size=0": 1000,
@@ -166,10 +154,12 @@ def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
     dearer = {"syscall.command": 8, "syscall.allow_ro size=64": 2, "syscall.allow_ro size=4096": 4}
     others = {"loop.empty": 100, "a.stranger": 100}
     one, two = (of_suite(times, icache=(True, False)) for times in ({}, dearer | others))
-    found, back = (compare(*both, "b", load(), Margins()) for both in ((one, two), (two, one)))
+    found, back = (
+        compare(*both, "b", load(), Margins(), CALM) for both in ((one, two), (two, one))
+    )
     assert found.mean is not None
     assert found.mean.ratio == pytest.approx(math.sqrt(8 * (1 * 2 * 4) ** (1 / 3)))
-    assert (found.mean.benchmarks, found.mean.exact) == (2, True)  # memop is 0 by 0: no ratio
+    assert found.mean.benchmarks == 2  # memop is 0 by 0: no ratio
     assert found.mean.verdict is Verdict.RELEVANT
     assert back.mean is not None
     assert found.mean.ratio * back.mean.ratio == pytest.approx(1)
@@ -182,7 +172,7 @@ def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
 def test_the_mean_of_a_result_by_itself_is_one() -> None:
     for board in (SIMULATED, ON_BOARD):
         result = made(load(), {"syscall.command": noisy(9000, 50)}, board=board)
-        mean = compare(result, result, "b", load(), Margins()).mean
+        mean = compare(result, result, "b", load(), Margins(), CALM).mean
         assert mean is not None
         assert (mean.ratio, mean.low, mean.high, mean.verdict) == (1, 1, 1, Verdict.EQUIVALENT)
 
@@ -192,7 +182,7 @@ def test_a_noisy_mean_has_an_interval() -> None:
         made(load(), {"syscall.command": noisy(n, 90), "syscall.sbrk": steady(700)}, board=ON_BOARD)
         for n in (9000, 9900)
     )
-    mean = compare(one, two, "b", load(), Margins()).mean
+    mean = compare(one, two, "b", load(), Margins(), CALM).mean
     assert mean is not None
     assert mean.low < mean.ratio < mean.high
     assert mean.ratio == pytest.approx(math.sqrt(1.1), rel=0.01)
@@ -200,7 +190,7 @@ def test_a_noisy_mean_has_an_interval() -> None:
 
 def test_without_kernel_rows_there_is_no_mean(catalogue: Catalogue) -> None:
     one, two = (made(catalogue, {"loop.empty": steady(n), "a.x": steady(n)}) for n in (900, 990))
-    found = compare(one, two, "b", catalogue, Margins())
+    found = compare(one, two, "b", catalogue, Margins(), CALM)
     assert found.mean is None
     assert "no geometric mean: no row" in compare_text.render([("a", one), ("b", two)], [found])
 
@@ -209,32 +199,31 @@ def test_published_figures_without_samples_are_compared(tmp_path: Path) -> None:
     paper = file.load(ROOT / "results" / "paper-2021.json")
     stated = [row for row in paper.table.values() if row.cycles and not row.cycles.samples]
     assert stated
-    found = compare(paper, paper, "b", load(), Margins())
-    judged = {pair.row.key: pair.cycles for pair in found.pairs()}
+    found = compare(paper, paper, "b", load(), Margins(), CALM)
+    judged = {pair.row.key: pair for pair in found.pairs()}
     for row in filter(lambda row: row.sound, stated):
-        assert judged[row.key].exact
-        assert judged[row.key].base == row.per_op
-        assert judged[row.key].verdict is Verdict.EQUIVALENT
+        assert judged[row.key].cycles.base == row.per_op
+        assert judged[row.key].verdict in (Verdict.EQUIVALENT, None)
 
 
 def test_a_row_that_is_zero_once_has_no_ratio(catalogue: Catalogue) -> None:
-    one, two = (made(catalogue, {"loop.empty": steady(raw)}) for raw in (169, 170))
-    found = compare(one, two, "b", catalogue, Margins())
-    (row,) = (p for p in found.pairs() if p.row.id == "loop.empty")
-    assert (row.cycles.ratio, row.cycles.verdict) == (None, Verdict.RELEVANT)
+    one, two = (made(catalogue, {"a.x": steady(raw)}) for raw in (169, 179))
+    found = compare(one, two, "b", catalogue, Margins(), CALM)
+    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    assert (row.cycles.ratio, row.verdict) == (None, Verdict.RELEVANT)
     assert "no ratio" in compare_text.render([("a", one), ("b", two)], [found])
 
 
 def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
     found = pair(steady(160), steady(170), catalogue, SIMULATED)
-    assert found.unusable == ["loop.empty icache=on: baseline: net cycles is -9, below zero"]
+    assert found.unusable == ["a.x icache=on: baseline: net cycles is -9, below zero"]
     assert list(verdicts(found)) == ["time.read icache=on"]
 
 
 def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:
-    one = made(catalogue, {"a.x": steady(1169), "a.y": noisy(9169, 30)})
-    two = made(catalogue, {"a.x": steady(2169), "a.y": noisy(18169, 30)}, inner=2)
-    found = compare(one, two, "b", catalogue, Margins())
+    one = made(catalogue, {"a.x": steady(1169), "a.y": noisy(9169, 30)}, board=ON_BOARD)
+    two = made(catalogue, {"a.x": steady(2169), "a.y": noisy(18169, 30)}, inner=2, board=ON_BOARD)
+    found = compare(one, two, "b", catalogue, Margins(), CALM)
     by_id = {p.row.id: p.cycles for p in found.pairs()}
     assert (by_id["a.x"].base, by_id["a.x"].new) == (1000, 1000)
     assert by_id["a.y"].new == pytest.approx(9000, rel=0.01)
@@ -244,7 +233,7 @@ def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:
 def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
-    found = compare(one, two, "b", catalogue, Margins())
+    found = compare(one, two, "b", catalogue, Margins(), CALM)
     assert (found.only_base, found.only_new) == (["a.y icache=on"], ["a.z n=2 icache=on"])
     text = compare_text.render([("a", one), ("b", two)], [found])
     assert "only in A (1): a.y icache=on" in text
@@ -267,8 +256,8 @@ def test_other_machines_are_refused(
     with pytest.raises(
         TockmarkError, match=f"b cannot be compared: {name} is .* on one side, .*--force"
     ):
-        compare(one, two, "b", catalogue, Margins())
-    forced = compare(one, two, "b", catalogue, Margins(), force=True)
+        compare(one, two, "b", catalogue, Margins(), CALM)
+    forced = compare(one, two, "b", catalogue, Margins(), CALM, force=True)
     assert [factor.name for factor in forced.factors] == [name]
 
 
@@ -277,7 +266,7 @@ def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
     kernel = Kernel("two 2.0", "two.elf", "c" * 64, opt_level="z", flags="lto=true")
     two = made(catalogue, {}, kernel=kernel, icache=(False,))
     two = with_provenance(two, abi=1, said={"cc": "clang 19", "lang": "c"})
-    found = compare(one, two, "b", catalogue, Margins())
+    found = compare(one, two, "b", catalogue, Margins(), CALM)
     names = ["kernel", "opt-level", "ABI", "compiler", "i-cache", "flags"]
     assert [f.name for f in found.factors] == names
     text = compare_text.render([("a", one), ("b", two)], [found])
@@ -289,7 +278,7 @@ def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
 def test_rows_pair_by_cache_setting(catalogue: Catalogue) -> None:
     both = made(catalogue, {"a.x": steady(1169)}, icache=(True, False))
     off = made(catalogue, {"a.x": steady(1169)}, icache=(False,))
-    found = compare(both, off, "b", catalogue, Margins())
+    found = compare(both, off, "b", catalogue, Margins(), CALM)
     assert list(verdicts(found)) == ["time.read icache=off", "a.x icache=off"]
     assert found.only_base == ["time.read icache=on", "a.x icache=on"]
 
@@ -299,7 +288,7 @@ def test_only_some_rows(catalogue: Catalogue) -> None:
     one = made(catalogue, rows, icache=(True, False))
     there = [(row.id, row.params) for row in one.rows]
     only = select(catalogue, "a.x n=2,b.* icache=off", there)
-    found = compare(one, one, "b", catalogue, Margins(), only=only)
+    found = compare(one, one, "b", catalogue, Margins(), CALM, only=only)
     labels = ["a.x n=2 icache=on", "a.x n=2 icache=off", "b.y icache=off"]
     assert list(verdicts(found)) == labels
 
@@ -308,7 +297,7 @@ def test_nothing_in_common_is_an_error(catalogue: Catalogue) -> None:
     one, two = made(catalogue, {"a.x": steady(9)}), made(catalogue, {"a.x": steady(900)})
     two = replace(two, rows=tuple(row for row in two.rows if not row.is_overhead))
     with pytest.raises(TockmarkError, match="no good row that the baseline has"):
-        compare(one, two, "b", catalogue, Margins())
+        compare(one, two, "b", catalogue, Margins(), CALM)
 
 
 def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -316,9 +305,9 @@ def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalo
     path = tmp_path / "m.toml"
     path.write_text('default = "3 %"\n[rows]\n"a.*" = "50%"\n"a.y" = "0 %"\n')
     one = made(catalogue, {"a.x": steady(1169), "a.y": steady(1169)})
-    two = made(catalogue, {"a.x": steady(1569), "a.y": steady(1170)})
+    two = made(catalogue, {"a.x": steady(1569), "a.y": steady(1172)})
     there = [(row.id, row.params) for row in one.rows]
-    found = compare(one, two, "b", catalogue, margins(str(path), catalogue, there))
+    found = compare(one, two, "b", catalogue, margins(str(path), catalogue, there), CALM)
     assert verdicts(found)["a.x icache=on"] is Verdict.TRIVIAL
     assert verdicts(found)["a.y icache=on"] is Verdict.RELEVANT
     assert found.margin == 0.03
@@ -354,30 +343,29 @@ def saved(tmp_path: Path, **named: Result) -> list[str]:
 
 
 def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
-    one = made(catalogue, {"loop.empty": noisy(9000, 50), "a.x": steady(1169)}, board=ON_BOARD)
-    two = made(catalogue, {"loop.empty": noisy(9900, 50), "a.x": steady(1170)}, board=ON_BOARD)
-    first = compare(one, two, "b", catalogue, Margins())
+    one = made(catalogue, {"a.y": noisy(9000, 50), "a.x": steady(1169)}, board=ON_BOARD)
+    two = made(catalogue, {"a.y": noisy(9900, 50), "a.x": steady(1179)}, board=ON_BOARD)
+    first = compare(one, two, "b", catalogue, Margins(), CALM)
     text = compare_text.render([("a", one), ("b", two)], [first])
     assert max(map(len, text.splitlines())) <= 100
-    (line,) = (line for line in text.splitlines() if line.startswith("loop.empty "))
+    (line,) = (line for line in text.splitlines() if line.startswith("a.y "))
     assert line.split()[-2:] == ["relevant,", "higher"]
-    assert "<0.001" in line
-    assert "corrected by Holm for 1 tests" in text
-    second = compare(one, one, "c", catalogue, Margins())
+    second = compare(one, one, "c", catalogue, Margins(), CALM)
     text = compare_text.render([("a", one), ("b", two), ("c", one)], [first, second])
     assert max(map(len, text.splitlines())) <= 100
     (line,) = (line for line in text.splitlines() if line.startswith("a.x "))
-    assert line.split()[1:] == ["1000", "1001", "+0.10", "%", "~", "1000", "0", "%", "="]
+    assert line.split()[1:] == ["1000", "1010", "+1.00", "%", "~", "1000", "0", "%", "="]
 
 
-def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "known", lambda: CALM)
     one = made(catalogue, {"a.x": steady(1169)})
     a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
     run = CliRunner().invoke
     done = run(app, ["compare", a, b, "--json"])
     assert done.exit_code == 0, done.output
     (row,) = (r for r in json.loads(done.output)["comparisons"][0]["rows"] if r["id"] == "a.x")
-    assert (row["cycles"]["verdict"], row["cycles"]["ratio"]) == ("relevant difference", 1.1)
+    assert row["cycles"]["ratio"] == pytest.approx(1.1)
     for name in (b, "b.json", "b"):
         assert "relevant, lower" in run(app, ["compare", a, b, "--baseline", name]).output
     for arguments in ([a], [a, b, "--baseline", "c.json"], [a, b, "--margin", "much"]):
@@ -387,6 +375,6 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
 def test_a_single_sample_stands_for_itself(catalogue: Catalogue) -> None:
     """As of a boot, which no app can repeat."""
     found = pair([1169], [1179], catalogue, SIMULATED)
-    (row,) = (p for p in found.pairs() if p.row.id == "loop.empty")
+    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
     assert (row.cycles.base, row.cycles.new) == (1000, 1010)
     assert row.cycles.low == row.cycles.high == pytest.approx(1.01)

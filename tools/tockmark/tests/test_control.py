@@ -26,7 +26,11 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
     *others, control = result.rows
     assert control.cycles is not None
     layouts = tuple(Series((READ + one,) * 9, 1, 1, control.cycles.reading) for one in further)
-    control = replace(control, cycles=replace(control.cycles, further=layouts))
+    cycles = replace(control.cycles, further=layouts)
+    assert control.instret is not None
+    instret = replace(control.instret, further=(control.instret,) * len(further))
+    places = tuple(range(1 + len(further)))
+    control = replace(control, cycles=cycles, instret=instret, layouts=places)
     return replace(result, rows=(*others, control))
 
 

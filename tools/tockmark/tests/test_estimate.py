@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Intervals, lines and corrected tests: as a plain bootstrap, scipy and the theory have them."""
+"""Intervals and lines: as the theory and scipy have them."""
 
 import math
 
@@ -9,59 +9,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge.estimate import holm, interval, log_ratio, net_medians, rank_test
+from tockmark.judge.estimate import Interval, median_interval
 from tockmark.judge.lines import fitted, line
 
 NOISE = np.random.default_rng(21)
 
 
-@pytest.mark.parametrize("n", [2, 5, 10, 101, 400])
-def test_drawn_medians_are_those_of_resamples(n: int) -> None:
-    """The short way to a resample's median has the distribution of the long way."""
-    samples = NOISE.normal(10_000, 300, n).astype(np.int64)
-    slow = np.median(NOISE.choice(samples, size=(4000, n)), axis=1)
-    quick = net_medians(list(samples))
-    assert quick.mean() == pytest.approx(slow.mean(), abs=0.1 * slow.std() + 1e-9)
-    assert quick.std() == pytest.approx(slow.std(), rel=0.1)
-    assert np.abs(np.quantile(quick, [0.1, 0.9]) - np.quantile(slow, [0.1, 0.9])).max() < slow.std()
-
-
-def test_an_interval_holds_the_median_as_often_as_it_says() -> None:
+@pytest.mark.parametrize("n", [10, 60, 400])
+def test_an_interval_holds_the_median_as_often_as_it_says(n: int) -> None:
+    """At least; of few samples more often, since ranks are whole."""
     hits = 0
     for _ in range(400):
-        found = interval(net_medians(list(NOISE.normal(5000, 100, 60).astype(np.int64))))
-        hits += found.low <= 5000 <= found.high
-    assert 0.90 < hits / 400 < 0.99
-
-
-def test_the_overheads_spread_widens_the_interval() -> None:
-    samples, overhead = (list(NOISE.normal(m, 50, 99).astype(np.int64)) for m in (900, 300))
-    alone, both = interval(net_medians(samples)), interval(net_medians(samples, overhead))
-    assert both.high - both.low > 1.2 * (alone.high - alone.low)
-    assert both.low < 600 < both.high
-    twice = interval(net_medians(samples, overhead, 2))
-    assert twice.low < 300 < twice.high
+        found = median_interval(list(NOISE.exponential(5000, n).astype(np.int64)))
+        hits += found.low <= 5000 * math.log(2) <= found.high
+    assert 0.93 < hits / 400 <= 1
+    if n > 10:
+        assert hits < 400
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=50))
-def test_the_same_samples_have_the_same_interval(samples: list[int]) -> None:
-    first, again = interval(net_medians(samples)), interval(net_medians(samples))
-    assert first == again
-    assert min(samples) <= first.low <= first.high <= max(samples)
+def test_an_interval_lies_about_the_median(samples: list[int]) -> None:
+    found = median_interval(samples)
+    assert min(samples) <= found.low <= np.median(samples) <= found.high <= max(samples)
 
 
 def test_equal_samples_leave_no_doubt() -> None:
-    assert net_medians([325] * 1000, [169] * 1000).tolist() == [156]
-
-
-@given(
-    st.lists(st.integers(1, 10**6), min_size=2, max_size=50),
-    st.lists(st.integers(1, 10**6), min_size=2, max_size=50),
-)
-def test_a_swapped_ratio_is_the_reciprocal(one: list[int], two: list[int]) -> None:
-    there = interval(log_ratio(net_medians(one), net_medians(two)))
-    back = interval(log_ratio(net_medians(two), net_medians(one)))
-    assert (back.low, back.high) == (-there.high, -there.low)
+    assert median_interval([325] * 1000) == Interval(325, 325)
 
 
 @given(
@@ -108,27 +81,3 @@ def test_two_columns_are_fitted_together() -> None:
     assert found.squares == pytest.approx(0, abs=1e-18)
     apart = [1, 2, 3, 4, 5, 6, 2**53]  # squares too large to tell the small ones apart
     assert fitted(apart, apart, [max(0, size - 3) for size in apart]).squares < 1e32
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_holm(p_values: list[float]) -> None:
-    corrected = holm(p_values)
-    pairs = sorted(zip(p_values, corrected, strict=True))
-    assert all(p <= c <= 1 for p, c in pairs)
-    assert [c for _, c in pairs] == sorted(corrected)
-    assert min(corrected) == pytest.approx(min(1, len(p_values) * min(p_values)))
-    # As it is defined: reject in order as long as p <= alpha / (tests that are left).
-    for alpha in (0.01, 0.05, 0.2):
-        left, rejected = len(p_values), 0
-        for p in sorted(p_values):
-            if p * left > alpha:
-                break
-            left, rejected = left - 1, rejected + 1
-        assert sum(c <= alpha for c in corrected) == rejected
-
-
-def test_the_rank_test_tells_series_apart() -> None:
-    one, two = NOISE.normal(100, 5, 80), NOISE.normal(110, 5, 80)
-    assert rank_test(one, two) < 1e-6
-    assert rank_test(one, one) > 0.9
-    assert rank_test(one, two) == rank_test(two, one)

@@ -27,6 +27,7 @@ from tockmark.result.stats import median
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import KINDS, WHOLE, Damage
+from tockmark.tests.of_samples import CALM
 
 TEXT = json.dumps(WHOLE)
 SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -203,8 +204,10 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
     judges: list[Callable[[], object]] = [
         lambda: result.incomplete,
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
-        lambda: compare.compare(result, result, "b", KNOWN, compare.Margins()),
-        lambda: gate.gate([("a", result)], ("b", result), gate.load_limits(None, KNOWN)),
+        lambda: compare.compare(result, result, "b", KNOWN, compare.Margins(), CALM),
+        lambda: gate.gate(
+            [("a", result)], ("b", result), gate.load_limits(None, KNOWN), KNOWN, CALM
+        ),
         lambda: fit.sweeps(result, KNOWN),
         lambda: history.add(tmp_path / "h.jsonl", result),
     ]

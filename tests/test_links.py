@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The rule of compare and gate on committed results of several links of Tock 2.2 and of small
+changes of it: links of one source are not told apart, and changes are.
+
+    cost   33 instructions more in every system call
+    save   redundant writes of the PMP are gone
+    lay1   36 bytes of NOPs in a driver
+    lay2   a command in a driver that nobody calls
+    shifts the same source with a pad of some bytes before the code"""
+
+from itertools import permutations
+
+import pytest
+
+from tockmark.judge.gate import Level
+from tockmark.judge.spread import over_links
+from tockmark.paths import ROOT
+from tockmark.tests.links import (
+    FOLDER,
+    PAIRS,
+    SIDE,
+    at,
+    gated,
+    halves,
+    layouts,
+    pool,
+    relevant,
+    tables,
+)
+
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no results of several links")
+SILENT = ("lay1", "lay2")
+
+
+def test_links_of_one_source_are_not_told_apart() -> None:
+    """The spread is that of the links that are in neither half."""
+    figures = alarms = 0
+    for base, new, rest in halves(pool("tock-2.2"), SIDE, PAIRS):
+        assert not [f for f in gated(base, new, rest).findings if f.level is Level.HARD]
+        many, wrong = relevant(base, new, rest)
+        figures, alarms = figures + many, alarms + wrong
+    assert figures > PAIRS * 100
+    assert alarms <= figures / 100
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [("cost", Level.HARD), ("save", Level.BETTER), ("lay1", Level.PASS), ("lay2", Level.PASS)],
+)
+def test_what_a_change_is_found_as(name: str, level: Level) -> None:
+    """Four links a side, of the unchanged kernel any four."""
+    new = pool(name)
+    assert layouts(new) == SIDE
+    for base, _, rest in halves(pool("tock-2.2"), SIDE, 20):
+        found = gated(base, new, rest)
+        assert found.level is level, [f"{f.row} {f.series} {f.why}" for f in found.findings[:3]]
+
+
+def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
+    """Neither shuffled nor shifted, nor with code that is not run. The spread is that of all 16
+    links, these among them: there is no other source for one link."""
+    known = over_links(pool("tock-2.2"), "all links")
+    alike = [
+        at(result, [place])
+        for result in map(pool, ("tock-2.2", "shifts", *SILENT))
+        for place in range(layouts(result))
+    ]
+    for base, new in permutations(alike, 2):
+        found = gated(base, new, known)
+        assert found.exit_code in (0, 1), [f"{f.row} {f.series}" for f in found.findings[:3]]
+
+
+def test_one_link_a_side_tells_a_dearer_system_call() -> None:
+    known = over_links(pool("tock-2.2"), "all links")
+    for place in range(layouts(pool("tock-2.2"))):
+        base = at(pool("tock-2.2"), [place])
+        assert gated(base, at(pool("cost"), [place % SIDE]), known).exit_code == 3
+        assert gated(base, at(pool("save"), [place % SIDE]), known).exit_code == 0
+
+
+def test_the_page_has_what_is_found() -> None:
+    page = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
+    assert tables() in page, "python -m tockmark.tests.links prints it"

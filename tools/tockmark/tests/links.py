@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Committed results of several links of a kernel, and what the rule of compare and gate makes of
+them: false alarms between links of one source, and the smallest change that is found.
+
+    python -m tockmark.tests.links
+
+prints the tables of docs/judging.md."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, cast
+
+from tockmark.judge.compare import Margins, compare
+from tockmark.judge.gate import Gated, Level, gate, load_limits
+from tockmark.judge.spread import Spread, over_links
+from tockmark.judge.verdict import Verdict
+from tockmark.log.rows import SERIES
+from tockmark.paths import RESULTS
+from tockmark.result import file
+from tockmark.result.model import Result, Series
+from tockmark.suite.catalogue import load
+
+FOLDER = RESULTS / "links"
+PAIRS = 200
+SIDE = 4  # links
+KNOWN = load()
+LIMITS = load_limits(None, KNOWN)
+
+SHARES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1)  # of the cycles
+COUNTS = (1, 3, 10, 33)  # instructions
+TRIES = 20  # pairs that each of them is tried on
+
+
+@cache
+def pool(name: str) -> Result:
+    """A committed result of several links."""
+    return file.load(FOLDER / f"{name}.json")
+
+
+def at(result: Result, links: Sequence[int]) -> Result:
+    """The same in some of its layouts."""
+    return cast(Result, cast(Any, result).at(list(links)))
+
+
+def layouts(result: Result) -> int:
+    """How many it has."""
+    return max(len(row.cycles.nets) for row in result.rows if row.cycles)
+
+
+def halves(result: Result, side: int, many: int) -> Iterator[tuple[Result, Result, Spread]]:
+    """Random disjoint sets of links, and the spread of the links that are in neither."""
+    draw = random.Random(12)
+    for _ in range(many):
+        order = draw.sample(range(layouts(result)), layouts(result))
+        rest = over_links(at(result, order[2 * side :]), "the other links")
+        yield at(result, order[:side]), at(result, order[side : 2 * side]), rest
+
+
+def gated(base: Result, new: Result, known: Spread) -> Gated:
+    """By the default limits."""
+    return gate([("base", base)], ("new", new), LIMITS, KNOWN, known)
+
+
+def relevant(base: Result, new: Result, known: Spread) -> tuple[int, int]:
+    """Of how many verdicts in cycles and instructions, and how many are relevant."""
+    pairs = compare(base, new, "new", KNOWN, Margins(), known).pairs()
+    found = [verdict for pair in pairs for verdict in (pair.verdict, pair.retired) if verdict]
+    return len(found), found.count(Verdict.RELEVANT)
+
+
+def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
+    """The same with so many times the cycles and so many instructions more in every row."""
+
+    def as_if(one: Series | None, times: float, more: float) -> Series | None:
+        if one is None or one.own is None:
+            return one
+        further = tuple(other for f in one.further if (other := as_if(f, times, more)))
+        return replace(one, samples=(), stated=one.own * times + more, further=further)
+
+    rows = tuple(
+        replace(
+            row, cycles=as_if(row.cycles, cycles, 0), instret=as_if(row.instret, 1, instructions)
+        )
+        for row in result.rows
+    )
+    return replace(result, rows=rows)
+
+
+def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tuple[float, float]]:
+    """The shares of the figures that are found beyond a soft limit and beyond a hard one, by what
+    is counted."""
+    hits: dict[str, list[Level]] = {}
+    sizes: dict[str, int] = {}
+    for base, new, rest in halves(pool("tock-2.2"), side, TRIES):
+        told = gated(base, changed(new, cycles, instructions), rest)
+        for row in told.judged:
+            for name in SERIES:
+                if row.series(name) is not None:
+                    kind = _kind(name, row.icache)
+                    sizes[kind] = sizes.get(kind, 0) + 1
+        for finding in told.findings:
+            if finding.of is not None:
+                name = "cycles" if finding.series == "cycles" else "instret"
+                hits.setdefault(_kind(name, finding.of.icache), []).append(finding.level)
+    return {
+        kind: (
+            sum(level >= Level.SOFT for level in hits.get(kind, [])) / size,
+            hits.get(kind, []).count(Level.HARD) / size,
+        )
+        for kind, size in sizes.items()
+    }
+
+
+def _kind(name: str, icache: bool | None) -> str:
+    if name == "instret":
+        return "instructions"
+    return "cycles, cache off" if icache is False else "cycles, cache on"
+
+
+def tables() -> str:
+    """The shares of rows that are found, in Markdown."""
+    kinds = ("cycles, cache off", "cycles, cache on")
+    heads = [f"{kind}, {side} a side" for side in (SIDE, 1) for kind in kinds]
+    lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
+    lines.append("|---|" + "---|" * 4)
+    for share in SHARES:
+        tried = [found(side, cycles=1 + share) for side in (SIDE, 1)]
+        cells = [_cell(one[kind]) for one in tried for kind in kinds]
+        lines.append(f"| +{share * 100:g} % | " + " | ".join(cells) + " |")
+    lines += ["", "| instructions of all rows | 4 a side | 1 a side |", "|---|---|---|"]
+    for count in COUNTS:
+        cells = [_cell(found(side, instructions=count)["instructions"]) for side in (SIDE, 1)]
+        lines.append(f"| +{count} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(shares: tuple[float, float]) -> str:
+    return " / ".join(f"{share * 100:.0f} %" for share in shares)
+
+
+if __name__ == "__main__":
+    print(tables())
