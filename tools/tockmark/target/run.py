@@ -173,13 +173,13 @@ class Images:
         self.built: dict[tuple[str, int], Image] = {}
 
     def of(self, boot: Boot, layout: int) -> Image:
-        asked, kernel = self.options, self.options.layouts[layout].kernel
+        asked, laid = self.options, self.options.layouts[layout]
         with self.locks[boot.name, layout]:
             if (boot.name, layout) not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
                 steady_stop, out = not asked.all_samples, self.out / str(layout)
                 self.built[boot.name, layout] = build_image(
-                    boot, asked.apps, kernel, asked.board, out, steady_stop, symbols
+                    boot, asked.apps, laid.kernel, asked.board, out, steady_stop, symbols, laid.seed
                 )
             return self.built[boot.name, layout]
 
