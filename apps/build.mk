@@ -22,7 +22,7 @@ endif
 
 # What shapes the code: every app says it in its begin record, with the language and the compiler.
 MACHINE := -march=rv32imc -mabi=ilp32
-CODE := -O3 $(MACHINE) -falign-functions=8
+CODE := -O3 $(MACHINE)
 SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \

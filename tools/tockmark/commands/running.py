@@ -24,6 +24,7 @@ from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.image import Apps, build_image, named, read_kernel
+from tockmark.target.shuffle import MOST
 
 
 class Switch(StrEnum):
@@ -72,7 +73,8 @@ def run_verb(
         ),
     ] = None,
     layouts: Annotated[
-        int, typer.Option(min=1, help="In how many layouts of the apps; kernels take turns.")
+        int,
+        typer.Option(min=1, max=MOST, help="In how many layouts of the apps."),
     ] = 1,
     fresh: Annotated[
         bool,

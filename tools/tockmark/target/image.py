@@ -21,6 +21,7 @@ from elftools.elf.sections import SymbolTableSection
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.suite.catalogue import Boot
+from tockmark.target import shuffle
 from tockmark.target.board import Board, Slots
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
 
@@ -36,6 +37,7 @@ RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
+AR = "riscv64-unknown-elf-ar"
 
 
 @dataclass(frozen=True)
@@ -162,9 +164,10 @@ def build_image(
     board: Board,
     out: Path,
     symbols: Mapping[str, int] | None = None,
+    seed: int = 0,
 ) -> Image:
     """Link and pack the apps of a boot for this kernel, and lay all into a flash image; `symbols`
-    are words for the apps besides those that all have."""
+    are words for the apps besides those that all have, `seed` says where their code lies."""
     out.mkdir(parents=True, exist_ok=True)
     room = kernel.slots or board.slots
     flash, ram = room.flash_start, room.ram_start
@@ -186,9 +189,10 @@ def build_image(
             "tm_slots": len(boot.slots),
             "tm_most_samples": 0,  # as many as the catalogue says
             "tm_only": 0,  # all benchmarks
+            **shuffle.places(seed),
             **(symbols or {}),
         }
-        _link(object_, elf, apps, places)
+        _link(object_, elf, apps, places, seed)
         with elf.open("rb") as file:
             linked = _symbols(ELFFile(file))
         needs = _needs(linked, ram, room.ram_end - ram - GRANTS - RECORD)
@@ -265,7 +269,7 @@ def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
     path.write_bytes(image)
 
 
-def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int]) -> None:
+def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a"]
     for part in [*parts, paths.LINKER_SCRIPT]:
         if not part.exists():
@@ -273,8 +277,25 @@ def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int]) -> None:
     defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
     machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
     script = ["-T", str(paths.LINKER_SCRIPT)]
-    objects = [*map(str, parts), "-o", str(elf)]
-    _call([GCC, *machine, *script, *defsyms, *objects], f"linking {app}")
+    command = [GCC, *machine, *script, *defsyms, "-o", str(elf)]
+    used = _call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
+    if seed:
+        objects = shuffle.shuffled([parts[0], *_members(parts[1], used, elf)], seed)
+        _call([*command, *map(str, objects)], f"linking {app} in another order")
+
+
+def _members(library: Path, used: str, elf: Path) -> list[Path]:
+    """The object files that a link took from a library, by what it said: in another order it shall
+    take the very same."""
+    folder = elf.with_suffix(".members")
+    folder.mkdir(exist_ok=True)
+    names = [line.removeprefix(f"({library})") for line in used.splitlines()]
+    members = [name for name, line in zip(names, used.splitlines(), strict=True) if name != line]
+    _call(
+        [AR, "x", "--output", str(folder), str(library.resolve()), *members],
+        f"unpacking {library.name}",
+    )
+    return [folder / name for name in members]
 
 
 def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
@@ -292,8 +313,8 @@ def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
         footer += FLASH_ALIGN - total % FLASH_ALIGN
 
 
-def _call(command: list[str], doing: str) -> None:
-    """Run a tool; on failure show the last thing it said."""
+def _call(command: list[str], doing: str) -> str:
+    """Run a tool; what it said. On failure show the last thing of that."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
@@ -310,6 +331,7 @@ def _call(command: list[str], doing: str) -> None:
             "--debug shows the command",
             INCOMPLETE,
         ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+    return done.stdout
 
 
 def _symbols(elf: ELFFile) -> dict[str, int]:

@@ -175,13 +175,13 @@ class Images:
     def of(self, boot: Boot, icache: bool, layout: int) -> Image:
         """Where the cache is off a row may end as soon as it repeats. With it on samples that are
         equal may be a plateau: what the cache holds goes on changing."""
-        asked, kernel = self.options, self.options.layouts[layout].kernel
+        asked, laid = self.options, self.options.layouts[layout]
         out = self.out / str(layout)
         with self.locks[boot.name, layout]:
             if (boot.name, layout) not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
                 self.built[boot.name, layout] = build_image(
-                    boot, asked.apps, kernel, asked.board, out, symbols
+                    boot, asked.apps, laid.kernel, asked.board, out, symbols, laid.seed
                 )
         image = self.built[boot.name, layout]
         if icache or asked.all_samples:
