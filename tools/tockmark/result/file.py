@@ -20,7 +20,7 @@ from msgspec import field
 
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import MAX_SAMPLES, compress, expand
-from tockmark.log.rows import EVENTS, SERIES, Clock
+from tockmark.log.rows import EVENTS, LENGTHS, PASSES, SERIES, Clock
 from tockmark.paths import shown
 from tockmark.result.model import GONE, Absent, Result, Row, Series
 from tockmark.result.provenance import (
@@ -32,6 +32,7 @@ from tockmark.result.provenance import (
     Published,
     SomeParams,
 )
+from tockmark.result.slope import Slope
 from tockmark.result.strict import RefusedError, check, quoted, strict_json
 from tockmark.suite.catalogue import OVERHEADS, Reader
 
@@ -54,10 +55,15 @@ class Kept(Part, frozen=True):
     icache: bool | None = None
     inner: Positive = 1
     reads: Count = 1
+    passes: Count = 0
     by: Reader = "sampler"
     clock: Clock = "core"
     cycles: str | None = None
     instret: str | None = None
+    short_cycles: str | None = None  # of 1 + passes calls of the body, with a cold one, too
+    short_instret: str | None = None
+    long_cycles: str | None = None  # of 1 + 2 * passes
+    long_instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
     stated: dict[Counter, Figure] = field(default_factory=dict)  # net, without samples
     faults: tuple[str, ...] = ()
@@ -206,27 +212,37 @@ def assembled(rows: Sequence[tuple[Kept, Samples]], clock_hz: int | None) -> Ite
     """Rows from what is kept of them and their samples: each with what its boot says that readings
     of its kind cost, the first that says so."""
     readings = {
-        (kept.id, kept.boot, kept.icache): found
+        (kept.id, kept.boot, kept.icache): (kept, found)
         for kept, found in reversed(rows)
         if kept.id in OVERHEADS.values()
     }
     for kept, found in rows:
-        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), {})
+        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), (kept, {}))
         yield _assembled(kept, found, reading, clock_hz)
 
 
-def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | None) -> Row:
-    """A row from what is kept of it, its samples, and those of its boot's readings."""
+def _slope(kept: Kept, samples: Samples, name: str | int) -> Slope | None:
+    """That of one counter, if there are samples of both lengths."""
+    short, long = (samples.get(f"{length}_{name}") for length in LENGTHS)
+    return Slope(short, long, kept.passes) if short and long and kept.passes else None
+
+
+def _assembled(
+    kept: Kept, samples: Samples, reading: tuple[Kept, Samples], clock_hz: int | None
+) -> Row:
+    """A row from what is kept of it, its samples, and the same of its boot's readings."""
     reads = 0 if kept.id in OVERHEADS.values() else kept.reads
 
     def series(name: str | int) -> Series | None:
         taken, stated = samples.get(name), kept.stated.get(name)  # type: ignore[call-overload]
         if taken is None and stated is None:
             return None
-        cost = reading.get(name) if reads else None
+        cost = reading[1].get(name) if reads else None
         cold = name in SERIES
-        read = Series(cost, has_cold=cold) if cost else None
-        return Series(taken or (), kept.inner, reads, read, stated, cold)
+        empty = _slope(*reading, name)
+        read = Series(cost, has_cold=cold, slope=empty) if cost else None
+        own = _slope(kept, samples, name)
+        return Series(taken or (), kept.inner, reads, read, stated, cold, slope=own)
 
     return Row(
         id=kept.id,
@@ -237,6 +253,7 @@ def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | N
         asked=kept.asked,
         inner=kept.inner,
         reads=kept.reads,
+        passes=kept.passes,
         by=kept.by,
         clock=kept.clock,
         cycles=series("cycles"),
@@ -251,7 +268,7 @@ def _assembled(kept: Kept, samples: Samples, reading: Samples, clock_hz: int | N
 def _expanded(kept: Kept) -> Samples:
     found: Samples = {}
     try:
-        for name in SERIES:
+        for name in (*SERIES, *PASSES):
             if (text := getattr(kept, name)) is not None:
                 found[name] = tuple(expand(text))
         if kept.events is not None:
@@ -283,6 +300,8 @@ def _check(row: Row) -> None:
             raise RefusedError(
                 f"row {row.name}: net {name} is stated as {stated:g}, samples say {series.net}"
             )
+        if (slope := series.slope) and max(len(slope.short), len(slope.long)) > row.asked:
+            raise RefusedError(f"row {row.name}: more samples of several passes than asked")
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
             raise RefusedError(
@@ -339,14 +358,26 @@ def _kept(row: Row) -> Kept:
         icache=row.icache,
         inner=row.inner,
         reads=row.reads,
+        passes=row.passes,
         by="reading" if row.by == "reading" else "sampler",  # as below
         clock="sim" if row.clock == "sim" else "core",  # that very default, which is left out
         **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
+        **_passes(taken),
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
         stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]
         faults=row.faults,
         published=row.published,
     )
+
+
+def _passes(taken: dict[str, Series]) -> dict[str, str]:
+    """The series of several passes."""
+    return {
+        f"{length}_{name}": compress(list(getattr(series.slope, length)))
+        for name, series in taken.items()
+        if series.slope
+        for length in LENGTHS
+    }
 
 
 def _run(samples: tuple[int, ...]) -> str:
