@@ -41,6 +41,8 @@ BENCHMARK: dict[str, Any] = {
     "bodies": list,
     "skip_v1": str,
     "by": str,
+    "passes": int,
+    "distribution": str,
 }
 BOOT: dict[str, Any] = {
     "name": str,
@@ -51,7 +53,19 @@ BOOT: dict[str, Any] = {
     "slice_us": int,
     "panics": str,
 }
-OPTIONAL = {"boot", "params", "unit", "bytes", "bodies", "skip_v1", "by", "slice_us", "panics"}
+OPTIONAL = {
+    "boot",
+    "params",
+    "unit",
+    "bytes",
+    "bodies",
+    "skip_v1",
+    "by",
+    "passes",
+    "distribution",
+    "slice_us",
+    "panics",
+}
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table"}
@@ -79,6 +93,7 @@ class Row:
     bodies: list[str]
     skip_v1: str | None
     by: str
+    passes: int
     scene: int  # in which it runs first, 0 where its app stands alone
     scenes: int  # how many there are: one, or one for each value of its first parameter
 
@@ -130,8 +145,11 @@ def check_benchmark(entry: dict[str, Any], sections: list[str]) -> None:
     )
     require(entry["touches"] in TOUCHES, where, "'touches' must be kernel, app or control")
     require(entry.get("by", BY[0]) in BY, where, "'by' must be sampler, reading or mark")
-    for key in ("samples", "inner", "budget"):
-        require(0 < entry[key] < WORD, where, f"'{key}' must be more than 0")
+    for key in ("samples", "inner", "budget", "passes"):
+        require(0 < entry.get(key, 1) < WORD, where, f"'{key}' must be more than 0")
+    require(entry.get("distribution", "cached") == "cached", where, "'distribution' must be cached")
+    sampled = entry.get("by", BY[0]) == BY[0]
+    require(sampled or "passes" not in entry, where, "'passes' are the sampler's to take")
     require(len(params) <= PARAMS_MAX, where, f"more than {PARAMS_MAX} parameters")
     for name, values in params.items():
         words = [name, *values] if is_list_of(str, values) else [name]
@@ -206,6 +224,7 @@ def read(text: str) -> list[Row]:
             entry.get("bodies", []),
             entry.get("skip_v1"),
             entry.get("by", BY[0]),
+            entry.get("passes", 0),
             *scenes(entry, boots),
         )
         for entry in entries
@@ -234,7 +253,7 @@ def header(rows: list[Row]) -> str:
 def header_row(row: Row) -> list[str]:
     lines = [f"#define TM_INNER_{row.name} {row.inner}"]
     fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
-    fields += [f".by = TM_BY_{row.by.upper()}"]
+    fields += [f".by = TM_BY_{row.by.upper()}, .passes = {row.passes}"]
     fields += [f".scene = {row.scene}, .scenes = {row.scenes}"]
     if row.skip_v1:
         fields += [f".skip = TM_BY_ABI({json.dumps(row.skip_v1)}, 0)"]

@@ -50,7 +50,7 @@ class Bench:
             r
             for r in self.result.rows
             if (r.id, r.params, r.icache) == (id_, params or {}, icache)
-            and (id_ != catalogue.OVERHEAD or r.boot == (boot or "time"))
+            and (id_ not in catalogue.OF_BOOT or r.boot == (boot or "time"))
         ]
         assert len(found) == 1, (id_, params, icache, boot)
         return found[0]
@@ -170,6 +170,22 @@ def test_instructions_are_counted_exactly(
     assert bench.row(id_, params, icache=False).instructions == instructions
 
 
+def test_a_slope_is_what_a_single_pass_costs(bench: Bench) -> None:
+    """With the cache off, to the cycle and the instruction; and controls of either are 0."""
+    slopes = [row for row in bench.result.rows if row.cycles and row.cycles.is_slope]
+    ids = {row.id for row in slopes}
+    assert ids == {b.id for b in catalogue.load().benchmarks.values() if b.passes} - {"time.read"}
+    for row in slopes:
+        assert row.cycles
+        assert row.instret
+        assert row.cycles.own is not None
+        assert row.cycles.once is not None
+        if row.icache is False:
+            assert row.cycles.own == pytest.approx(row.cycles.once, abs=1), row.label
+            assert row.instret.own == row.instret.once, row.label
+    assert all(row.net == 0 for row in bench.result.rows if row.is_control and not row.icache)
+
+
 def test_an_argument_more_is_an_instruction_more(bench: Bench) -> None:
     counts = [bench.net("call.args", "instret", n=n) for n in range(1, 9)]
     assert counts == sorted(set(counts))
@@ -208,7 +224,7 @@ def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_p
     """Its sampler reads one counter a sample, by another kernel: the net must not know."""
     only = ("--only", "loop,call,flash", "--icache", "off")
     first = run_bench(tmp_path, "--abi", "1", *only)
-    measured = [row for row in first.result.rows if row.id != catalogue.OVERHEAD]
+    measured = [row for row in first.result.rows if row.id not in catalogue.OF_BOOT]
     assert len(measured) > 20
     for row in measured:
         other = bench.row(row.id, row.params, icache=False)
@@ -257,8 +273,8 @@ def test_the_table_fits_and_says_what_it_shows(bench: Bench) -> None:
     for shown in (screen, text):
         assert max(map(len, shown.splitlines())) <= 100
         assert "not Tock" in shown
-    for id_ in catalogue.load().benchmarks:
-        assert f"\n{id_} " in text
+    for benchmark in catalogue.load().benchmarks.values():
+        assert (f"\n{benchmark.id} " in text) == (benchmark.touches != "control")
 
 
 def test_a_cycle_limit_keeps_what_was_measured(tmp_path: Path) -> None:

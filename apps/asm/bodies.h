@@ -11,6 +11,7 @@
 #include "rows.h" /* the bodies, which are of the type tm_body */
 
 void tm_sample(struct tm_shot *shot);
+void tm_sample_passes(struct tm_shot *shot); /* of one body after the other */
 
 /* How often each of Ibex's events occurred (version 2 only). */
 #define TM_EVENTS (TM_EVENT_LAST - TM_EVENT_FIRST + 1)

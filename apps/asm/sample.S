@@ -40,4 +40,23 @@ sampler tm_sample, saved=8
     sw      s3, SHOT_READ_BEFORE(s0)
     sw      a0, SHOT_READ_AFTER(s0)
 end_sampler tm_sample, s6, s7
+
+/* void tm_sample_passes(struct tm_shot *shot): as above, with as many calls as shot->passes says */
+sampler tm_sample_passes, saved=8
+    lw      s1, SHOT_BODY(s0)
+    lw      s2, SHOT_ARG(s0)
+    lw      s3, SHOT_PASSES(s0)
+    read_counters
+    sw      a0, SHOT_READ_BEFORE(s0)
+    mv      s4, a1
+    mv      s5, a2
+    call_body_often s1, s2, s3, s6, s7
+    read_counters
+
+    sub     s4, a1, s4
+    sub     s5, a2, s5
+    sw      s4, SHOT_CYCLES(s0)
+    sw      s5, SHOT_INSTRET(s0)
+    sw      a0, SHOT_READ_AFTER(s0)
+end_sampler tm_sample_passes, s6, s7
 #endif

@@ -34,4 +34,19 @@ sampler tm_sample, saved=7
     sub     s4, a0, s4
     sw      s4, SHOT_CYCLES(s0)
 end_sampler tm_sample, s5, s6
+
+/* void tm_sample_passes(struct tm_shot *shot): as above, with as many calls as shot->passes says */
+sampler tm_sample_passes, saved=8
+    lw      s1, SHOT_BODY(s0)
+    lw      s2, SHOT_ARG(s0)
+    lw      s3, SHOT_COUNTER(s0)
+    lw      s7, SHOT_PASSES(s0)
+    read_counter
+    mv      s4, a0
+    call_body_often s1, s2, s7, s5, s6
+    read_counter
+
+    sub     s4, a0, s4
+    sw      s4, SHOT_CYCLES(s0)
+end_sampler tm_sample_passes, s5, s6
 #endif

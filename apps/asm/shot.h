@@ -12,12 +12,14 @@
 #define SHOT_COUNTER 8
 #define SHOT_CYCLES 12
 #define SHOT_RESULT 16
+#define SHOT_PASSES 24
 #else
 #define SHOT_CYCLES 8
 #define SHOT_INSTRET 12
 #define SHOT_READ_BEFORE 16
 #define SHOT_READ_AFTER 20
 #define SHOT_RESULT 24
+#define SHOT_PASSES 32
 #endif
 
 #ifndef __ASSEMBLER__
@@ -41,6 +43,7 @@ struct tm_shot {
     uint32_t read_after;
 #endif
     uint32_t result[2]; /* a0 and a1 as the body left them */
+    uint32_t passes;    /* how often tm_sample_passes() calls it */
 };
 
 #define TM_SHOT_HAS(field, offset)                                                                 \
@@ -49,6 +52,7 @@ TM_SHOT_HAS(body, SHOT_BODY);
 TM_SHOT_HAS(arg, SHOT_ARG);
 TM_SHOT_HAS(cycles, SHOT_CYCLES);
 TM_SHOT_HAS(result, SHOT_RESULT);
+TM_SHOT_HAS(passes, SHOT_PASSES);
 #if TM_ABI == 1
 TM_SHOT_HAS(counter, SHOT_COUNTER);
 #else

@@ -30,6 +30,8 @@ static void print_bench(const struct tm_run *run) {
     begin_record(run, "bench");
     tm_record_number(&out, "inner", bench->inner);
     tm_record_number(&out, "n", run->samples);
+    if (run->passes)
+        tm_record_number(&out, "passes", run->passes);
     if (bench->by == TM_BY_READING)
         tm_record_words(&out, "by=reading");
     if (bench->by == TM_BY_MARK) {
@@ -46,6 +48,12 @@ static void print_series(const char *kind, const uint32_t *first, uint32_t count
     tm_record_end(&out);
 }
 
+/* The series of one number of passes. */
+static void print_passes(const struct tm_passes *passes, const char *cycles, const char *instret) {
+    print_series(cycles, &passes->samples->cycles, passes->taken);
+    print_series(instret, &passes->samples->instret, passes->taken);
+}
+
 static void print_events(void) {
     tm_record(&out, "data events");
     for (uint32_t i = 0; i < TM_EVENTS; i++)
@@ -53,7 +61,7 @@ static void print_events(void) {
     tm_record_end(&out);
 }
 
-static void print_row(const struct tm_run *run, uint32_t taken, bool events) {
+static void print_row(const struct tm_run *run, uint32_t taken, bool passes, bool events) {
     if (run->skip_reason) {
         begin_record(run, "skip");
         tm_record_quoted(&out, "reason", run->skip_reason);
@@ -69,6 +77,10 @@ static void print_row(const struct tm_run *run, uint32_t taken, bool events) {
             return;
         print_series("data cycles", &tm_samples->cycles, taken);
         print_series("data instret", &tm_samples->instret, taken);
+        if (passes) {
+            print_passes(&tm_passes[TM_SHORT], "data short_cycles", "data short_instret");
+            print_passes(&tm_passes[TM_LONG], "data long_cycles", "data long_instret");
+        }
         if (events)
             print_events();
     }
@@ -103,24 +115,34 @@ static bool uses(enum tm_by by) {
     return !tm_app.n_benches && by != TM_BY_MARK;
 }
 
+/* Likewise, passes. */
+static bool takes_passes(void) {
+    for (uint32_t i = 0; i < tm_app.n_benches; i++)
+        if (is_of_this_scene(tm_app.benches[i]) && tm_app.benches[i]->passes)
+            return true;
+    return !tm_app.n_benches;
+}
+
 static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS_MAX]) {
     struct tm_run run = {
         .bench = bench,
         .value = {value[0], value[1]},
         .samples = most(bench->samples),
+        .passes = takes_passes() ? bench->passes : 0,
         .expect = bench->expect,
         .to = bench->to,
         .shot = {.body = bench->body},
     };
     uint32_t taken = 0;
-    bool events = false;
+    bool passes = false, events = false;
     if (is_possible(&run) && perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
         taken = tm_take_samples(&run);
+        passes = taken && run.passes && tm_take_passes(&run);
         events = taken && uses(TM_BY_SAMPLER) && tm_count_events(&run);
         if (bench->finish)
             bench->finish(&run);
     }
-    print_row(&run, taken, events);
+    print_row(&run, taken, passes, events);
 }
 
 /* The i-th value of a parameter; without names the index of a name is the name's stand-in. */

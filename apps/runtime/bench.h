@@ -49,6 +49,7 @@ struct tm_bench {
     uint32_t samples; /* how many, at most TM_SAMPLES_MAX */
     uint32_t inner;   /* operations in a sample */
     enum tm_by by;
+    uint32_t passes;  /* of the body, whose slope is measured besides; 0: none */
     uint32_t scene;   /* in which it runs; 0: where the app stands alone */
     uint32_t scenes;  /* 1: all values there; else its first parameter's i-th in `scene` + i */
     const char *skip; /* why it is not even tried on this version */
@@ -87,6 +88,7 @@ struct tm_run {
     const struct tm_bench *bench;
     uint32_t value[TM_PARAMS_MAX]; /* of its parameters: a number, or the index of a name */
     uint32_t samples;              /* how many */
+    uint32_t passes;               /* as the bench has it, if any row of this boot has */
     uint32_t expect;
     const char *to;      /* the mark where a sample ends, by the simulator's clock */
     struct tm_shot shot; /* its body and arg are setup's to change; result is the last sample's */

@@ -6,6 +6,7 @@
 #define ENOUGH (1 + TM_STEADY_WINDOW)
 
 struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
+struct tm_passes tm_passes[TM_LENGTHS];
 uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES];
 
 /* Did the body return what it should? */
@@ -37,7 +38,10 @@ static bool take(struct tm_run *run) {
         return false;
     if (run->bench->sample)
         return run->bench->sample(run);
-    tm_sample(&run->shot);
+    if (run->shot.passes)
+        tm_sample_passes(&run->shot);
+    else
+        tm_sample(&run->shot);
     return readings_are_good(run, TOCK_SUCCESS_U32_U32, TOCK_SUCCESS_U32_U32) && body_is_good(run);
 }
 
@@ -46,42 +50,59 @@ static bool may_stop_early(const struct tm_run *run) {
     return tm_link.steady_stop && !bench->all_samples && bench->by != TM_BY_MARK;
 }
 
-/* The first pass takes cycles, on version 2 instret too. */
-static uint32_t take_all(struct tm_run *run) {
+/* Cycles, on version 2 instret too. How many samples there are, 0 where one was no good. */
+static uint32_t take_first(struct tm_run *run, struct tm_sample_pair *samples, uint32_t most) {
     uint32_t taken = 0;
-    while (taken < run->samples) {
+    while (taken < most) {
         if (!take(run))
             return 0;
-        tm_samples[taken].cycles = run->shot.cycles;
-        tm_samples[taken].instret = TM_BY_ABI(0, run->shot.instret);
-        if (++taken == ENOUGH && may_stop_early(run) &&
-            tm_series_repeats(tm_samples + 1, taken - 1))
+        samples[taken].cycles = run->shot.cycles;
+        samples[taken].instret = TM_BY_ABI(0, run->shot.instret);
+        if (++taken == ENOUGH && may_stop_early(run) && tm_series_repeats(samples + 1, taken - 1))
             break;
     }
     return taken;
 }
 
 #if TM_ABI == 1
-/* One counter a sample: the second pass takes as many of the other. */
-uint32_t tm_take_samples(struct tm_run *run) {
+/* One counter a sample: the second time as many of the other. */
+static uint32_t take_all(struct tm_run *run, struct tm_sample_pair *samples, uint32_t most) {
     run->shot.counter = TM_PERF_CYCLES;
-    uint32_t taken = take_all(run);
+    uint32_t taken = take_first(run, samples, most);
     run->shot.counter = TM_PERF_INSTRET;
     for (uint32_t i = 0; i < taken && run->bench->by != TM_BY_MARK; i++) {
         if (!take(run))
             return 0;
-        tm_samples[i].instret = run->shot.cycles;
+        samples[i].instret = run->shot.cycles;
     }
     return taken;
 }
+#else
+static uint32_t take_all(struct tm_run *run, struct tm_sample_pair *samples, uint32_t most) {
+    return take_first(run, samples, most);
+}
+#endif
 
+uint32_t tm_take_samples(struct tm_run *run) { return take_all(run, tm_samples, run->samples); }
+
+bool tm_take_passes(struct tm_run *run) {
+    uint32_t most = run->samples < TM_PASS_SAMPLES ? run->samples : TM_PASS_SAMPLES;
+    bool good = true;
+    for (uint32_t i = 0; i < TM_LENGTHS && good; i++) {
+        run->shot.passes = 1 + (i + 1) * run->passes;
+        tm_passes[i].taken = take_all(run, tm_passes[i].samples, most);
+        good = tm_passes[i].taken;
+    }
+    run->shot.passes = 0;
+    return good;
+}
+
+#if TM_ABI == 1
 bool tm_count_events(struct tm_run *run) {
     (void)run;
     return false;
 }
 #else
-uint32_t tm_take_samples(struct tm_run *run) { return take_all(run); }
-
 /* The first one brings this way of sampling into the cache, and is dropped. */
 bool tm_count_events(struct tm_run *run) {
     uint32_t counts[TM_EVENTS];

@@ -16,6 +16,9 @@ from tockmark.result.model import Result, Row
 from tockmark.suite.catalogue import Catalogue, label
 
 LEAST = 4  # sizes make a sweep
+FROM = (
+    1024  # bytes: a sweep of what is moved is fitted from here up, where its ends no longer count
+)
 BEND_SIDE = 3  # sizes on either side of a bend
 BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
 BEND_CHANGE = 0.05  # and change the slope by at least this share
@@ -44,7 +47,9 @@ def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
             same = [row for row in rows if row.id == id_]
             parameter = _swept(same)
             if parameter:
-                found += _of_id(section, same, parameter)
+                known = catalogue.benchmarks.get(id_)
+                moved = known is not None and known.bytes == parameter
+                found += _of_id(section, same, parameter, FROM if moved else 0)
     return found
 
 
@@ -59,13 +64,13 @@ def _swept(rows: Sequence[Row]) -> str | None:
     return best if best is not None and counts[best] >= LEAST else None
 
 
-def _of_id(section: str, rows: list[Row], parameter: str) -> list[Sweep]:
-    """One sweep for each setting of the other parameters."""
+def _of_id(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
+    """One sweep for each setting of the other parameters, of sizes from `least` on."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
         others = {name: value for name, value in row.params.items() if name != parameter}
         size, cycles = row.params[parameter], row.per_op
-        if isinstance(size, int) and cycles is not None:
+        if isinstance(size, int) and size >= least and cycles is not None:
             groups.setdefault(label(row.id, others), []).append((size, cycles))
     found = []
     for name, points in groups.items():

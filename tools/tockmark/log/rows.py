@@ -13,8 +13,10 @@ from tockmark.suite.catalogue import Params, Reader, RowKey, row_key
 Clock = Literal["core", "sim"]
 
 SERIES = ("cycles", "instret")
+LENGTHS = ("short", "long")  # 1 + n calls of the body in a sample, and 1 + 2 n
+PASSES = tuple(f"{length}_{name}" for length in LENGTHS for name in SERIES)
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
-HOW = ("by", "clock", "from", "to")  # what a bench record may add at its end
+HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
 
 
 @dataclass
@@ -28,6 +30,7 @@ class RawRow:
     asked: int
     clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
     by: Reader = "sampler"  # what reads the core's counters
+    passes: int = 0  # n of the series of several passes; 0: there are none
     series: dict[str, list[int]] = field(default_factory=dict)
     events: dict[int, list[int]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
@@ -37,7 +40,8 @@ class RawRow:
 
     def whole(self) -> bool:
         """Has every series that it should: the simulator counts no instructions."""
-        return set(self.series) == (set(SERIES) if self.clock == "core" else {"cycles"})
+        wanted = set(SERIES) if self.clock == "core" else {"cycles"}
+        return set(self.series) == wanted | (set(PASSES) if self.passes else set())
 
 
 @dataclass(frozen=True)
@@ -206,12 +210,13 @@ def _bench(app: App, record: Record) -> None:
         raise ValueError("clock is sim, if it is given")
     if how.get("by", "reading") != "reading":
         raise ValueError("by is reading, if it is given")
-    if "by" in how and "clock" in how:
-        raise ValueError("nothing reads the simulator's clock")
+    if len({"by", "clock", "passes"} & how.keys()) > 1:
+        raise ValueError("a row is by=reading, or clock=sim, or has passes")
     row = RawRow(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
     if any((key in how) != ("clock" in how) for key in ("from", "to")):
         raise ValueError("clock=sim, from and to belong together")
     row.clock = "sim" if "clock" in how else "core"
+    row.passes = _count(how["passes"], "passes") if "passes" in how else 0
     row.by = "reading" if "by" in how else "sampler"
     if any(row.key() == other.key() for other in app.rows):
         raise ValueError(f"{id_} was measured before; the first is kept")
@@ -221,10 +226,12 @@ def _bench(app: App, record: Record) -> None:
 
 def _data(app: App, record: Record) -> None:
     name, *runs = record.words
-    if name not in (*SERIES, "events"):
+    if name not in (*SERIES, *PASSES, "events"):
         raise ValueError(f"unknown series {name!r}")
     if app.open is None:
         raise ValueError(f"{name} does not count: something was lost between it and its bench")
+    if name in PASSES and not app.open.passes:
+        raise ValueError(f"{name} of a row without passes")
     if name in app.open.series or (name == "events" and app.open.events):
         raise ValueError(f"{name} came twice")
     if name == "events":
@@ -236,7 +243,9 @@ def _data(app: App, record: Record) -> None:
     samples = expand(" ".join(runs))
     if len(samples) > app.open.asked:
         raise ValueError(f"{len(samples)} samples of {name}, but {app.open.asked} were asked for")
-    if any(len(samples) != len(other) for other in app.open.series.values()):
+    length = name.rpartition("_")[0]
+    others = [s for other, s in app.open.series.items() if other.rpartition("_")[0] == length]
+    if any(len(samples) != len(other) for other in others):
         raise ValueError(f"{name} has another number of samples than the series before")
     app.open.series[name] = samples
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tockmark import __version__
-from tockmark.log.rows import SERIES, App, Booted, Measured, RawRow
+from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
@@ -82,7 +82,7 @@ def build(
         elif name == "failed":
             problems.append(f"{absent.boot}: {absent.name} failed, too: {absent.why}")
         elif name == "missing" and there is not None:  # for one of its series is not
-            lacks = " and ".join(one for one in SERIES if there.series(one) is None)
+            lacks = " and ".join(there.lacks)
             problems.append(f"{absent.boot}: {absent.name} lacks {lacks}")
     return Result(
         provenance=Provenance(
@@ -122,6 +122,7 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
         inner=row.inner,
         reads=0 if row.clock == "sim" else 1,  # nothing reads the simulator's clock
         by=row.by,
+        passes=row.passes,
         clock=row.clock,
         faults=tuple(row.faults),
     )

@@ -70,7 +70,10 @@ def allowance(icache: bool | None, reading: Series | None) -> float:
 
 def controls_of(row: Row) -> list[Control]:
     """The controls that a row is: of its cycles, and of each event."""
-    found = {"cycles": row.cycles} | {f"event {n}": one for n, one in row.events.items()}
+    found: dict[str, Series | None] = {"cycles": row.cycles and row.cycles.one_shot}
+    if row.cycles and row.cycles.is_slope:
+        found["cycles of a pass"] = row.cycles
+    found |= {f"event {n}": one for n, one in row.events.items()}
     reading = row.cycles.reading.median if row.cycles and row.cycles.reading else None
     return [
         Control(row.id, row.boot, row.icache, what, one.nets, reading or 0)

@@ -194,6 +194,8 @@ def _check(row: Row) -> None:
             raise RefusedError(
                 f"row {row.name}: net {name} is stated as {stated:g}, samples say {series.own}"
             )
+        if (slope := series.slope) and max(len(slope.short), len(slope.long)) > row.asked:
+            raise RefusedError(f"row {row.name}: more samples of several passes than asked")
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
             raise RefusedError(

@@ -2,16 +2,17 @@
 """A row as the result file keeps it, its samples run-length encoded: made from what the model has,
 and the other way round."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from msgspec import field
 
 from tockmark.log.protocol import compress, expand
-from tockmark.log.rows import EVENTS, SERIES, Clock
+from tockmark.log.rows import EVENTS, LENGTHS, PASSES, SERIES, Clock
 from tockmark.result.model import Row, Series
 from tockmark.result.provenance import Count, Figure, Part, Positive, Published, SomeParams
+from tockmark.result.slope import Slope
 from tockmark.result.strict import RefusedError
 from tockmark.suite.catalogue import OVERHEADS, Reader
 
@@ -23,6 +24,10 @@ class Taken(Part, frozen=True):
 
     cycles: str | None = None
     instret: str | None = None
+    short_cycles: str | None = None
+    short_instret: str | None = None
+    long_cycles: str | None = None
+    long_instret: str | None = None
 
 
 class Kept(Part, frozen=True):
@@ -36,10 +41,15 @@ class Kept(Part, frozen=True):
     icache: bool | None = None
     inner: Positive = 1
     reads: Count = 1
+    passes: Count = 0
     by: Reader = "sampler"
     clock: Clock = "core"
     cycles: str | None = None
     instret: str | None = None
+    short_cycles: str | None = None  # of 1 + passes calls of the body, with a cold one, too
+    short_instret: str | None = None
+    long_cycles: str | None = None  # of 1 + 2 * passes
+    long_instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
     stated: dict[Counter, Figure] = field(default_factory=dict)  # net, without samples
     faults: tuple[str, ...] = ()
@@ -55,17 +65,26 @@ def assembled(rows: Sequence[tuple[Kept, Layouts]], clock_hz: int | None) -> Ite
     """Rows from what is kept of them and their samples: each with what its boot says that readings
     of its kind cost, the first that says so."""
     readings = {
-        (kept.id, kept.boot, kept.icache): found
+        (kept.id, kept.boot, kept.icache): (kept, found)
         for kept, found in reversed(rows)
         if kept.id in OVERHEADS.values()
     }
     for kept, found in rows:
-        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), ())
+        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), (kept, ()))
         yield _assembled(kept, found, reading, clock_hz)
 
 
-def _assembled(kept: Kept, samples: Layouts, readings: Layouts, clock_hz: int | None) -> Row:
-    """A row from what is kept of it, its samples, and those of its boot's readings."""
+def _slope(kept: Kept, samples: Samples, name: str | int) -> Slope | None:
+    """That of one counter, if there are samples of both lengths."""
+    short, long = (samples.get(f"{length}_{name}") for length in LENGTHS)
+    return Slope(short, long, kept.passes) if short and long and kept.passes else None
+
+
+def _assembled(
+    kept: Kept, samples: Layouts, reading: tuple[Kept, Layouts], clock_hz: int | None
+) -> Row:
+    """A row from what is kept of it, its samples, and the same of its boot's readings."""
+    overhead, readings = reading
     reads = 0 if kept.id in OVERHEADS.values() else kept.reads
     layouts = [0, *(n for n, found in enumerate(samples) if n and found)]
 
@@ -74,10 +93,11 @@ def _assembled(kept: Kept, samples: Layouts, readings: Layouts, clock_hz: int | 
         stated = None if layout else kept.stated.get(name)  # type: ignore[call-overload]
         if taken is None and stated is None:
             return None
-        cost = readings[layout].get(name) if reads and layout < len(readings) else None
-        cold = name in SERIES
-        read = Series(cost, has_cold=cold) if cost else None
-        return Series(taken or (), kept.inner, reads, read, stated, cold)
+        read = readings[layout] if reads and layout < len(readings) else {}
+        cost, cold = read.get(name), name in SERIES
+        empty = Series(cost, has_cold=cold, slope=_slope(overhead, read, name)) if cost else None
+        own = _slope(kept, samples[layout], name)
+        return Series(taken or (), kept.inner, reads, empty, stated, cold, slope=own)
 
     def series(name: str | int) -> Series | None:
         base = one(name, 0)
@@ -93,6 +113,7 @@ def _assembled(kept: Kept, samples: Layouts, readings: Layouts, clock_hz: int | 
         asked=kept.asked,
         inner=kept.inner,
         reads=kept.reads,
+        passes=kept.passes,
         by=kept.by,
         clock=kept.clock,
         cycles=series("cycles"),
@@ -123,7 +144,7 @@ def expanded(kept: Kept) -> Layouts:
 
 
 def _samples(taken: Part) -> Samples:
-    texts = {name: getattr(taken, name) for name in SERIES}
+    texts = {name: getattr(taken, name) for name in (*SERIES, *PASSES)}
     return {name: tuple(expand(text)) for name, text in texts.items() if text is not None}
 
 
@@ -139,9 +160,10 @@ def kept_of(row: Row, layouts: int) -> Kept:
         icache=row.icache,
         inner=row.inner,
         reads=row.reads,
+        passes=row.passes,
         by="reading" if row.by == "reading" else "sampler",  # as below
         clock="sim" if row.clock == "sim" else "core",  # that very default, which is left out
-        **{name: compress(list(one.samples)) for name, one in taken.items() if one.samples},
+        **_texts(taken),
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
         stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]
         faults=row.faults,
@@ -155,14 +177,25 @@ def _further(row: Row, layouts: int) -> tuple[Taken, ...]:
     places = {layout: place for place, layout in enumerate(row.layouts)}
     return tuple(
         Taken(
-            **{
-                name: compress(list(series.further[places[layout] - 1].samples))
-                for name in SERIES
-                if layout in places and (series := row.series(name)) is not None
-            }
+            **_texts(
+                {
+                    name: series.further[places[layout] - 1]
+                    for name in SERIES
+                    if layout in places and (series := row.series(name)) is not None
+                }
+            )
         )
         for layout in range(1, layouts)
     )
+
+
+def _texts(taken: Mapping[str, Series]) -> dict[str, str]:
+    """The samples of one layout, encoded, by the names of the fields."""
+    found = {name: one.samples for name, one in taken.items()}
+    for name, one in taken.items():
+        if one.slope:
+            found |= {f"{length}_{name}": getattr(one.slope, length) for length in LENGTHS}
+    return {name: compress(list(samples)) for name, samples in found.items() if samples}
 
 
 def _run(samples: tuple[int, ...]) -> str:

@@ -24,7 +24,7 @@ import msgspec
 from tockmark.log.rows import SERIES, Clock
 from tockmark.result.control import Control, allowance, controls_of
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
-from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
+from tockmark.result.series import Series as Series
 from tockmark.suite.catalogue import (
     CONTROLS,
     OF_BOOT,
@@ -45,99 +45,6 @@ Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
 
 
 @dataclass(frozen=True)
-class Series:
-    """What one counter counted in each sample of a row, the cold one first.
-
-    `reading` is that of time.read (or time.reading) in the same boot; None for these themselves, or
-    if it is lost.
-    """
-
-    samples: tuple[int, ...]  # none if only `stated` is known
-    inner: int = 1  # operations in a sample
-    reads: float = 0  # pairs of readings in a sample, whose cost comes off
-    reading: "Series | None" = None
-    stated: float | None = None  # the net that was published without its samples
-    has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself
-    further: tuple["Series", ...] = ()  # the same in the further layouts that have this row
-
-    @cached_property
-    def stats(self) -> Stats | None:
-        """Of the samples as they are; None if there are none."""
-        return summarise(self.samples) if self.samples else None
-
-    @cached_property
-    def steady(self) -> tuple[int, ...]:
-        return tuple(steady(self.samples)) if self.has_cold else self.samples
-
-    @cached_property
-    def median(self) -> float | None:
-        return median(self.steady) if self.samples else None
-
-    @cached_property
-    def overhead(self) -> float | None:
-        """What the readings cost; None if that is not known."""
-        if not self.reads:
-            return 0
-        cost = self.reading.median if self.reading else None
-        return self.reads * cost if cost is not None else None
-
-    @cached_property
-    def own(self) -> float | None:
-        """The net in this layout alone: counts of one sample, signed; None if the cost of the
-        readings is not known."""
-        return self.stated if self.median is None else self.net_of(self.median)
-
-    @cached_property
-    def nets(self) -> tuple[float, ...]:
-        """The net in each layout that has it, this one first; none if it is not known here."""
-        if self.own is None:
-            return ()
-        return self.own, *(one.own for one in self.further if one.own is not None)
-
-    @cached_property
-    def net(self) -> float | None:
-        """The median over the layouts: counts of one sample."""
-        return median(self.nets) if len(self.nets) > 1 else self.own
-
-    def at(self, places: Sequence[int]) -> "Series":
-        """The same in some of its layouts, by their places here: the first leads the others."""
-        every = (replace(self, further=()), *self.further)
-        first, *others = (every[place] for place in places)
-        return replace(first, further=tuple(others))
-
-    def net_of(self, counts: float) -> float | None:
-        """The counts of any one sample, net in the same way."""
-        return plain(counts - self.overhead) if self.overhead is not None else None
-
-    @property
-    def per_op(self) -> float | None:
-        """Net counts of one operation: what samples of another make can be compared by."""
-        return self.net / self.inner if self.net is not None else None
-
-    def per_op_of(self, counts: float) -> float | None:
-        """The same of any one sample."""
-        net = self.net_of(counts)
-        return net / self.inner if net is not None else None
-
-    @property
-    def repeats(self) -> bool:
-        """Whether the samples come to repeat themselves, or are too few to tell."""
-        return tail(self.steady) != (None, None)
-
-    def exact(self, simulated: bool) -> bool:
-        """Whether the net is known without doubt: all samples are equal; or on a simulator, which
-        would give the same ones again, they come to repeat themselves, or there is but one, as of a
-        boot. Likewise the readings'."""
-        if self.stats is None:
-            return True
-        settled = self.stats.settled is not None or self.stats.n == 1
-        own = self.stats.period == 1 or (simulated and settled)
-        if self.further or not own:
-            return False
-        return self.reading is None or not self.reads or self.reading.exact(simulated)
-
-
-@dataclass(frozen=True)
 class Row:
     """One benchmark with one set of parameters and one cache setting, as measured in one boot."""
 
@@ -149,6 +56,7 @@ class Row:
     asked: int  # samples
     inner: int = 1
     reads: int = 1
+    passes: int = 0  # n of the series of 1 + n and 1 + 2 n passes; 0: there are none
     by: Reader = "sampler"
     clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
     cycles: Series | None = None
@@ -193,6 +101,19 @@ class Row:
         """`cycles` or `instret`."""
         found: Series | None = getattr(self, name)
         return found
+
+    @property
+    def one_shot(self) -> "Row":
+        """The same without slopes."""
+        both = {name: one.one_shot for name in SERIES if (one := self.series(name)) is not None}
+        return replace(self, **both)  # type: ignore[arg-type]
+
+    @property
+    def lacks(self) -> list[str]:
+        """The names of the series that it should have and has not."""
+        gone = [name for name in SERIES if self.series(name) is None]
+        short = [n for n in SERIES if (one := self.series(n)) and self.passes and not one.slope]
+        return [*gone, *(f"{name} of several passes" for name in short)]
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -283,10 +204,17 @@ def microseconds(cycles: float, clock_hz: int) -> float:
     return cycles * 1e6 / clock_hz
 
 
+def alike(base: Row, row: Row) -> tuple[Row, Row]:
+    """Both with figures of one kind: slopes if both have them, else of single passes."""
+    both = [one.cycles is not None and one.cycles.is_slope for one in (base, row)]
+    return (base, row) if all(both) else (base.one_shot, row.one_shot)
+
+
 def ratio(base: Row | None, row: Row | None) -> float | None:
     """What a row costs by another, an operation each; None unless both are sound and above zero."""
     if base is None or row is None or not (base.sound and row.sound):
         return None
+    base, row = alike(base, row)
     below, above = base.per_op, row.per_op
     return above / below if below and above and below > 0 and above > 0 else None
 

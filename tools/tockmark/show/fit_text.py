@@ -4,7 +4,7 @@
 from dataclasses import asdict
 from itertools import groupby
 
-from tockmark.judge.fit import Sweep
+from tockmark.judge.fit import FROM, Sweep
 from tockmark.show import text
 
 NAME = 34
@@ -14,6 +14,7 @@ LEGEND = [
     "net cycles of one operation = intercept + slope x size. One size is held out of the fit:",
     "off is what was measured there less what the line says. sd: of the residuals. bend: the",
     "size from which on another slope fits much better, and the slopes before and behind it.",
+    f"Sizes of what is moved count from {FROM} bytes up.",
 ]
 
 

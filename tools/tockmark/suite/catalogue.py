@@ -60,6 +60,8 @@ class Benchmark(Entry, frozen=True):
     bodies: tuple[str, ...] = ()  # its procedures in assembly, for the apps' build
     skip_v1: str | None = None  # why it cannot be on version 1 of the interface
     by: By = "sampler"
+    passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
+    distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
 
     @property
     def group(self) -> str:
@@ -156,6 +158,11 @@ class Catalogue:
         """Where a row stands in a table, whether the catalogue knows it or not."""
         known = self.benchmarks.get(id_)
         return known.section if known else STRANGERS
+
+    def is_distribution(self, id_: str, icache: bool | None) -> bool:
+        """Whether no one figure is this row's with this cache setting: it is shown, not judged."""
+        known = self.benchmarks.get(id_)
+        return known is not None and known.distribution == "cached" and icache is not False
 
     def moved(self, id_: str, params: Params) -> int | None:
         """The bytes that a sample of this row moves, if it moves any."""

@@ -11,7 +11,7 @@ from tockmark.cli import app
 from tockmark.judge import fit
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import exit_code, made, steady
 
 
@@ -79,6 +79,14 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     for only, code in (("a.x", 0), ("a.x:n=3", 2), ("a.y", 2)):
         done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json"), "--only", only])
         assert exit_code(done) == code
+
+
+def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
+    """Below, a copy's ends count: here as much as if a byte cost nothing."""
+    nets = {32: 700, 512: 700, 1024: 1100, 2048: 2124, 4096: 4172, 8192: 8268}
+    rows = {f"mem.copy_asm size={size}": steady(net) for size, net in nets.items()}
+    (found,) = fit.sweeps(made(load(), rows), load())
+    assert (found.sizes, found.line.slope, found.line.intercept) == (4, 1, 76)
 
 
 def test_a_row_with_an_error_is_no_part_of_a_line(catalogue: Catalogue) -> None:

@@ -195,3 +195,46 @@ def test_the_simulators_clock_gives_its_own_samples() -> None:
     assert (fail.kind, "no mark upcall" in fail.why) == ("fail", True)
     (skip,) = apps(measured([begin, *rest]))["a"].no_rows
     assert skip.kind == "skip"
+
+
+PASSES = [
+    "begin proto=1 apps=1",
+    "bench a.b inner=1 n=20 passes=4",
+    "data cycles 9*20",
+    "data instret 5*20",
+    "data short_cycles 50*3",
+    "data short_instret 30*3",
+    "data long_cycles 90*4",
+    "data long_instret 60*4",
+    "end ok",
+]
+
+
+def test_series_of_several_passes() -> None:
+    """Both counters of one length have as many samples; the lengths need not."""
+    found = measured(encoded("a", PASSES))
+    assert not found.problems
+    (row,) = rows(found)
+    assert (row.passes, row.series["short_cycles"], len(row.series["long_instret"])) == (
+        4,
+        [50] * 3,
+        4,
+    )
+    assert row.whole()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (" passes=4", "", "short_cycles of a row without passes"),
+        ("passes=4", "passes=0", "passes=0 is not a positive number"),
+        ("passes=4", "passes=4 by=reading", "by=reading, or clock=sim, or has passes"),
+        ("data long_instret 60*4", "data long_instret 60*3", "another number of samples"),
+        ("data long_instret", "data longer_instret", "unknown series 'longer_instret'"),
+    ],
+)
+def test_passes_that_cannot_be(old: str, new: str, says: str) -> None:
+    records = [record.replace(old, new) for record in PASSES]
+    found = measured(encoded("a", records))
+    assert any(says in str(problem) for problem in found.problems)
+    assert not any(row.passes and row.whole() for row in rows(found))

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Slopes over passes: what one more costs, whatever a sample has besides."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.result import file
+from tockmark.result.build import Context, build
+from tockmark.result.model import Result, Row, ratio
+from tockmark.result.series import Series
+from tockmark.result.slope import Slope
+from tockmark.suite.catalogue import load
+
+small = st.integers(0, 10_000)
+
+
+def repeated(count: int) -> tuple[int, ...]:
+    return (count + 99, *[count] * 8)
+
+
+@given(st.integers(1, 64), small, small, small, small, small)
+def test_all_that_is_in_both_lengths_drops_out(
+    passes: int, body: int, loop: int, once: int, other: int, cold: int
+) -> None:
+    """Readings, the first pass, what another kernel costs; and the loop, by the empty body's."""
+    short, long = 1 + passes, 1 + 2 * passes
+    own = Slope(
+        repeated(once + cold + short * (body + loop)),
+        repeated(once + cold + long * (body + loop)),
+        passes,
+    )
+    empty = Slope(repeated(other + 3 * loop), repeated(other + 5 * loop), 2)
+    reading = Series(repeated(other), slope=empty)
+    found = Series(repeated(once + cold + body), 1, 1, reading, slope=own)
+    assert found.own == body
+    assert found.once == once + cold + body - other
+    assert found.fixed == once + cold - other
+    assert found.one_shot.net == found.once
+
+
+def made(passes: bool = True, factor: int = 1) -> Result:
+    read = RawRow("call", "time.read", {}, 1, 9, series={"cycles": [200] * 9, "instret": [9] * 9})
+    row = RawRow("call", "call.void", {}, 16, 9, series={"cycles": [301] * 9, "instret": [9] * 9})
+    for one, step in ((read, 10), (row, 10 + 80 * factor)) if passes else ():
+        one.passes = 4
+        for length, calls in (("short", 5), ("long", 9)):
+            one.series[f"{length}_cycles"] = [250 + step * calls] * 9
+            one.series[f"{length}_instret"] = [9] * 9
+    boot = Booted("call", True, "call", {"call": App("call", {"apps": "1"}, [read, row])})
+    return build(Measured([boot]), load(), Context(), expected=())
+
+
+def body(result: Result) -> Row:
+    return result.rows[1]
+
+
+def test_like_is_compared_with_like() -> None:
+    """The slope of 80 cycles is 2 by one of 40; by a result without slopes a pass of 101 is 1."""
+    assert ratio(body(made()), body(made(factor=2))) == 2
+    assert ratio(body(made()), body(made(passes=False))) == 1
+    assert ratio(body(made(passes=False)), body(made(factor=2))) == 1
+
+
+def test_time_read_is_as_measured(tmp_path: Path) -> None:
+    result = made()
+    assert [row.net for row in result.rows] == [200, 80]
+    (tmp_path / "r.json").write_text(file.text(result))
+    assert file.load(tmp_path / "r.json") == result
+
+
+def test_a_row_that_lost_a_series_says_which() -> None:
+    row = body(made())
+    assert row.cycles is not None
+    assert row.lacks == []
+    assert replace(row, cycles=row.cycles.one_shot).lacks == ["cycles of several passes"]
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_a_slope_is_exact_if_either_length_repeats(simulated: bool) -> None:
+    def slope(*steady: int) -> Slope:
+        return Slope((9, *steady), (9, *[7] * 8), 1)
+
+    assert slope(*[5] * 8).exact(simulated)
+    assert slope(*[5, 6] * 4).exact(simulated) == simulated
+    assert not slope(*range(8)).exact(simulated)
