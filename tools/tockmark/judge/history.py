@@ -44,7 +44,7 @@ NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
 LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier
 
 
-Net = Annotated[float, Meta(ge=0, le=MAX_COUNT)]  # of sound rows: none is below zero
+Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # as a row that is near zero may be
 
 
 class Kept(Part, frozen=True):

@@ -167,10 +167,10 @@ def is_slope(row: Row) -> bool:
 def _noise(base: Row, new: Row) -> float:
     """What an app's own row says of the noise with the cache on: the logarithm that its slope, if
     it is one, differs by; over passes of the same code no cold line shows. One count is none."""
-    nets = base.net, new.net
-    if base.icache is False or not is_slope(base) or not (nets[0] and nets[1]):
+    one, two = base.net or 0, new.net or 0
+    if base.icache is False or not is_slope(base) or min(one, two) <= 0:
         return 0
-    return abs(math.log(nets[1] / nets[0])) if abs(nets[1] - nets[0]) > 1 else 0
+    return abs(math.log(two / one)) if abs(two - one) > 1 else 0
 
 
 def _has_moved(base: Row, new: Row) -> bool:

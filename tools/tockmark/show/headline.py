@@ -43,15 +43,19 @@ def _links(links: tuple[int, int]) -> str:
 
 
 def _instructions(same: Sequence[Moved], judged: Sequence[Row]) -> str:
-    """The count that most rows share stands for all."""
-    counts = Counter(round((change.new - change.base) * row.inner) for row, _, change in same)
-    ((count, _),) = counts.most_common(1)
+    """Of one operation: what most have, or the least that any has."""
+    counts = [round(change.new - change.base) for _, _, change in same]
+    ((common, many),) = Counter(counts).most_common(1)
+    if 2 * many >= len(counts):
+        told = f"{common:+d} instructions"
+    else:
+        told = f"{min(counts, key=abs):+d} instructions or more"
     where = _where(same, [row for row in judged if row.instret])
-    return f"{count:+d} instructions ({_typical(same)}){where}"
+    return f"{told} ({_typical(same)}){where}"
 
 
 def _typical(same: Sequence[Moved]) -> str:
-    """The median change."""
+    """The median change in percent."""
     ratios = [change.ratio for _, _, change in same if change.ratio]
     return text.percent(median(ratios) - 1, sign="+") if ratios else "from or to none"
 

@@ -105,7 +105,7 @@ def test_a_wider_margin_never_makes_a_difference_relevant(
 
 
 def judged(base: Result, new: Result, by: Spread, catalogue: Catalogue) -> tuple[Level, str]:
-    """What gate and compare say of two results: the level, and the first line, which is the same."""
+    """What gate and compare say: the level, and the first line, which is the same."""
     found = gate([("a", base)], ("b", new), load_limits(None, catalogue), catalogue, by)
     compared = compare(base, new, "b", catalogue, Margins(), by)
     text = compare_text.render([("a", base), ("b", new)], [compared]).replace("\n    ", " ")
@@ -150,7 +150,7 @@ def test_pooled_bases_count_a_link_once() -> None:
 
 
 def test_rows_of_the_apps_are_no_findings(catalogue: Catalogue) -> None:
-    """However far they moved with the cache on; without it they tell that something else differs."""
+    """However far they moved with the cache on; without it something else differs."""
     base = made(catalogue, {"loop.empty": steady(1000)}, icache=(True, False))
     on = made(catalogue, {"loop.empty": steady(2000)}, icache=(True,))
     off = made(catalogue, {"loop.empty": steady(1010)}, icache=(False,))
