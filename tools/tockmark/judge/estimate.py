@@ -20,7 +20,7 @@ class Interval:
 def student(z: float, free: int) -> float:
     """What z standard deviations of a normal distribution become where the deviation is estimated
     with so many degrees of freedom: Student's t of the same probability, by its expansion in 1/free
-    (Abramowitz and Stegun 26.7.5), which for a z of 3 is within 1 % from 6 up."""
+    (Abramowitz and Stegun 26.7.5), which for a z of 3.5 is within 2 % from 7 up."""
     if free < 1:
         return math.inf
     return (

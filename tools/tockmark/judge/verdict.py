@@ -25,7 +25,7 @@ from tockmark.judge.value import Value
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import Catalogue
 
-Z = 3.0  # standard deviations to either side; docs/judging.md says why so many
+Z = 3.5  # standard deviations to either side; docs/judging.md says why so many
 ROUNDING = 1e-9  # of logarithms
 SLACK = 2  # counts of a sample that never matter
 SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved

@@ -281,7 +281,7 @@ def test_several_bases_tell_the_noise_between_runs(catalogue: Catalogue) -> None
     worse = ("new", made(catalogue, {"a.x": steady(1101)}))
     found = gate([(str(i), run) for i, run in enumerate(runs)], worse, *rules)
     assert found.exit_code == 0
-    far = ("new", made(catalogue, {"a.x": steady(1400)}))
+    far = ("new", made(catalogue, {"a.x": steady(4000)}))
     found = gate([(str(i), run) for i, run in enumerate(runs)], far, *rules)
     assert found.exit_code == 3
     assert found.findings[0].change is not None

@@ -25,10 +25,10 @@ ONE_PERCENT = Deviation(0.01, 15)
 MANY = 10**6  # degrees of freedom: as good as known
 
 
-@pytest.mark.parametrize(("z", "free"), [(3, 6), (3, 15), (3, 100), (2, 4)])
+@pytest.mark.parametrize(("z", "free"), [(3.5, 7), (3.5, 15), (3.5, 100), (2, 4)])
 def test_students_t_is_that_of_scipy(z: float, free: int) -> None:
     expected = reference.t.isf(reference.norm.sf(z), free)
-    assert student(z, free) == pytest.approx(expected, rel=0.012)
+    assert student(z, free) == pytest.approx(expected, rel=0.02)
     assert student(z, 0) == math.inf
 
 
@@ -47,7 +47,9 @@ def test_more_links_tell() -> None:
         base, new = (Value((net,) * links, links) for net in (1000, 1040))
         found = change(base, new, Deviation(0.01, MANY))
         widths.append(math.log(found.high / found.low))
-    assert widths == pytest.approx([6 * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3)
+    assert widths == pytest.approx(
+        [2 * verdict.Z * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3
+    )
     assert found.verdict(0.01) is Verdict.RELEVANT
     assert found.verdict(0.04) is Verdict.INDETERMINATE
     assert found.verdict(0.06) is Verdict.TRIVIAL
