@@ -20,10 +20,10 @@ from tockmark.judge.factors import Factor
 from tockmark.judge.mean import by_benchmark, counts
 from tockmark.judge.spread import Spread, logs_of
 from tockmark.judge.tables import tables
-from tockmark.judge.value import Value, links_of, value_of
+from tockmark.judge.value import Value, value_of
 from tockmark.judge.verdict import Change, Rule, Verdict, change
 from tockmark.paths import shown
-from tockmark.result.model import Key, Result, Row
+from tockmark.result.model import Key, Result, Row, alike
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.select import Selection, select
 
@@ -213,7 +213,7 @@ def compare(
         mean=_geometric_mean(values, catalogue, margin, known),
         margin=margin,
         rule=rule,
-        links=(links_of(base), links_of(new)),
+        links=(base.links, new.links),
     )
 
 
@@ -235,7 +235,7 @@ def pair_up(base: Result, new: Result) -> Pairs:
         one = {(*key[:2], None): row for key, row in one.items()}
         two = {(*key[:2], None): row for key, row in two.items()}
     return Pairs(
-        [(row, two[key]) for key, row in one.items() if key in two],
+        [alike(row, two[key]) for key, row in one.items() if key in two],
         [row for key, row in one.items() if key not in two],
         [row for key, row in two.items() if key not in one],
     )

@@ -18,7 +18,7 @@ from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.judge import factors
 from tockmark.judge.compare import percent
 from tockmark.judge.spread import Spread
-from tockmark.judge.value import links_of, pooled, value_of
+from tockmark.judge.value import pooled, value_of
 from tockmark.judge.verdict import ROUNDING, Change, Rule
 from tockmark.paths import shown
 from tockmark.result.model import Absent, Key, Result, Row
@@ -271,7 +271,7 @@ def _named(rows: list[str]) -> str:
 
 
 def _links(results: list[Result]) -> int:
-    return sum({result.provenance.kernel.sha256: links_of(result) for result in results}.values())
+    return sum({result.provenance.kernel.sha256: result.links for result in results}.values())
 
 
 Side = tuple[Result, Row]  # a row, and where it stands

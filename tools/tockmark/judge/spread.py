@@ -15,7 +15,6 @@ import numpy as np
 
 from tockmark.judge.lines import Floats
 from tockmark.judge.mean import by_benchmark
-from tockmark.judge.value import links_of
 from tockmark.paths import RESULTS, shown
 from tockmark.result import file
 from tockmark.result.model import Key, Result, Row
@@ -92,7 +91,7 @@ def over_links(result: Result, source: str) -> Spread:
         for row in result.table.values()
         if row.cycles and LEAST <= len(row.cycles.nets) == most
     }
-    return Spread(source, links_of(result), found)
+    return Spread(source, result.links, found)
 
 
 @cache

@@ -33,19 +33,6 @@ class Value:
         return self.net / self.inner
 
 
-def links_of(result: Result) -> int:
-    """How many different links of the kernel there are among the layouts of a result."""
-    nets = [len(row.cycles.nets) for row in result.rows if row.cycles]
-    known = getattr(result, "links", None)
-    return int(known) if known is not None else max(nets, default=1)
-
-
-def stated_error(result: Result, icache: bool | None) -> float:
-    """Cycles that a net may be off by with this cache setting: what a null control shows."""
-    stated = getattr(result, "stated_error", None)
-    return float(stated(icache) or 0) if stated else 0
-
-
 def value_of(result: Result, row: Row, name: str) -> Value | None:
     """The value of a row's `cycles` or `instret`; None if it is not known.
 
@@ -56,8 +43,8 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
     span = interval(series, result.simulated)
     error = (span.high - span.low) / 2
     if name == "cycles" and row.icache is not False and len(series.nets) == 1:
-        error += stated_error(result, row.icache)
-    return Value(series.nets, min(links_of(result), len(series.nets)), error, row.inner)
+        error += result.stated_error(row.icache) or 0
+    return Value(series.nets, min(result.links, len(series.nets)), error, row.inner)
 
 
 def interval(series: Series, simulated: bool) -> Interval:

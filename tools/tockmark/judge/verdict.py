@@ -22,7 +22,7 @@ from enum import StrEnum
 from tockmark.judge.estimate import student
 from tockmark.judge.spread import Deviation, Spread, logs_of
 from tockmark.judge.value import Value
-from tockmark.result.model import Row
+from tockmark.result.model import Row, alike
 from tockmark.suite.catalogue import Catalogue
 
 Z = 3.5  # standard deviations to either side; docs/judging.md says why so many
@@ -143,7 +143,9 @@ class Rule:
     @staticmethod
     def of(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
         """What the apps' own rows set."""
-        own = [(b, n) for b, n in pairs if touches(b, catalogue) == "app" and b.sound and n.sound]
+        own = [
+            alike(b, n) for b, n in pairs if touches(b, catalogue) == "app" and b.sound and n.sound
+        ]
         floor = max((_noise(base, new) for base, new in own), default=0)
         moved = tuple(base for base, new in own if _has_moved(base, new))
         return Rule(catalogue, known, floor, moved)
@@ -159,16 +161,11 @@ class Rule:
         return change(base, new, self.known.of(row), self.floor if row.icache is not False else 0)
 
 
-def is_slope(row: Row) -> bool:
-    """Whether its figure is a slope over passes of the same code."""
-    return bool(getattr(row, "passes", 0))
-
-
 def _noise(base: Row, new: Row) -> float:
     """What an app's own row says of the noise with the cache on: the logarithm that its slope, if
     it is one, differs by; over passes of the same code no cold line shows. One count is none."""
     one, two = base.net or 0, new.net or 0
-    if base.icache is False or not is_slope(base) or min(one, two) <= 0:
+    if base.icache is False or not (base.cycles and base.cycles.is_slope) or min(one, two) <= 0:
         return 0
     return abs(math.log(two / one)) if abs(two - one) > 1 else 0
 

@@ -10,7 +10,6 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, cast
 
 from tockmark.judge.compare import Margins, compare
 from tockmark.judge.gate import Gated, Level, gate, load_limits
@@ -41,7 +40,7 @@ def pool(name: str) -> Result:
 
 def at(result: Result, links: Sequence[int]) -> Result:
     """The same in some of its layouts."""
-    return cast(Result, cast(Any, result).at(list(links)))
+    return result.at(list(links))
 
 
 def layouts(result: Result) -> int:

@@ -14,7 +14,7 @@ from tockmark.log.protocol import BootMark, compress, decode
 from tockmark.log.rows import SERIES, assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
-from tockmark.result.provenance import Apps, Board, Kernel
+from tockmark.result.provenance import Apps, Board, Kernel, Layout
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.conftest import encoded
 
@@ -75,8 +75,10 @@ def of_links(results: Sequence[Result]) -> Result:
             for name in SERIES
             if (one := row.series(name))
         }
-        rows.append(replace(row, **series))  # type: ignore[arg-type]
-    return replace(results[0], rows=tuple(rows))
+        rows.append(replace(row, **series, layouts=tuple(range(len(results)))))  # type: ignore[arg-type]
+    layouts = tuple(Layout(link=f"{number:064x}") for number in range(len(results)))
+    provenance = msgspec.structs.replace(results[0].provenance, layouts=layouts)
+    return replace(results[0], provenance=provenance, rows=tuple(rows))
 
 
 def with_provenance(result: Result, **changes: object) -> Result:

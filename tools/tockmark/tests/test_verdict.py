@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge import value, verdict
+from tockmark.judge import verdict
 from tockmark.judge.compare import Margins, compare
 from tockmark.judge.estimate import student
 from tockmark.judge.gate import Level, gate, load_limits
@@ -181,7 +181,7 @@ def test_what_a_null_control_shows_widens_cached_rows(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = (made(catalogue, {"a.x": steady(net)}, icache=(True, False)) for net in (1000, 1060))
-    monkeypatch.setattr(value, "stated_error", lambda result, icache: 40)
+    monkeypatch.setattr(Result, "stated_error", lambda result, icache: 40)
     found = gate([("a", one)], ("b", two), load_limits(None, catalogue), catalogue, CALM)
     assert [finding.row for finding in found.findings] == ["a.x icache=off"]
 
