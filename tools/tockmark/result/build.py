@@ -52,7 +52,7 @@ def build(
     context = context or Context()
     boots = expected if expected is not None else _held(measured, catalogue)
 
-    wanted = wanted or Selection(catalogue)
+    wanted = wanted if wanted is not None else Selection(catalogue)
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}

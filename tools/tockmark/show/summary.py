@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
-from tockmark.show.table import OUR_OWN, mark, sections
+from tockmark.show.table import OUR_OWN, layouts, mark, sections, spread
 from tockmark.suite.catalogue import Catalogue, RowKey, row_key
 from tockmark.suite.select import Selection, only_one
 
@@ -50,7 +50,8 @@ SCREEN = {
     },
 }
 LABEL = 26  # at least
-CYCLES, TIME, RATIO = 10, 9, 6  # widths of the columns of a kernel, each with a blank before it
+CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
+TIME, RANGE = 9, 14  # and of the one behind the cycles: the same in µs, or their range over layouts
 NARROW = 80
 NOTHING = "None of the rows of this screen is here; --all shows every row that is."
 
@@ -99,18 +100,20 @@ def render(
     columns = _columns([result for _, result in named])
     blocks = _there(screen(catalogue) if blocks is None else blocks, columns)
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
-    label = min(longest, width - _wide(0, columns[:2], False))
-    timed = _wide(label, columns, True) <= width
+    label = min(longest, width - _wide(0, columns[:2], 0))
+    second = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
+    if _wide(label, columns, second) > width:
+        second = 0
     if len(named) > 1:
-        names = short_names(named, CYCLES + TIME * timed + RATIO - 1)
+        names = short_names(named, CYCLES + second + RATIO - 1)
         columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
-    some = len(columns) if timed else _fit(label, width)
+    some = len(columns) if second else _fit(label, width)
     out = _header(columns, width)
     if blocks:
-        out += [*text.wrap(_legend(columns, timed), "", width), ""]
+        out += [*text.wrap(_legend(columns, second), "", width), ""]
         for at in range(1, max(2, len(columns)), max(1, some - 1)):
             out += _block(
-                [columns[0], *columns[at : at + max(1, some - 1)]], catalogue, timed, blocks, label
+                [columns[0], *columns[at : at + max(1, some - 1)]], catalogue, second, blocks, label
             )
     else:
         out += [*text.wrap(NOTHING, "", width), ""]
@@ -196,12 +199,13 @@ def _conditions(column: Column) -> list[str]:
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
         f"timing {board.timing}",
+        layouts(column.result),
         f"apps by {' and '.join(compilers) or 'an unknown compiler'}",
     ]
 
 
-def _wide(label: int, columns: list[Column], timed: bool) -> int:
-    return label + len(columns) * (CYCLES + TIME * timed) + (len(columns) - 1) * RATIO
+def _wide(label: int, columns: list[Column], second: int) -> int:
+    return label + len(columns) * (CYCLES + second) + (len(columns) - 1) * RATIO
 
 
 def _fit(label: int, width: int) -> int:
@@ -210,7 +214,7 @@ def _fit(label: int, width: int) -> int:
 
 
 def _block(
-    columns: list[Column], catalogue: Catalogue, timed: bool, blocks: Blocks, label: int
+    columns: list[Column], catalogue: Catalogue, second: int, blocks: Blocks, label: int
 ) -> list[str]:
     """All rows for some of the columns."""
     lines = {
@@ -221,25 +225,26 @@ def _block(
         for title, rows in blocks.items()
     }
     every = [found for block in lines.values() for found in block.values()]
-    grid = zip(*(_cells(i, every, timed) for i in range(len(columns))), strict=True)
-    out = _heads(columns, timed, label)
+    grid = zip(*(_cells(i, every, second) for i in range(len(columns))), strict=True)
+    out = _heads(columns, second, label)
     for title, found in lines.items():
         out.append(title)
         for words, cells in zip(found, grid, strict=False):  # the grid goes on in the next block
             out.append(f"  {text.shortened(words, label - 4):{label - 2}}{''.join(cells)}".rstrip())
     means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
     if set(means) - {text.NONE}:
-        blank = " " * (CYCLES + TIME * timed)
+        blank = " " * (CYCLES + second)
         last = "".join(f"{blank}{mean:>{RATIO}}" for mean in means)
         out.append(f"{'Geometric mean':{label}}{blank}{last}")
     return [*out, ""]
 
 
-def _heads(columns: list[Column], timed: bool, label: int) -> list[str]:
+def _heads(columns: list[Column], second: int, label: int) -> list[str]:
     """The kernels' names, each over its columns, and below what these are."""
     names, units = " " * label, " " * label
     for i, column in enumerate(columns):
-        unit = f"{'cycles':>{CYCLES}}" + f"{'µs':>{TIME}}" * timed + f"{'ratio':>{RATIO}}" * (i > 0)
+        name = {TIME: "µs", RANGE: "range"}.get(second, "")
+        unit = f"{'cycles':>{CYCLES}}{name:>{second}}" + f"{'ratio':>{RATIO}}" * (i > 0)
         if len(column.name) < len(unit):
             names += f"{column.name:>{len(unit)}}"
         else:  # the first kernel's columns may be narrower than its name
@@ -248,22 +253,28 @@ def _heads(columns: list[Column], timed: bool, label: int) -> list[str]:
     return [names, units]
 
 
-def _cells(i: int, rows: list[list[Row | None]], timed: bool) -> list[str]:
+def _cells(i: int, rows: list[list[Row | None]], second: int) -> list[str]:
     """The cells of one column, row by row of a block."""
     mine = [found[i] for found in rows]
     costs = [text.rounded(row.per_op) if row else None for row in mine]
     cycles = text.aligned(costs, 2, [*map(mark, mine)])
-    times = text.aligned([text.rounded(row.us) if row else None for row in mine], 2)
+    seconds = [""] * len(mine)
+    if second == TIME:
+        seconds = text.aligned([text.rounded(row.us) if row else None for row in mine], 2)
+    elif second == RANGE:
+        seconds = [spread(row, row.inner) if row else text.NONE for row in mine]
     cells = []
-    for found, row, one, time in zip(rows, mine, cycles, times, strict=True):
-        cell = f"{one:>{CYCLES}}" + f"{time:>{TIME}}" * timed
+    for found, row, one, other in zip(rows, mine, cycles, seconds, strict=True):
+        cell = f"{one:>{CYCLES}}{other:>{second}}"
         cells.append(cell + (f"{text.ratio(ratio(found[0], row)):>{RATIO}}" if i else ""))
     return cells
 
 
-def _legend(columns: list[Column], timed: bool) -> str:
-    time = " and in µs" if timed else ""
+def _legend(columns: list[Column], second: int) -> str:
+    time = " and in µs" if second == TIME else ""
     told = f"Net cycles of one operation{time} (median, less the readings)"
+    if second == RANGE:
+        told += ", their median over the layouts and, where there are several, their range"
     if len(columns) > 1:
         told += (
             f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"

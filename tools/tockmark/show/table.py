@@ -14,6 +14,7 @@ REASONS = 10  # of an incomplete result; the file has them all
 CHUNK = 3  # as many results go beside the first in one table
 
 COLUMNS = {"net cyc": 8, "net ins": 7, "per op": 9, "µs/op": 8, "MB/s": 5, "steady": 6}
+RANGE = {"range": 13}  # behind the net, in several layouts: then a cache setting has its own table
 RAW = {"cycles": 8, "instr": 6}  # behind them, if there is one cache setting only
 OTHER = {"off: net": 8, "off/on": 6}  # or these, if there are both
 
@@ -25,6 +26,9 @@ per op         net cycles for one inner operation, named below each section
 steady         "=" all steady samples equal; "p2" to "p4" they repeat with that period;
                "~5" they vary until sample 5 and repeat from there; "~" they vary;
                "1" there is only one"""
+RANGES = """\
+range          least and most net cycles of the layouts, of which net cyc, ins are the median;
+               "-": in one layout only. "steady" tells of the first layout"""
 OFF = """\
 off: net       net cycles with the i-cache off; all columns before are with the cache on"""
 LAST = 'Lower is better in every column but MB/s. "-": not measured.'
@@ -80,25 +84,13 @@ def sections(
 def render(result: Result, catalogue: Catalogue) -> str:
     """One result, all columns."""
     caches = result.icaches[:2]
-    both = len(caches) > 1
-    columns = {**COLUMNS, **(OTHER if both else RAW)}
-    widths = list(columns.values())
-    out = [*header(result), "", *LEGEND.splitlines(), *OFF.splitlines() * both, LAST, ""]
-    for section, lines in sections([result.table] * len(caches), caches, catalogue):
-        out += _heading(section, text.cells(columns, widths))
-        first = [line.rows[0] for line in lines]
-        grid = [
-            text.aligned([row.net if row else None for row in first], 1, [*map(mark, first)]),
-            text.aligned([row.instructions if row else None for row in first], 1),
-            text.aligned([text.rounded(row.per_op) if row else None for row in first]),
-            text.aligned([text.rounded(row.us) if row else None for row in first], 2),
-            text.aligned([_rate(row, catalogue) for row in first], 2),
-            [(row.steadiness if row else None) or text.NONE for row in first],
-        ]
-        for line, *values in zip(lines, *grid, strict=True):
-            values += _off(line) if both else _raw(line.rows[0])
-            out.append(f"{line.label:{NAME}}{text.cells(values, widths)}".rstrip())
-        out += [*_units([line.id for line in lines], catalogue), ""]
+    several = result.layouts > 1
+    both = len(caches) > 1 and not several
+    legend = [*LEGEND.splitlines(), *OFF.splitlines() * both, *RANGES.splitlines() * several]
+    out = [*header(result), "", *legend, LAST, ""]
+    for some in [[cache] for cache in caches] if several else [caches]:
+        out += [f"I-cache {ICACHE[some[0]]}", ""] * several
+        out += _sections(result, some, catalogue)
     out += _overheads(result)
     out += _errors(result.rows)
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
@@ -106,6 +98,33 @@ def render(result: Result, catalogue: Catalogue) -> str:
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
     out += skipped(result)
     return "\n".join(out).rstrip() + "\n"
+
+
+def _sections(result: Result, caches: list[bool | None], catalogue: Catalogue) -> list[str]:
+    """The rows with one cache setting, or with two beside each other."""
+    both, several = len(caches) > 1, result.layouts > 1
+    net, *rest = COLUMNS.items()
+    columns = dict([net, *RANGE.items(), *rest]) if several else COLUMNS
+    columns = {**columns, **(OTHER if both else {} if several else RAW)}
+    widths = list(columns.values())
+    out: list[str] = []
+    for section, lines in sections([result.table] * len(caches), caches, catalogue):
+        out += _heading(section, text.cells(columns, widths))
+        first = [line.rows[0] for line in lines]
+        grid = [
+            text.aligned([row.net if row else None for row in first], 1, [*map(mark, first)]),
+            *([[spread(row) if row else text.NONE for row in first]] * several),
+            text.aligned([row.instructions if row else None for row in first], 1),
+            text.aligned([text.rounded(row.per_op) if row else None for row in first]),
+            text.aligned([text.rounded(row.us) if row else None for row in first], 2),
+            text.aligned([_rate(row, catalogue) for row in first], 2),
+            [(row.steadiness if row else None) or text.NONE for row in first],
+        ]
+        for line, *values in zip(lines, *grid, strict=True):
+            values += _off(line) if both else [] if several else _raw(line.rows[0])
+            out.append(f"{line.label:{NAME}}{text.cells(values, widths)}".rstrip())
+        out += [*_units([line.id for line in lines], catalogue), ""]
+    return out
 
 
 def render_side_by_side(
@@ -207,6 +226,7 @@ def row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
         "cycles_per_op": row.per_op,
         "us_per_op": row.us,
         "mb_per_s": row.mb_per_s(catalogue.moved(row.id, row.params)),
+        "cycles_by_layout": list(row.cycles.nets) if row.cycles else [],
         "steady": row.steadiness,
         "errors": list(row.errors),
     }
@@ -224,12 +244,30 @@ def header(result: Result) -> list[str]:
         *text.wrap(f"apps    {', '.join(provenance.said('cc')) or 'unknown'}", " " * 8),
         f"board   {board.name or 'unknown'} ({board.machine or '?'}), {board.clock},"
         f" i-cache {icache}",
+        f"        {layouts(result)}",
         f"timing  {board.timing}",
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
 
 OUR_OWN = "the baseline, our own kernel, not Tock"
+
+
+def layouts(result: Result) -> str:
+    """In how many layouts of kernel and apps it was measured, as a heading says it."""
+    if result.layouts == 1:
+        return "one layout"
+    links = f" of {result.links} links of the kernel" if result.links > 1 else ", of the apps alone"
+    return f"{result.layouts} layouts{links}"
+
+
+def spread(row: Row, inner: int = 1) -> str:
+    """The least and the most net cycles over the layouts, of one of `inner` operations."""
+    nets = row.cycles.nets if row.cycles else ()
+    if len(nets) < 2:
+        return text.NONE
+    least, most = (number(text.rounded(net / inner)) for net in (min(nets), max(nets)))
+    return least if least == most else f"{least}–{most}"
 
 
 def skipped(result: Result) -> list[str]:

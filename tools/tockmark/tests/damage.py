@@ -39,6 +39,11 @@ WHOLE: dict[str, Any] = {
             }
         ],
         "apps": [{"of": ["syscall"], "said": {"lang": "c", "cc": "gcc 12.2.0 -O3"}}],
+        "layouts": [
+            {"file": "one.elf", "sha256": SHA, "link": SHA},
+            {"file": "one.elf", "sha256": SHA, "link": SHA, "seed": 1},
+            {"file": "two.elf", "sha256": "b" * 64, "link": "b" * 64, "seed": 2},
+        ],
     },
     "rows": [
         {
@@ -49,6 +54,10 @@ WHOLE: dict[str, Any] = {
             "cycles": "194 169*11",
             "instret": "84*12",
             "events": "1*2 1*2 5*2 5*2 5*2 5*2 5*2 5*2 0*2 0*2",
+            "further": [
+                {"cycles": "190 160*11", "instret": "84*12"},
+                {"cycles": "190 170*11", "instret": "84*12"},
+            ],
         },
         {
             "id": "syscall.command",
@@ -58,6 +67,7 @@ WHOLE: dict[str, Any] = {
             "cycles": "400 325*11",
             "instret": "157*12",
             "events": "3*2 (4,5) 9*2 9*2 9*2 9*2 9*2 9*2 0*2 0*2",
+            "further": [{}, {"cycles": "400 336*11", "instret": "157*12"}],
         },
         *(
             {
@@ -196,7 +206,7 @@ KINDS = [
     Damage("a null for a number", _set("rows.1.asked", None), rf"{ROW}\.asked: .*got `null`"),
     Damage("a null for samples", _set("rows.1.cycles", None), rf"{ROW}\.cycles: .*got `null`"),
     Damage("a null for the clock", _set("provenance.board.clock_hz", None), "null.*clock_hz"),
-    Damage("nothing measured", _without("rows.1.cycles", "rows.1.instret"), "no samples, nor"),
+    Damage("nothing measured", _without("rows.2.cycles", "rows.2.instret"), "no samples, nor"),
     Damage("text for a number", _set("rows.1.asked", "64"), rf"{ROW}\.asked: Expected `int`"),
     Damage("a truth for a number", _set("rows.1.inner", True), rf"{ROW}\.inner: Expected `int`"),
     Damage("a number for a truth", _set("rows.1.icache", 1), rf"{ROW}\.icache: Expected `bool"),
@@ -242,6 +252,27 @@ KINDS = [
         "events without end", _set("rows.1.events", "1*99 " * 9 + "1*99"), "99 samples of event"
     ),
     Damage("sim counts", _set("rows.1.clock", "sim"), "simulator's clock counts no instructions"),
+    # further layouts
+    Damage(
+        "a layout less",
+        _set("rows.1.further", [{}]),
+        "row syscall.command: 2 layouts, but 3 in provenance",
+    ),
+    Damage("no layouts", _without("provenance.layouts"), "row time.read: 3 layouts, but 0 in prov"),
+    Damage(
+        "half a layout",
+        _set("rows.1.further.1", {"cycles": "1*9"}),
+        "row syscall.command: layout 2 has cycles only",
+    ),
+    Damage("a null for a layout", _set("rows.1.further.0", None), r"further\[0\]: .*got `null`"),
+    Damage("events of a layout", _set("rows.1.further.0.events", "1"), "unknown field `events`"),
+    Damage("a layout more than asked", _set("rows.1.further.1.cycles", "1*65"), "but 64 asked"),
+    Damage(
+        "a layout's instret less",
+        _set("rows.1.further.1.instret", "9*11"),
+        "differ in their number of samples",
+    ),
+    Damage("a negative seed", _set("provenance.layouts.1.seed", -1), "Expected `int` >= 0"),
     # figures and rows that contradict each other
     Damage(
         "a stated net that is another",

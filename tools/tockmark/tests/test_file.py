@@ -50,7 +50,8 @@ def test_the_undamaged_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert json.loads(file.text(result)) == WHOLE
     jsonschema.validate(WHOLE, file.schema())
     command = result.rows[1]
-    assert (command.net, command.instructions, command.errors) == (156, 73, ())
+    assert (command.net, command.instructions, command.errors) == (161, 73, ())
+    assert (command.cycles and command.cycles.nets, command.layouts) == ((156, 166), (0, 2))
     assert [command.events[n].net for n in (3, 4, 5, 12)] == [2, 3.5, 4, 0]
     assert result.rows[2].per_op == 3
     assert result.rows[-1].net == 224.5
@@ -327,7 +328,7 @@ def test_loading_computes_nothing_that_nobody_asked_for(
     monkeypatch.setattr("tockmark.result.series.median", counted)
     result = loaded(json.dumps(WHOLE | {"rows": WHOLE["rows"][:-1]}), tmp_path)
     assert not calls
-    assert [result.rows[1].net, result.rows[1].net] == [156, 156]
+    assert [result.rows[2].net, result.rows[2].net] == [30, 30]
     assert len(calls) == 2  # of the row, and of the readings
 
 

@@ -151,6 +151,79 @@ def test_ctrl_c_keeps_what_is_there(options: run.Options, tmp_path: Path) -> Non
     assert len(result.rows) == 5
 
 
+@pytest.fixture
+def several(options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> run.Options:
+    """The same in three layouts; the second one's boots are in a folder of their own."""
+
+    def prepared(boot: Boot, *given: object) -> Image:
+        name = f"{boot.name}.flash"
+        own = tmp_path / str(given[-1]) / name
+        return Image(own if own.exists() else tmp_path / name, ())
+
+    monkeypatch.setattr(run, "build_image", prepared)
+    monkeypatch.setattr(paths, "POOL", tmp_path / "pool")
+    (base,) = options.layouts
+    layouts = tuple(dataclasses.replace(base, seed=seed) for seed in range(3))
+    (tmp_path / "1").mkdir()
+    end(tmp_path / "1", "mem", "0", [*encoded("mem", RECORDS["mem"]), "kernel: laid otherwise"])
+    return dataclasses.replace(options, layouts=layouts, further=options.boots)
+
+
+def pooled(ran: run.Ran) -> list[int]:
+    return [sum(job.pooled for job in jobs) for jobs in ran.jobs]
+
+
+def test_layouts_are_simulated_once(several: run.Options, tmp_path: Path) -> None:
+    """The third is the first again: what it prints is there already."""
+    one = dataclasses.replace(several, jobs=1)
+    first = run.run(one)
+    assert pooled(first) == [0, 2, 3]
+    again = run.run(one)
+    assert pooled(again) == [3, 3, 3]
+    result, log = result_of(again, one, select(one.catalogue, None))
+    assert (result, log) == (
+        dataclasses.replace(
+            (was := result_of(first, one, select(one.catalogue, None)))[0],
+            provenance=result.provenance,
+        ),
+        was[1],
+    )
+    assert result.incomplete == ()
+    assert [layout.seed for layout in result.provenance.layouts] == [0, 1, 2]
+    # rows that touch the app only are measured in the first layout
+    assert {row.layouts for row in result.rows if row.is_overhead} == {(0, 1, 2)}
+    assert {row.layouts for row in result.rows if not row.is_overhead} == {(0,)}
+    assert pooled(run.run(dataclasses.replace(one, fresh=True))) == [0, 0, 0]
+
+
+def test_one_layout_is_always_simulated(several: run.Options) -> None:
+    run.run(several)
+    alone = dataclasses.replace(several, layouts=several.layouts[:1])
+    assert pooled(run.run(alone)) == [0]
+
+
+def test_a_boot_that_fails_is_not_kept(several: run.Options, tmp_path: Path) -> None:
+    end(tmp_path / "1", "mem", "4", encoded("mem", RECORDS["mem"])[:5])
+    broken = run.run(several)
+    result, _ = result_of(broken, several, select(several.catalogue, None))
+    assert any(r.startswith("layout 1: mem") for r in result.incomplete)
+    assert pooled(run.run(several)) == [3, 2, 3]
+
+
+def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
+    several: run.Options, tmp_path: Path
+) -> None:
+    end(tmp_path / "1", "mem", "hang", encoded("mem", RECORDS["mem"])[:5])
+    threading.Timer(3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    stopped = run.run(several)
+    assert stopped.interrupted
+    assert [layout.seed for layout in stopped.layouts] in ([0], [0, 2])
+    result, _ = result_of(stopped, several, select(several.catalogue, None))
+    assert result.incomplete == ("interrupted: the rows that are missing were not measured",)
+    end(tmp_path / "1", "mem", "0", encoded("mem", RECORDS["mem"]))
+    assert pooled(run.run(several))[0] == 3
+
+
 def test_a_missing_simulator_is_told_at_once(options: run.Options) -> None:
     options.board.target.binary.unlink()
     with pytest.raises(TockmarkError, match="is not built; run `make build`"):

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Which kernels may be measured as links of one source, and where a seed puts an app's code."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.suite import catalogue as catalogues
+from tockmark.target import board as boards
+from tockmark.target.image import Apps, Kernel, Slot, build_image, read_kernel
+from tockmark.target.links import layouts
+
+GCC = "riscv64-unknown-elf-gcc"
+A = ".type a, @function\na: " + "nop\n" * 20 + ".size a, . - a\n"
+B = ".type b, @function\nb: nop\nret\n.size b, . - b\n"
+LONGER = A.replace("nop\n", "nop\n" * 3)
+A_BIT_LONGER = A.replace("nop\n", "nop\n" * 2, 1)
+
+
+def linked(folder: Path, name: str, source: str, *options: str) -> Kernel:
+    elf = folder / f"{name}.elf"
+    command = [GCC, "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-Wl,-e,0", "-Ttext=0x20000000"]
+    command += [*options, "-x", "assembler", "-", "-o", str(elf)]
+    subprocess.run(command, input=source, text=True, check=True)
+    return read_kernel(elf)
+
+
+def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
+    kernels = [linked(tmp_path, "ab", A + B), linked(tmp_path, "ba", B + A_BIT_LONGER)]
+    made = layouts(kernels, 3)
+    assert [(one.kernel.path.stem, one.seed) for one in made] == [("ab", 0), ("ba", 1), ("ab", 2)]
+    assert made[0].link == made[2].link != made[1].link
+    assert [one.seed for one in layouts(kernels, 1)] == [0, 0]
+    assert [one.seed for one in layouts(kernels[:1], 2)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "why"),
+    [
+        (A + B, [], "other.elf has the layout of .*base.elf; give links with another order"),
+        (
+            B + LONGER,
+            [],
+            "is no other link of the same source .*: function a has 120 bytes, not 40",
+        ),
+        (B + B.replace("b", "c") + A, [], "it has 1 functions c, not 0"),
+        (B, [], "it has 0 functions a, not 1"),
+        (B + A, ["-s"], "other.elf has no symbols to tell by"),
+        (B + A + ".data\n.zero 2000\n", [], r"section \.data has 2000 bytes, not 0"),
+        (
+            B + A + '.globl TOCKMARK_KERNEL\nTOCKMARK_KERNEL: .asciz "x 1"',
+            [],
+            "it says that it is x 1",
+        ),
+    ],
+)
+def test_other_kernels_are_refused(
+    source: str, options: list[str], why: str, tmp_path: Path
+) -> None:
+    kernels = [linked(tmp_path, "base", A + B), linked(tmp_path, "other", source, *options)]
+    with pytest.raises(TockmarkError, match=why):
+        layouts(kernels, 1)
+
+
+def test_our_own_kernels_of_two_interfaces_are_no_links_of_each_other() -> None:
+    profile = boards.load(boards.DEFAULT)
+    with pytest.raises(TockmarkError, match=r"is no other link .*it says that it is .* abi1"):
+        layouts([read_kernel(profile.kernels[abi]) for abi in (2, 1)], 1)
+
+
+def reporter(folder: Path, seed: int) -> Slot:
+    """The app of a boot with all kinds of code, as a seed lays it."""
+    profile = boards.load(boards.DEFAULT)
+    kernel = read_kernel(profile.kernels[2])
+    (boot,) = (boot for boot in catalogues.load().boots() if boot.name == "syscall")
+    out = folder / str(seed)
+    (slot,) = build_image(boot, Apps.built(2), kernel, profile, out, True, None, seed).slots
+    return slot
+
+
+def test_a_seed_moves_the_code_and_nothing_else(tmp_path: Path) -> None:
+    slots = [reporter(tmp_path, seed) for seed in range(5)]
+    first = slots[0].symbols
+    assert {slot.symbols["tm_sample"] % 8 for slot in slots[1:]} == {0, 2, 4, 6}
+    assert len({slot.symbols["tm_sample"] // 8 % 256 for slot in slots}) == 5
+    assert len({slot.symbols["main"] - slot.symbols["tm_record"] for slot in slots}) == 5
+    for slot in slots:
+        assert slot.symbols.keys() == first.keys()  # the very same objects
+        bodies = [name for name in first if name.startswith(("tm_syscall_", "tm_body_"))]
+        assert len(bodies) > 5
+        assert all(slot.symbols[name] % 8 == 0 for name in bodies)
+        assert slot.symbols["_start"] == first["_start"]
+        assert slot.ram_length == slots[0].ram_length
+    assert all(first[name] % 8 == 0 for name in ("tm_sample", "main", "tm_record"))
+    assert reporter(tmp_path, 3).elf_sha256 == slots[3].elf_sha256

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A result of several layouts: how it is put together, taken apart, and shown."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tockmark.log.protocol import decode
+from tockmark.log.rows import assemble
+from tockmark.result import file
+from tockmark.result.build import Context, build
+from tockmark.result.layouts import joined
+from tockmark.result.model import Result, Row
+from tockmark.result.provenance import Layout
+from tockmark.show import summary, table
+from tockmark.suite.catalogue import Catalogue, load
+from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.damage import WHOLE
+
+LAYOUTS = tuple(Layout(f"k{n}.elf", link=digit * 64, seed=n) for n, digit in enumerate("aab"))
+
+
+def measured(catalogue: Catalogue, cycles: int, **others: list[str]) -> Result:
+    """A run in one layout whose loop takes so many cycles, its readings included."""
+    records = {**RECORDS, **others}
+    loop = [r.replace("(3341,3343)*5", f"{cycles}*10") for r in records["loop"]]
+    lines = [
+        line for app, told in (records | {"loop": loop}).items() for line in encoded(app, told)
+    ]
+    return build(assemble(decode(lines)), catalogue, Context(layouts=LAYOUTS), expected=())
+
+
+@pytest.fixture
+def three(catalogue: Catalogue) -> Result:
+    return joined([measured(catalogue, cycles) for cycles in (3341, 3441, 3541)])
+
+
+def row(result: Result, id_: str = "loop.empty") -> Row:
+    return next(row for row in result.rows if row.id == id_)
+
+
+def test_a_net_is_the_median_over_the_layouts(three: Result) -> None:
+    cycles = row(three).cycles
+    assert cycles is not None
+    assert cycles.nets == (3000, 3100, 3200)
+    assert (row(three).net, row(three).per_op) == (3100, 3.1)
+    assert row(three).layouts == (0, 1, 2)
+    assert (three.layouts, three.links) == (3, 2)
+    assert three.incomplete == ()
+
+
+def test_it_comes_back_from_its_file_as_it_was(three: Result, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(file.text(three))
+    assert file.load(tmp_path / "r.json") == three
+    some = three.at([2, 0])
+    (tmp_path / "r.json").write_text(file.text(some))
+    assert file.load(tmp_path / "r.json") == some
+
+
+def test_some_of_its_layouts_are_a_result_of_their_own(three: Result) -> None:
+    some = three.at([2, 0])
+    cycles = row(some).cycles
+    assert cycles is not None
+    assert cycles.nets == (3200, 3000)
+    assert some.layouts == 2
+    assert some.provenance.kernel.file == "k2.elf"
+    assert three.at([0]).rows == tuple(
+        replace(row, layouts=(0,), **series(row)) for row in three.rows
+    )
+    assert row(three.at([1])).net == 3100
+    with pytest.raises(IndexError):
+        three.at([3])
+
+
+def series(row: Row) -> dict[str, Any]:
+    return {
+        name: replace(one, further=())
+        for name in ("cycles", "instret")
+        if (one := row.series(name)) is not None
+    }
+
+
+def test_a_row_that_a_layout_lacks_is_led_by_another_or_drops_out(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps(WHOLE))
+    result = file.load(tmp_path / "r.json")
+    command = row(result, "syscall.command")
+    assert command.layouts == (0, 2)
+    assert command.cycles is not None
+    assert command.cycles.nets == (156, 166)  # each less the readings of its own layout
+    led = row(result.at([1, 2]), "syscall.command")
+    assert (led.net, led.layouts, led.events) == (166, (0,), {})
+    ids = {row.id for row in result.at([1]).rows}
+    assert ids == {"time.read"}
+
+
+def test_what_goes_wrong_in_a_further_layout_is_told(catalogue: Catalogue) -> None:
+    first, below = measured(catalogue, 3341), measured(catalogue, 300)
+    (error,) = row(joined([first, below])).errors
+    assert error == "net cycles is -41, below zero in layout 1"
+    short = [record.replace("2103*11", "2103*9") for record in RECORDS["loop"]]
+    result = joined([first, measured(catalogue, 3441, loop=short)])
+    assert row(result).layouts == (0,)
+    assert all(reason.startswith("layout 1: ") for reason in result.incomplete)
+    assert result.incomplete[-1] == "layout 1: loop: loop.empty: instret is in one layout only"
+
+
+def test_tables_show_the_range_and_say_how_many_layouts(three: Result) -> None:
+    known = load()
+    text = table.render(three, known)
+    assert "3 layouts of 2 links of the kernel" in text
+    (line,) = (line for line in text.splitlines() if line.startswith("loop.empty"))
+    assert line.split()[1:3] == ["3100", "3000–3200"]
+    screen = summary.render(
+        [("r.json", three)], known, 100, {"x": {"loop": ("loop.empty", frozenset())}}
+    )
+    assert "3–3.2" in screen
+    one = three.at([0])
+    for text in (table.render(one, known), summary.render([("r.json", one)], known)):
+        assert "one layout" in " ".join(text.split())
+        assert "range" not in text
