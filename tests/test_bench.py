@@ -65,8 +65,10 @@ class Bench:
         """What the samples of each benchmark took, in millions of cycles."""
         taken: dict[str, float] = {}
         for row in self.result.rows:
-            cycles = sum(row.cycles.samples) if row.cycles else 0
-            taken[row.id] = taken.get(row.id, 0.0) + cycles / 1_000_000
+            assert row.cycles
+            slope = row.cycles.slope
+            cycles = [*row.cycles.samples, *(slope.short + slope.long if slope else ())]
+            taken[row.id] = taken.get(row.id, 0.0) + sum(cycles) / 1_000_000
         return taken
 
 

@@ -2,7 +2,9 @@
 /* How the samples of a row are taken: see sampling.h. */
 #include "sampling.h"
 
-/* With steady_stop the samples are looked at once, after so many: the cold one and a window. */
+/* With steady_stop the samples are looked at once, after so many: the cold one and a window.
+ * Without it nothing may run between two samples that does not run between all: the cache would
+ * keep it. */
 #define ENOUGH (1 + TM_STEADY_WINDOW)
 
 struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
@@ -52,16 +54,18 @@ static bool may_stop_early(const struct tm_run *run) {
 
 /* Cycles, on version 2 instret too. How many samples there are, 0 where one was no good. */
 static uint32_t take_first(struct tm_run *run, struct tm_sample_pair *samples, uint32_t most) {
-    uint32_t taken = 0;
-    while (taken < most) {
-        if (!take(run))
-            return 0;
-        samples[taken].cycles = run->shot.cycles;
-        samples[taken].instret = TM_BY_ABI(0, run->shot.instret);
-        if (++taken == ENOUGH && may_stop_early(run) && tm_series_repeats(samples + 1, taken - 1))
-            break;
+    uint32_t taken = 0, look = may_stop_early(run) && ENOUGH < most ? ENOUGH : most;
+    for (;;) {
+        for (; taken < look; taken++) {
+            if (!take(run))
+                return 0;
+            samples[taken].cycles = run->shot.cycles;
+            samples[taken].instret = TM_BY_ABI(0, run->shot.instret);
+        }
+        if (taken == most || tm_series_repeats(samples + 1, taken - 1))
+            return taken;
+        look = most;
     }
-    return taken;
 }
 
 #if TM_ABI == 1

@@ -196,7 +196,14 @@ class Row:
 
     @property
     def steadiness(self) -> str | None:
-        return self.cycles.stats.steadiness if self.cycles and self.cycles.stats else None
+        found = self.cycles.of_figure if self.cycles else None
+        return found.steadiness if found else None
+
+    @property
+    def wanders(self) -> bool:
+        """Whether no one figure is its own: its samples do not stay where they began."""
+        found = self.cycles.of_figure if self.cycles else None
+        return found is not None and found.wanders
 
 
 def microseconds(cycles: float, clock_hz: int) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tockmark.result.slope import Slope, between
-from tockmark.result.stats import Stats, median, plain, steady, summarise, tail
+from tockmark.result.stats import Stats, median, middle, plain, steady, summarise, tail
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Series:
 
     @cached_property
     def median(self) -> float | None:
-        return median(self.steady) if self.samples else None
+        return middle(self.steady) if self.samples else None
 
     @cached_property
     def overhead(self) -> float | None:
@@ -114,6 +114,24 @@ class Series:
         return net / self.inner if net is not None else None
 
     @property
+    def of_figure(self) -> Stats | None:
+        """Of the samples that the net hangs on: those of many passes, if it is a slope."""
+        return summarise(self.slope.long) if self.slope and self.is_slope else self.stats
+
+    @property
+    def spread(self) -> tuple[float, float, float] | None:
+        """The least, the median and the largest net of a sample in this layout; of a slope, by the
+        long samples."""
+        found, slopes, middle_ = self.of_figure, self._slopes, self.own
+        if found is None or middle_ is None:
+            return None
+        if slopes:
+            off = [(count - found.median) / slopes[0].passes for count in (found.min, found.max)]
+        else:
+            off = [count - found.median for count in (found.min, found.max)]
+        return plain(middle_ + off[0]), middle_, plain(middle_ + off[1])
+
+    @property
     def repeats(self) -> bool:
         """Whether the samples come to repeat themselves, or are too few to tell."""
         return tail(self.steady) != (None, None)
@@ -124,7 +142,8 @@ class Series:
         boot. Likewise the readings'."""
         if self.stats is None:
             return True
-        settled = self.stats.settled is not None or self.stats.n == 1
+        settled = self.stats.settled is not None and not self.stats.wanders
+        settled = settled or self.stats.n == 1
         if self._slopes and not self.further:
             return all(one.exact(simulated) for one in self._slopes)
         own = self.stats.period == 1 or (simulated and settled)

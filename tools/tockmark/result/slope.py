@@ -9,7 +9,7 @@ the slope; that of an empty body, which is nothing else, takes it off.
 from dataclasses import dataclass
 from functools import cached_property
 
-from tockmark.result.stats import median, plain, steady, tail
+from tockmark.result.stats import middle, plain, steady, summarise
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,18 @@ class Slope:
     @cached_property
     def per_pass(self) -> float:
         """Counts of one pass, by the medians."""
-        return (median(steady(self.long)) - median(steady(self.short))) / self.passes
+        return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
 
     @property
     def fixed(self) -> float:
         """The intercept: counts of a sample without any pass, the first one's excess included."""
-        return median(steady(self.short)) - (1 + self.passes) * self.per_pass
+        return middle(steady(self.short)) - (1 + self.passes) * self.per_pass
 
     def exact(self, simulated: bool) -> bool:
         """Whether it is known without doubt: as Series.exact, of either length."""
-        found = [tail(steady(samples)) for samples in (self.short, self.long)]
-        return all(start == 0 and (period == 1 or simulated) for start, period in found)
+        found = [summarise(samples) for samples in (self.short, self.long)]
+        settled = all(one.settled is not None and not one.wanders for one in found)
+        return all(one.period == 1 for one in found) or (simulated and settled)
 
 
 def between(own: Slope, empty: Slope) -> float:

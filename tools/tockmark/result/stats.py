@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a series of samples says: pure arithmetic that knows nothing of benchmarks.
 
-The first sample is cold and kept apart; all the others are the steady ones, and none is dropped.
+The first sample is cold and kept apart; all the others are the steady ones. Of a series that
+repeats with a period only whole periods count: its median must not hang on where it was cut off.
 """
 
 import math
@@ -31,15 +32,18 @@ class Stats:
     max: int
     period: int | None  # the steady samples repeat with this period (1: equal); None: they vary
     settled: int | None  # from this sample on (0 is the cold one) they repeat; None: not at the end
+    wanders: bool  # it settles only late, or its halves differ: no one figure is its own
 
     @property
     def steadiness(self) -> str:
-        """In a word, as tables have it: `=` all equal, `p2` to `p4` a period, `~5` settled from
-        sample 5 on, `~` they vary, `1` there is only one."""
+        """In a word, as tables have it: `=` all equal, `p2` to `p4` a period, `w` they wander, `~5`
+        settled from sample 5 on, `~` they vary, `1` there is only one."""
         if self.n == 1:
             return "1"
         if self.period:
             return "=" if self.period == 1 else f"p{self.period}"
+        if self.wanders:
+            return "w"
         return f"~{self.settled}" if self.settled else "~"
 
 
@@ -51,22 +55,51 @@ def steady(samples: Sequence[int]) -> Sequence[int]:
 
 def summarise(samples: Sequence[int]) -> Stats:
     """The statistics of a series, which has one sample or more."""
-    values = np.asarray(steady(samples), dtype=np.int64)
+    every = np.asarray(steady(samples), dtype=np.int64)
+    settled, period = tail(every)
+    values = every[: _whole(len(every), settled, period)]
     ordered = np.sort(values)
-    settled, period = tail(values)
     distance = (ordered - ordered[0]).astype(np.float64)  # small numbers: nothing is rounded away
     return Stats(
         n=len(samples),
         first=int(samples[0]),
         min=int(ordered[0]),
-        median=median(steady(samples)),
+        median=middle(steady(samples)),
         mean=plain(float(ordered[0]) + float(distance.mean())),
         sd=plain(float(distance.std())),
         p99=percentile(ordered, 99),
         max=int(ordered[-1]),
         period=period if settled == 0 else None,
         settled=settled + 1 if settled is not None else None,
+        wanders=settled != 0 and _wanders(every, settled),
     )
+
+
+def _whole(count: int, settled: int | None, period: int | None) -> int:
+    """How many of so many samples there are without the last period, if that is incomplete."""
+    return count if settled is None or not period else count - (count - settled) % period
+
+
+def _wanders(values: Ints, settled: int | None) -> bool:
+    """Whether the end of a series is another than its beginning: it settles in its second half, or
+    the median of one half lies outside the middle half of the other's samples. So a shift by more
+    than the samples vary by is seen, whatever their distribution; noise around one place is not.
+    """
+    if len(values) < SETTLED:
+        return False
+    half = len(values) // 2
+    if settled is not None and settled > half:
+        return True
+    halves = np.sort(values[:half]), np.sort(values[half:])
+    return any(
+        not percentile(other, 25) <= percentile(one, 50) <= percentile(other, 75)
+        for one, other in (halves, halves[::-1])
+    )
+
+
+def middle(values: Sequence[int]) -> float:
+    """The median of steady samples, over whole periods."""
+    return median(values[: _whole(len(values), *tail(values))])
 
 
 def median(values: Sequence[float]) -> float:

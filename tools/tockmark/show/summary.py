@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
-from tockmark.show.table import OUR_OWN, layouts, mark, sections, spread
+from tockmark.show.table import OUR_OWN, layouts, mark, readings, sections, spread
 from tockmark.suite.catalogue import Catalogue, RowKey, row_key
 from tockmark.suite.select import Selection, only_one
 
@@ -184,6 +184,7 @@ def _header(columns: list[Column], width: int) -> list[str]:
         told = [f"{kernel.title}, {kernel.built}{sha}"]
         told += [] if alone else [part for part in _conditions(column) if part not in same]
         told += [OUR_OWN] if kernel.is_baseline else []
+        told += readings(column.result)
         line = "; ".join(told)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
     return [*out, *text.wrap(", ".join(same), "", width), ""]

@@ -25,7 +25,8 @@ per op         net cycles for one inner operation, named below each section
 µs/op          the same in microseconds, at the clock above; MB/s = 10^6 bytes/s
 steady         "=" all steady samples equal; "p2" to "p4" they repeat with that period;
                "~5" they vary until sample 5 and repeat from there; "~" they vary;
-               "1" there is only one"""
+               "w" they wander: the end is not as the beginning; "1" there is only one.
+               Below a section: least, median and most of rows that no one figure stands for"""
 RANGES = """\
 range          least and most net cycles of the layouts, of which net cyc, ins are the median;
                "-": in one layout only. "steady" tells of the first layout"""
@@ -123,7 +124,7 @@ def _sections(result: Result, caches: list[bool | None], catalogue: Catalogue) -
         for line, *values in zip(lines, *grid, strict=True):
             values += _off(line) if both else [] if several else _raw(line.rows[0])
             out.append(f"{line.label:{NAME}}{text.cells(values, widths)}".rstrip())
-        out += [*_units([line.id for line in lines], catalogue), ""]
+        out += [*_units([line.id for line in lines], catalogue), *_spreads(first, catalogue), ""]
     return out
 
 
@@ -246,8 +247,22 @@ def header(result: Result) -> list[str]:
         f" i-cache {icache}",
         f"        {layouts(result)}",
         f"timing  {board.timing}",
+        *(line for told in readings(result) for line in text.wrap(f"reading {told}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
+
+
+def readings(result: Result) -> list[str]:
+    """What comes off, and by how much the rows that measure nothing are off; nothing where only other
+    rows are shown."""
+    told = []
+    for icache in result.icaches:
+        row = result.table.get((*row_key(OVERHEAD, {}), icache))
+        error = result.stated_error(icache)
+        if row is not None:
+            off = "no controls" if error is None else f"controls off by at most {number(error)}"
+            told.append(f"{number(row.net)} cycles with the i-cache {ICACHE[icache]}, {off}")
+    return [f"{OVERHEAD} {'; '.join(told)}"] if told else []
 
 
 OUR_OWN = "the baseline, our own kernel, not Tock"
@@ -302,6 +317,17 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
             units.setdefault(f"{benchmark.unit} ({benchmark.inner})", []).append(id_)
     named = [f"{unit} in {', '.join(found)}" for unit, found in units.items()]
     return text.wrap(f"op: {'; '.join(named)}", "") if named else []
+
+
+def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
+    """The rows that are distributions, as such."""
+    told = []
+    for row in rows:
+        if row is None or not (row.wanders or catalogue.is_distribution(row.id, row.icache)):
+            continue
+        if row.cycles and (spread := row.cycles.spread):
+            told.append(f"{row.label} {'–'.join(map(number, spread))}")
+    return text.wrap(f"net cyc: {'; '.join(told)}", "") if told else []
 
 
 def _rate(row: Row | None, catalogue: Catalogue) -> float | None:
