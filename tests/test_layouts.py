@@ -76,7 +76,7 @@ def reporter(folder: Path, seed: int) -> Slot:
     kernel = read_kernel(profile.kernels[2])
     (boot,) = (boot for boot in catalogues.load().boots() if boot.name == "syscall")
     out = folder / str(seed)
-    (slot,) = build_image(boot, Apps.built(2), kernel, profile, out, True, None, seed).slots
+    (slot,) = build_image(boot, Apps.built(2), kernel, profile, out, None, seed).slots
     return slot
 
 

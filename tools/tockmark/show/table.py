@@ -253,7 +253,7 @@ def header(result: Result) -> list[str]:
 
 
 def readings(result: Result) -> list[str]:
-    """What comes off, and by how much the rows that measure nothing are off; nothing where only other
+    """What comes off, and by how much the rows that measure nothing are off; none where only other
     rows are shown."""
     told = []
     for icache in result.icaches:
