@@ -85,7 +85,7 @@ def compare_verb(
     wanted, _ = selected(known, only, results)
     base = named[0][1]
     found = [
-        compare.compare(base, new, name, known, chosen, spread.known(), force, wanted)
+        compare.compare(base, new, name, known, chosen, spread.known(base), force, wanted)
         for name, new in named[1:]
     ]
     if as_json:
@@ -119,7 +119,7 @@ def gate_verb(
     rules = gate.load_limits(limits, known, rows_of(results))
     _, results = selected(known, only, results)
     *bases, new = zip(map(paths.shown, files), results, strict=True)
-    gated = gate.gate(bases, new, rules, known, spread.known(), force)
+    gated = gate.gate(bases, new, rules, known, spread.known(bases[-1][1]), force)
     names = [name for name, _ in bases]
     if as_json:
         print_json(gate_text.as_json(names, new[0], gated))

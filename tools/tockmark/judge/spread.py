@@ -19,7 +19,9 @@ from tockmark.paths import RESULTS, shown
 from tockmark.result import file
 from tockmark.result.model import Key, Result, Row
 
-LINKS = RESULTS / "links" / "tock-2.2.json"  # 16 links of one source
+LINKS = RESULTS / "links"  # results of 16 links each
+TOCK = LINKS / "tock-2.2.json"
+OWN = LINKS / "baseline.json"  # of our own kernel, which is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
 UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most
 
@@ -94,7 +96,12 @@ def over_links(result: Result, source: str) -> Spread:
     return Spread(source, result.links, found)
 
 
+def known(base: Result) -> Spread:
+    """The spread that committed runs of several links show of a kernel such as this result's."""
+    return _of_file(OWN if base.provenance.kernel.is_baseline else TOCK)
+
+
 @cache
-def known(path: Path = LINKS) -> Spread:
-    """The spread that committed runs show; without them, none is known."""
+def _of_file(path: Path) -> Spread:
+    """That of a committed result; without it, none is known."""
     return over_links(file.load(path), shown(path)) if path.exists() else Spread()

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge import verdict
+from tockmark.judge import spread
 from tockmark.judge.compare import Margins, compare
 from tockmark.judge.estimate import student
 from tockmark.judge.gate import Level, gate, load_limits
-from tockmark.judge.spread import Deviation, Spread, known, over_links
+from tockmark.judge.spread import Deviation, Spread, over_links
 from tockmark.judge.value import Value, pooled
 from tockmark.judge.verdict import Verdict, change, change_of_count
 from tockmark.result.model import Result, Series
@@ -198,5 +198,9 @@ def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None
     assert over_links(runs[0], "here").of(row) is None, "one link has no spread"
 
 
-def test_without_committed_links_nothing_is_known(tmp_path: Path) -> None:
-    assert known(tmp_path / "none.json").title == "not known"
+def test_without_committed_links_nothing_is_known(
+    catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TOCK", "OWN"):
+        monkeypatch.setattr(spread, name, tmp_path / "none.json")
+    assert spread.known(made(catalogue, {})).title == "not known"
