@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge import spread
+from tockmark.judge import spread as spreads
+from tockmark.judge import verdict
 from tockmark.judge.compare import Margins, compare
 from tockmark.judge.estimate import student
 from tockmark.judge.gate import Level, gate, load_limits
@@ -202,5 +203,5 @@ def test_without_committed_links_nothing_is_known(
     catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TOCK", "OWN"):
-        monkeypatch.setattr(spread, name, tmp_path / "none.json")
-    assert spread.known(made(catalogue, {})).title == "not known"
+        monkeypatch.setattr(spreads, name, tmp_path / "none.json")
+    assert spreads.known(made(catalogue, {})).title == "not known"

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What no kernel has a part in costs the same on all of them, with the cache on, too: the slopes of
+the committed runs, over passes and over the sizes of a sweep."""
+
+from itertools import combinations
+
+import pytest
+
+from tockmark.judge.fit import sweeps
+from tockmark.paths import RESULTS
+from tockmark.result import file
+from tockmark.result.model import Key, Result
+from tockmark.suite.catalogue import load
+
+KNOWN = load()
+RUNS = ("baseline-cw310", "tock-2.2-cw310", "tock-master-cw310")
+SHARE, COUNT = 0.005, 1  # of a sample; whichever is more
+
+
+def result(name: str) -> Result:
+    return file.load(RESULTS / f"{name}.json")
+
+
+def over_passes(one: Result) -> dict[Key, float]:
+    """Cycles of a sample, of each row of the apps that is a slope."""
+    return {
+        key: row.cycles.net
+        for key, row in one.table.items()
+        if KNOWN.benchmarks[row.id].touches == "app" and row.cycles and row.cycles.is_slope
+        if row.cycles.net is not None
+    }
+
+
+def over_sizes(one: Result) -> dict[tuple[str, bool | None], float]:
+    """Cycles of one byte more, of each sweep of the memory."""
+    found = sweeps(one, KNOWN)
+    return {(s.label, s.icache): s.line.slope for s in found if s.label.startswith("mem.")}
+
+
+@pytest.mark.parametrize(("one", "other"), combinations(RUNS, 2))
+def test_slopes_agree_between_kernels(one: str, other: str) -> None:
+    here, there = over_passes(result(one)), over_passes(result(other))
+    assert here.keys() == there.keys()
+    assert len(here) > 40
+    far = {
+        key: (net, there[key])
+        for key, net in here.items()
+        if abs(net - there[key]) > max(SHARE * net, COUNT)
+    }
+    assert not far
+
+
+@pytest.mark.parametrize(("one", "other"), combinations(RUNS, 2))
+def test_sweeps_of_the_memory_agree_between_kernels(one: str, other: str) -> None:
+    here, there = over_sizes(result(one)), over_sizes(result(other))
+    assert here.keys() == there.keys()
+    assert len(here) == 2 * 7
+    assert here == pytest.approx(there, rel=SHARE)
