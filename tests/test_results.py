@@ -19,8 +19,9 @@ from tockmark.tests.conftest import committed
 LOGS = committed(".log")
 JSON = committed(".json")
 FILES = [path for path in JSON if path.parent == RESULTS and path.stem != "validation"]
+LINKS = [path for path in JSON if path.parent == RESULTS / "links"]  # without logs: too long
 MOST_LINES = 1_000
-MOST_BYTES = 3_500_000
+MOST_BYTES = 6_000_000
 
 
 def name(path: Path) -> str:
@@ -65,7 +66,14 @@ def test_every_run_has_its_log() -> None:
     assert {path.stem for path in LOGS} == {path.stem for path in FILES} - {"paper-2021"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=name)
+@pytest.mark.parametrize("path", LINKS, ids=name)
+def test_a_result_of_several_links_is_whole(path: Path) -> None:
+    result = file.load(path)
+    assert result.links == result.layouts >= 4
+    assert not result.incomplete
+
+
+@pytest.mark.parametrize("path", [*FILES, *LINKS], ids=name)
 def test_a_committed_result_is_written_as_the_tool_writes(path: Path) -> None:
     assert file.text(file.load(path)) == path.read_text(encoding="utf-8")
 

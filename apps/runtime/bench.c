@@ -115,6 +115,11 @@ static bool uses(enum tm_by by) {
     return !tm_app.n_benches && by != TM_BY_MARK;
 }
 
+/* Where samples repeat, one more pass tells as much as many. */
+static uint32_t passes_of(const struct tm_bench *bench) {
+    return bench->passes && tm_link.steady_stop ? 1 : bench->passes;
+}
+
 /* Likewise, passes. */
 static bool takes_passes(void) {
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
@@ -128,7 +133,7 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
         .bench = bench,
         .value = {value[0], value[1]},
         .samples = most(bench->samples),
-        .passes = takes_passes() ? bench->passes : 0,
+        .passes = takes_passes() ? passes_of(bench) : 0,
         .expect = bench->expect,
         .to = bench->to,
         .shot = {.body = bench->body},

@@ -19,7 +19,7 @@ from tockmark.paths import RESULTS, shown
 from tockmark.result import file
 from tockmark.result.model import Key, Result, Row
 
-LINKS = RESULTS / "links"  # results of 16 links each
+LINKS = RESULTS / "links"  # results of several links each
 TOCK = LINKS / "tock-2.2.json"
 OWN = LINKS / "baseline.json"  # of our own kernel, which is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
