@@ -8,6 +8,7 @@ changes of it: links of one source are not told apart, and changes are.
     lay2   a command in a driver that nobody calls
     shifts the same source with a pad of some bytes before the code"""
 
+import random
 from itertools import permutations
 
 import pytest
@@ -16,7 +17,6 @@ from tockmark.judge.gate import Level
 from tockmark.judge.spread import over_links
 from tockmark.paths import ROOT
 from tockmark.tests.links import (
-    FOLDER,
     PAIRS,
     SIDE,
     at,
@@ -28,7 +28,6 @@ from tockmark.tests.links import (
     tables,
 )
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no results of several links")
 SILENT = ("lay1", "lay2")
 
 
@@ -65,7 +64,7 @@ def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
         for result in map(pool, ("tock-2.2", "shifts", *SILENT))
         for place in range(layouts(result))
     ]
-    for base, new in permutations(alike, 2):
+    for base, new in random.Random(12).sample(list(permutations(alike, 2)), PAIRS):
         found = gated(base, new, known)
         assert found.exit_code in (0, 1), [f"{f.row} {f.series}" for f in found.findings[:3]]
 

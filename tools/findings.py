@@ -44,6 +44,11 @@ class Run:
         row = self.row(name, icache)
         return marked(row.instructions if row else None, row)
 
+    def spread(self, name: str, icache: bool = True) -> str:
+        """The least and the most net cycles of one operation over the layouts."""
+        row = self.row(name, icache)
+        return table.spread(row, row.inner) if row else text.NONE
+
     @property
     def built(self) -> str:
         """What a heading must say of the kernel beside its name."""
