@@ -37,7 +37,7 @@ def over_sizes(one: Result) -> dict[tuple[str, bool | None], float]:
     return {(s.label, s.icache): s.line.slope for s in found if s.label.startswith("mem.")}
 
 
-@pytest.mark.parametrize(("one", "other"), combinations(RUNS, 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))
 def test_slopes_agree_between_kernels(one: str, other: str) -> None:
     here, there = over_passes(result(one)), over_passes(result(other))
     assert here.keys() == there.keys()
@@ -50,7 +50,7 @@ def test_slopes_agree_between_kernels(one: str, other: str) -> None:
     assert not far
 
 
-@pytest.mark.parametrize(("one", "other"), combinations(RUNS, 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))
 def test_sweeps_of_the_memory_agree_between_kernels(one: str, other: str) -> None:
     here, there = over_sizes(result(one)), over_sizes(result(other))
     assert here.keys() == there.keys()
