@@ -52,6 +52,7 @@ SCREEN = {
 LABEL = 26  # at least
 CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
 TIME, RANGE = 9, 14  # and of the one behind the cycles: the same in µs, or their range over layouts
+BUILT = 40  # characters of how a kernel was built; --all shows the rest
 NARROW = 80
 NOTHING = "None of the rows of this screen is here; --all shows every row that is."
 
@@ -181,7 +182,8 @@ def _header(columns: list[Column], width: int) -> list[str]:
     for column in results.values():
         kernel = column.result.provenance.kernel
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        told = [f"{kernel.title}, {kernel.built}{sha}"]
+        built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
+        told = [f"{kernel.title}, {built}{sha}"]
         told += [] if alone else [part for part in _conditions(column) if part not in same]
         told += [OUR_OWN] if kernel.is_baseline else []
         told += readings(column.result)

@@ -260,9 +260,9 @@ def readings(result: Result) -> list[str]:
         row = result.table.get((*row_key(OVERHEAD, {}), icache))
         error = result.stated_error(icache)
         if row is not None:
-            off = "no controls" if error is None else f"controls off by at most {number(error)}"
-            told.append(f"{number(row.net)} cycles with the i-cache {ICACHE[icache]}, {off}")
-    return [f"{OVERHEAD} {'; '.join(told)}"] if told else []
+            off = "no null controls" if error is None else f"null controls within {number(error)}"
+            told.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}")
+    return [f"{OVERHEAD} {', '.join(told)}"] if told else []
 
 
 OUR_OWN = "the baseline, our own kernel, not Tock"

@@ -358,7 +358,7 @@ def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "known", lambda: CALM)
+    monkeypatch.setattr(spread, "known", lambda base: CALM)
     one = made(catalogue, {"a.x": steady(1169)})
     a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
     run = CliRunner().invoke

@@ -303,7 +303,7 @@ def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue:
 def test_the_verb_and_its_exit_codes(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spreads, "known", lambda: CALM)
+    monkeypatch.setattr(spreads, "known", lambda base: CALM)
     for name, net in {"base": 1000, "same": 1000, "soft": 1015, "hard": 1200}.items():
         result = made(catalogue, {"a.x": steady(net)})
         (tmp_path / f"{name}.json").write_text(file.text(result))

@@ -134,10 +134,10 @@ def below_zero(row: Row) -> Row:
 
 def test_an_error_is_marked_behind_the_last_digit() -> None:
     result = file.load(paths.RESULTS / "tock-2.2-cw310.json")
-    rows = tuple(below_zero(row) if row.label == "call.void" else row for row in result.rows)
+    rows = tuple(below_zero(row) if row.label == "syscall.memop" else row for row in result.rows)
     events = table.render_events(replace(result, rows=rows), load())
-    assert "\ncall.void! " in events
-    assert "ERROR call.void, i-cache on: net cycles is -" in events
+    assert "\nsyscall.memop! " in events
+    assert "ERROR syscall.memop, i-cache on: net cycles is -" in events
     assert text.aligned([-167, 2.5, 31, None], 1, ["!", "", "", ""]) == [
         *("-167! ", "2.5", "31  ", "-  ")
     ]
