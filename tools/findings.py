@@ -44,6 +44,10 @@ class Run:
         row = self.row(name, icache)
         return marked(row.instructions if row else None, row)
 
+    def per_op(self, name: str, icache: bool = True) -> str:
+        """Net cycles of one operation."""
+        return per_op(self.row(name, icache))
+
     def spread(self, name: str, icache: bool = True) -> str:
         """The least and the most net cycles of one operation over the layouts."""
         row = self.row(name, icache)
