@@ -26,7 +26,7 @@ CODE := -O3 $(MACHINE)
 SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
-	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) '-DTM_LANG="c"' \
+	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) \
 	'-DTM_CC="$(SAID)$(if $(LIBTOCK), libtock-c)"'
 # The runtime needs no C library: here a loop that copies does not become a call of memcpy.
 RUNTIME_CFLAGS := -fno-tree-loop-distribute-patterns

@@ -3,7 +3,8 @@
 
     python3 apps/generate.py apps/catalogue.toml OUT/rows.h
 
-The suffix of the output says in which language. For C and assembly (.h), with the id's dot as "_":
+The suffix of the output says in which language. Everywhere the id has "_" for its dot. For C and
+assembly (.h):
 
     TM_ROW_x        the fields of a benchmark's definition that the catalogue gives
     TM_INNER_x      operations in a sample
@@ -12,7 +13,14 @@ The suffix of the output says in which language. For C and assembly (.h), with t
     TM_BENCHES_g    the definitions of a group, in order: one that is missing does not compile
     TM_SAMPLES_MAX  the most samples that a benchmark has
 
-and the declarations of the bodies.
+and the declarations of the bodies. For Rust (.rs), to be included where `tock::runtime` is there:
+
+    x::ROW          the fields of a benchmark's definition that the catalogue gives
+    x::INNER        operations in a sample
+    x::p::VALUES    the values of its parameter p, x::p::MAX the largest of them; or
+    x::p::V         where they are names, the index of the value v
+    benches_g!()    the definitions of a group, in order: one that is missing does not compile
+    bodies::b       the bodies
 """
 
 import json
@@ -40,6 +48,8 @@ BENCHMARK: dict[str, Any] = {
     "bytes": str,
     "bodies": list,
     "skip_v1": str,
+    "skip_c": str,
+    "skip_rust": str,
     "by": str,
     "passes": int,
     "distribution": str,
@@ -60,6 +70,8 @@ OPTIONAL = {
     "bytes",
     "bodies",
     "skip_v1",
+    "skip_c",
+    "skip_rust",
     "by",
     "passes",
     "distribution",
@@ -69,6 +81,7 @@ OPTIONAL = {
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table"}
+SKIPS = ("skip_v1", "skip_c", "skip_rust")
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
 
@@ -91,7 +104,7 @@ class Row:
     inner: int
     params: dict[str, list[int] | list[str]]
     bodies: list[str]
-    skip_v1: str | None
+    skip: dict[str, str]  # why it is not tried: on "v1" of the interface, in "c", in "rust"
     by: str
     passes: int
     scene: int  # in which it runs first, 0 where its app stands alone
@@ -163,7 +176,8 @@ def check_benchmark(entry: dict[str, Any], sections: list[str]) -> None:
     bodies = entry.get("bodies", ["x"])
     right = is_list_of(str, bodies) and all(re.fullmatch("[a-z][a-z0-9_]*", b) for b in bodies)
     require(right, where, "'bodies' must be names of procedures")
-    require(entry.get("skip_v1", "x").isascii(), where, "'skip_v1' must be ASCII: an app says it")
+    for key in SKIPS:
+        require(entry.get(key, "x").isascii(), where, f"'{key}' must be ASCII: an app says it")
 
 
 def check_boots(boots: list[dict[str, Any]], ids: set[str]) -> None:
@@ -222,13 +236,26 @@ def read(text: str) -> list[Row]:
             entry["inner"],
             entry.get("params", {}),
             entry.get("bodies", []),
-            entry.get("skip_v1"),
+            {key.removeprefix("skip_"): entry[key] for key in SKIPS if key in entry},
             entry.get("by", BY[0]),
             entry.get("passes", 0),
             *scenes(entry, boots),
         )
         for entry in entries
     ]
+
+
+def groups(rows: list[Row]) -> dict[str, list[str]]:
+    """The names of each group's rows."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.group, []).append(row.name)
+    return found
+
+
+def bodies(rows: list[Row]) -> list[str]:
+    """The bodies in assembly, each once."""
+    return list(dict.fromkeys(body for row in rows for body in row.bodies))
 
 
 def header(rows: list[Row]) -> str:
@@ -241,12 +268,9 @@ def header(rows: list[Row]) -> str:
     ]
     for row in rows:
         lines += ["", *header_row(row)]
-    groups: dict[str, list[str]] = {}
-    for row in rows:
-        groups.setdefault(row.group, []).append(f"&tm_bench_{row.name}")
-    lines += ["", *(f"#define TM_BENCHES_{group} {', '.join(groups[group])}" for group in groups)]
-    bodies = dict.fromkeys(body for row in rows for body in row.bodies)
-    lines += ["", "#ifndef __ASSEMBLER__", *(f"tm_body {body};" for body in bodies), "#endif"]
+    for group, names in groups(rows).items():
+        lines += [f"#define TM_BENCHES_{group} {', '.join(f'&tm_bench_{n}' for n in names)}"]
+    lines += ["", "#ifndef __ASSEMBLER__", *(f"tm_body {body};" for body in bodies(rows)), "#endif"]
     return "\n".join([*lines, "#endif", ""])
 
 
@@ -255,8 +279,10 @@ def header_row(row: Row) -> list[str]:
     fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
     fields += [f".by = TM_BY_{row.by.upper()}, .passes = {row.passes}"]
     fields += [f".scene = {row.scene}, .scenes = {row.scenes}"]
-    if row.skip_v1:
-        fields += [f".skip = TM_BY_ABI({json.dumps(row.skip_v1)}, 0)"]
+    always = json.dumps(row.skip["c"]) if "c" in row.skip else "0"
+    if row.skip:
+        v1 = json.dumps(row.skip["v1"]) if "v1" in row.skip else always
+        fields += [f".skip = TM_BY_ABI({v1}, {always})"]
     params = []
     for name, values in row.params.items():
         of = f"{row.name}_{name}"
@@ -273,7 +299,48 @@ def header_row(row: Row) -> list[str]:
     return [*lines, f"#define TM_ROW_{row.name} {', '.join(fields)}"]
 
 
-OUTPUTS: dict[str, Callable[[list[Row]], str]] = {".h": header}
+def rust(rows: list[Row]) -> str:
+    """For Rust."""
+    lines = ["// Made by apps/generate.py, which says what is here, from the catalogue."]
+    for row in rows:
+        lines += ["", *rust_row(row)]
+    for group, names in groups(rows).items():
+        own = " ".join(f"&{name}," for name in names)
+        lines += ["", f"macro_rules! benches_{group} {{", f"    () => {{ [{own}] }};", "}"]
+        lines += [f"pub(crate) use benches_{group};"]
+    lines += ["", f"tock::bodies!({', '.join(bodies(rows))});", ""]
+    return "\n".join(lines)
+
+
+def rust_row(row: Row) -> list[str]:
+    """The module of a benchmark."""
+    lines = [f"pub mod {row.name} {{", "    use tock::runtime::{Bench, By, Param};"]
+    lines += [f"    pub const INNER: u32 = {row.inner};"]
+    params = []
+    for name, values in row.params.items():
+        if isinstance(values[0], int):
+            consts = [f"pub const MAX: u32 = {max(values)};"]
+            consts += [f"pub const VALUES: [u32; {len(values)}] = {values};"]
+            texts = f"Param::numbers(c{json.dumps(name)}, &{name}::VALUES)"
+        else:
+            consts = [f"pub const {v.upper()}: u32 = {i};" for i, v in enumerate(map(str, values))]
+            names = ", ".join(f"tock::runtime::Text::new(c{json.dumps(v)})" for v in values)
+            texts = f"Param::names(c{json.dumps(name)}, &[{names}])"
+        lines += [f"    pub mod {name} {{ {' '.join(consts)} }}"]
+        params += [texts]
+    params += ["Param::NONE"] * (PARAMS_MAX - len(params))
+    always = f"Some(c{json.dumps(row.skip['rust'])})" if "rust" in row.skip else "None"
+    v1 = f"Some(c{json.dumps(row.skip['v1'])})" if "v1" in row.skip else always
+    lines += [
+        f"    pub const ROW: Bench = Bench::of(c{json.dumps(row.id)}, {row.samples}, INNER)",
+        f"        .taken(By::{row.by.capitalize()}, {row.passes}).in_scenes({row.scene}, {row.scenes})",
+        f"        .skipped({v1}, {always}).with([{', '.join(params)}]);",
+        "}",
+    ]
+    return lines
+
+
+OUTPUTS: dict[str, Callable[[list[Row]], str]] = {".h": header, ".rs": rust}
 
 
 def main(catalogue: Path, output: Path) -> None:

@@ -38,6 +38,10 @@ struct tm_write {
     uint32_t length;
 };
 
+/* How apps end that are there to be ended: asm/endings.S. */
+void tm_fault(void);
+void tm_restart(void);
+
 void tm_upcall_count(uint32_t first, uint32_t second, uint32_t third, void *count);
 
 #endif

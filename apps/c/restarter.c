@@ -3,22 +3,14 @@
  * An app that starts again whenever it is notified, and tells the app boot when it has. Prints
  * nothing.
  */
+#include "bodies.h"
 #include "peer.h"
 
 static uint32_t client;
 
 static void on_notify(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
     (void)sender, (void)length, (void)address, (void)userdata;
-#if TM_ABI == 2
-    __asm__ volatile("li a0, %0\n"
-                     "li a1, 0\n"
-                     "li a4, %1\n"
-                     ".globl tm_mark_exit\n"
-                     "tm_mark_exit: ecall"
-                     :
-                     : "i"(TOCK_EXIT_RESTART), "i"(TOCK_EXIT)
-                     : "a0", "a1", "a4", "memory");
-#endif
+    tm_restart();
 }
 
 int main(void) {

@@ -5,4 +5,4 @@
  */
 #include "bench.h"
 
-const struct tm_app tm_app = {.name = "time"};
+const struct tm_app tm_app = {.name = "time", .lang = "c", .cc = TM_CC};

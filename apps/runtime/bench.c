@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The benchmark harness: see bench.h. */
 #include "bench.h"
+#include "panic.h"
 #include "protocol.h"
 #include "sampling.h"
 #include <string.h>
@@ -11,41 +12,39 @@
 /* Only apps with marks are linked with it: mark.c. */
 extern const struct tm_bench tm_bench_null_mark __attribute__((weak));
 
-static struct tm_out out = {.write = tm_console_write};
-
-static void begin_record(const struct tm_run *run, const char *kind) {
-    tm_record(&out, kind);
-    tm_record_words(&out, run->bench->id);
+void tm_begin_record(const struct tm_run *run, const char *kind) {
+    tm_record(&tm_log, kind);
+    tm_record_words(&tm_log, run->bench->id);
     for (uint32_t i = 0; i < TM_PARAMS_MAX && run->bench->params[i].name; i++) {
         const struct tm_param *param = &run->bench->params[i];
         if (param->names)
-            tm_record_pair(&out, param->name, param->names[run->value[i]]);
+            tm_record_pair(&tm_log, param->name, param->names[run->value[i]]);
         else
-            tm_record_number(&out, param->name, run->value[i]);
+            tm_record_number(&tm_log, param->name, run->value[i]);
     }
 }
 
 static void print_bench(const struct tm_run *run) {
     const struct tm_bench *bench = run->bench;
-    begin_record(run, "bench");
-    tm_record_number(&out, "inner", bench->inner);
-    tm_record_number(&out, "n", run->samples);
+    tm_begin_record(run, "bench");
+    tm_record_number(&tm_log, "inner", bench->inner);
+    tm_record_number(&tm_log, "n", run->samples);
     if (run->passes)
-        tm_record_number(&out, "passes", run->passes);
+        tm_record_number(&tm_log, "passes", run->passes);
     if (bench->by == TM_BY_READING)
-        tm_record_words(&out, "by=reading");
+        tm_record_words(&tm_log, "by=reading");
     if (bench->by == TM_BY_MARK) {
-        tm_record_words(&out, "clock=sim");
-        tm_record_pair(&out, "from", bench->from);
-        tm_record_pair(&out, "to", run->to);
+        tm_record_words(&tm_log, "clock=sim");
+        tm_record_pair(&tm_log, "from", bench->from);
+        tm_record_pair(&tm_log, "to", run->to);
     }
-    tm_record_end(&out);
+    tm_record_end(&tm_log);
 }
 
 static void print_series(const char *kind, const uint32_t *first, uint32_t count) {
-    tm_record(&out, kind);
-    tm_record_series(&out, first, sizeof *tm_samples / sizeof *first, count);
-    tm_record_end(&out);
+    tm_record(&tm_log, kind);
+    tm_record_series(&tm_log, first, sizeof *tm_samples / sizeof *first, count);
+    tm_record_end(&tm_log);
 }
 
 /* The series of one number of passes. */
@@ -55,22 +54,22 @@ static void print_passes(const struct tm_passes *passes, const char *cycles, con
 }
 
 static void print_events(void) {
-    tm_record(&out, "data events");
+    tm_record(&tm_log, "data events");
     for (uint32_t i = 0; i < TM_EVENTS; i++)
-        tm_record_group(&out, tm_events[i], TM_EVENT_SAMPLES);
-    tm_record_end(&out);
+        tm_record_group(&tm_log, tm_events[i], TM_EVENT_SAMPLES);
+    tm_record_end(&tm_log);
 }
 
 static void print_row(const struct tm_run *run, uint32_t taken, bool passes, bool events) {
     if (run->skip_reason) {
-        begin_record(run, "skip");
-        tm_record_quoted(&out, "reason", run->skip_reason);
-        tm_record_end(&out);
+        tm_begin_record(run, "skip");
+        tm_record_quoted(&tm_log, "reason", run->skip_reason);
+        tm_record_end(&tm_log);
     } else if (run->failed_call) {
-        begin_record(run, "fail");
-        tm_record_pair(&out, "call", run->failed_call);
-        tm_record_pair(&out, "err", run->failed_error);
-        tm_record_end(&out);
+        tm_begin_record(run, "fail");
+        tm_record_pair(&tm_log, "call", run->failed_call);
+        tm_record_pair(&tm_log, "err", run->failed_error);
+        tm_record_end(&tm_log);
     } else {
         print_bench(run);
         if (run->bench->by == TM_BY_MARK)
@@ -139,6 +138,7 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
         .shot = {.body = bench->body},
     };
     uint32_t taken = 0;
+    tm_row_at_hand = &run;
     bool passes = false, events = false;
     if (is_possible(&run) && perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
         taken = tm_take_samples(&run);
@@ -148,6 +148,7 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
             bench->finish(&run);
     }
     print_row(&run, taken, passes, events);
+    tm_row_at_hand = 0;
 }
 
 /* The i-th value of a parameter; without names the index of a name is the name's stand-in. */
@@ -182,12 +183,14 @@ static void measure_controls(void) {
 }
 
 int main(void) {
-    out.app = tm_app.name;
-    tm_record(&out, "begin proto=1 lang=" TM_LANG " abi=" TEXT(TM_ABI));
-    tm_record_number(&out, "apps", tm_link.apps);
-    tm_record_words(&out, "perf=" TEXT(TM_PERF));
-    tm_record_quoted(&out, "cc", TM_CC);
-    tm_record_end(&out);
+    tm_log.app = tm_app.name;
+    tm_record(&tm_log, "begin proto=1");
+    tm_record_pair(&tm_log, "lang", tm_app.lang);
+    tm_record_words(&tm_log, "abi=" TEXT(TM_ABI));
+    tm_record_number(&tm_log, "apps", tm_link.apps);
+    tm_record_words(&tm_log, "perf=" TEXT(TM_PERF));
+    tm_record_quoted(&tm_log, "cc", tm_app.cc);
+    tm_record_end(&tm_log);
 
     measure_own(&tm_bench_time_read);
     if (uses(TM_BY_READING))
@@ -198,7 +201,7 @@ int main(void) {
     if (!tm_link.only)
         measure_controls();
 
-    tm_record(&out, "end ok");
-    tm_record_end(&out);
+    tm_record(&tm_log, "end ok");
+    tm_record_end(&tm_log);
     return 0;
 }

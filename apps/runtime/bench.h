@@ -24,7 +24,8 @@
 
 #define TM_PARAMS_MAX 2
 
-/* By what means a row's samples are taken. Each has a row that measures nothing by it (own.c). */
+/* By what means a row's samples are taken. Each has a row that measures nothing by it (own.c,
+ * own_reading.c). */
 enum tm_by {
     TM_BY_SAMPLER, /* tm_sample() calls a body */
     TM_BY_READING, /* the row's own code reads the counters: reading.h */
@@ -81,7 +82,8 @@ struct tm_bench {
 #define TM_BENCH_OWN(row, ...) const struct tm_bench tm_bench_##row = {TM_ROW_##row, __VA_ARGS__}
 #define TM_APP(group)                                                                              \
     static const struct tm_bench *const tm_benches[] = {TM_BENCHES_##group};                       \
-    const struct tm_app tm_app = {#group, tm_benches, sizeof tm_benches / sizeof *tm_benches}
+    const struct tm_app tm_app = {#group, "c", TM_CC, tm_benches,                                  \
+                                  sizeof tm_benches / sizeof *tm_benches}
 
 /* One row while it is being measured. */
 struct tm_run {
@@ -99,6 +101,8 @@ struct tm_run {
 
 struct tm_app {
     const char *name;
+    const char *lang; /* "c", or that of an app which is not in C but has this harness, too */
+    const char *cc;   /* its compiler and what shapes the code */
     const struct tm_bench *const *benches;
     uint32_t n_benches;
 };
@@ -106,7 +110,8 @@ struct tm_app {
 /* Each app defines its own. */
 extern const struct tm_app tm_app;
 
-/* What the harness measures in every app (own.c): first what a reading costs, by each means, which
+/* What the harness measures in every app (own.c; own_reading.c is for apps in C, since it has their
+ * reading): first what a reading costs, by each means, which
  * the tool subtracts; last what is nothing, by the same means. */
 extern const struct tm_bench tm_bench_time_read, tm_bench_time_reading;
 extern const struct tm_bench tm_bench_null_sample, tm_bench_null_reading;

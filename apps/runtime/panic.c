@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * How an app ends that panics: see panic.h. It says `end`, so that nobody waits for what it does
+ * not measure any more.
+ */
+#include "panic.h"
+
+struct tm_out tm_log = {.write = tm_console_write};
+const struct tm_run *tm_row_at_hand;
+
+/* What is behind the last slash. */
+static const char *last_part(const char *file, const char *end) {
+    const char *at = end;
+    while (at > file && at[-1] != '/')
+        at--;
+    return at;
+}
+
+/* An app that prints no records is called as its file is, without the suffix. */
+static const char *name_of(const char *at, const char *end) {
+    static char name[13];
+    uint32_t length = 0;
+    for (; at < end && *at != '.' && length < sizeof name - 1; length++)
+        name[length] = *at++;
+    return name;
+}
+
+_Noreturn void tm_panic(const char *file, uint32_t length, uint32_t line) {
+    const char *end = file + length, *at = last_part(file, end);
+    struct tm_word word = {.length = 0};
+    if (!tm_log.app)
+        tm_log.app = name_of(at, end);
+    if (tm_row_at_hand)
+        tm_begin_record(tm_row_at_hand, "fail");
+    else
+        tm_record(&tm_log, "fail panic");
+    tm_record_words(&tm_log, "call=panic");
+    tm_word_text(&word, "err=");
+    while (at < end)
+        tm_word_char(&word, *at++);
+    tm_word_char(&word, ':');
+    tm_word_decimal(&word, line);
+    tm_record_word(&tm_log, &word);
+    tm_record_end(&tm_log);
+    tm_record(&tm_log, "end panicked");
+    tm_record_end(&tm_log);
+    tock_exit(TOCK_EXIT_TERMINATE, 1);
+}
