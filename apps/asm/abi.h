@@ -75,13 +75,38 @@
 
 /* Drivers. No kernel has TM_ABSENT_DRIVER; its number takes as many instructions to load as Perf's,
  * which differs because other drivers have taken the study's number since. */
+#define TOCK_ALARM 0x0
 #define TOCK_CONSOLE 0x1
 #define TOCK_CONSOLE_WRITE 1 /* its buffer, its upcall and its command */
+#define TOCK_IPC 0x10000
 #define TM_ABSENT_DRIVER 0x9fff0
 #if TM_ABI == 1
 #define TM_PERF 0x90004
 #else
 #define TM_PERF 0x90010
+#endif
+
+/* The alarm's upcall and commands. Version 1 is told when, version 2 in how many ticks. */
+#define TOCK_ALARM_UPCALL 0
+#define TOCK_ALARM_FREQUENCY 1
+#define TOCK_ALARM_NOW 2
+#if TM_ABI == 1
+#define TOCK_ALARM_AT 4
+#else
+#define TOCK_ALARM_AFTER 5
+#endif
+
+/* IPC: to find a process by its name, and to notify it as a service or as a client. On version 1
+ * the latter is the argument of a command that is the process's number. */
+#define TOCK_IPC_NAME 0 /* the buffer */
+#if TM_ABI == 1
+#define TOCK_IPC_SERVE 0 /* the upcall */
+#define TOCK_IPC_NOTIFY_SERVICE 0
+#define TOCK_IPC_NOTIFY_CLIENT 1
+#else
+#define TOCK_IPC_FIND 1
+#define TOCK_IPC_NOTIFY_SERVICE 2
+#define TOCK_IPC_NOTIFY_CLIENT 3
 #endif
 
 /* Perf's commands. Version 1 has those whose result is one word. */

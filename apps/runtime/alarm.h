@@ -5,21 +5,17 @@
 
 #include "tock.h"
 
-#define TOCK_ALARM 0x0
-
-enum { TM_ALARM_UPCALL = 0 };
-
 /* How many ticks a second has. */
 static inline struct tock_return tm_alarm_frequency(void) {
-    return tock_command(TOCK_ALARM, 1, 0, 0);
+    return tock_command(TOCK_ALARM, TOCK_ALARM_FREQUENCY, 0, 0);
 }
 
 /* The time in ticks, low half. */
 static inline uint32_t tm_alarm_now(void) {
 #if TM_ABI == 1
-    return tock_call(TOCK_COMMAND, TOCK_ALARM, 2, 0, 0);
+    return tock_call(TOCK_COMMAND, TOCK_ALARM, TOCK_ALARM_NOW, 0, 0);
 #else
-    return tock_command(TOCK_ALARM, 2, 0, 0).word[0];
+    return tock_command(TOCK_ALARM, TOCK_ALARM_NOW, 0, 0).word[0];
 #endif
 }
 
@@ -27,15 +23,15 @@ static inline uint32_t tm_alarm_now(void) {
  * that time, which looks like an error from half of its range on. */
 static inline struct tock_return tm_alarm_after(uint32_t ticks) {
 #if TM_ABI == 1
-    tock_call(TOCK_COMMAND, TOCK_ALARM, 4, tm_alarm_now() + ticks, 0);
+    tock_call(TOCK_COMMAND, TOCK_ALARM, TOCK_ALARM_AT, tm_alarm_now() + ticks, 0);
     return (struct tock_return){TOCK_SUCCESS, {0, 0, 0}};
 #else
-    return tock_command(TOCK_ALARM, 5, ticks, 0);
+    return tock_command(TOCK_ALARM, TOCK_ALARM_AFTER, ticks, 0);
 #endif
 }
 
 static inline struct tock_return tm_alarm_subscribe(tock_upcall *function, void *userdata) {
-    return tock_subscribe(TOCK_ALARM, TM_ALARM_UPCALL, function, userdata);
+    return tock_subscribe(TOCK_ALARM, TOCK_ALARM_UPCALL, function, userdata);
 }
 
 /* Sleep for at least so many milliseconds: others may run. The first call that failed, or success.

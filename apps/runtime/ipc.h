@@ -11,22 +11,20 @@
 
 #include "tock.h"
 
-#define TOCK_IPC 0x10000
-
 /* The number of the process of this name, which stands in RAM (version 1 wants it there). */
 static inline struct tock_return tm_ipc_find(char *name, uint32_t length) {
 #if TM_ABI == 1
-    return tock_allow_rw(TOCK_IPC, 0, name, length);
+    return tock_allow_rw(TOCK_IPC, TOCK_IPC_NAME, name, length);
 #else
-    struct tock_return named = tock_allow_ro(TOCK_IPC, 0, name, length);
-    return tock_failed(named) ? named : tock_command(TOCK_IPC, 1, 0, 0);
+    struct tock_return named = tock_allow_ro(TOCK_IPC, TOCK_IPC_NAME, name, length);
+    return tock_failed(named) ? named : tock_command(TOCK_IPC, TOCK_IPC_FIND, 0, 0);
 #endif
 }
 
 /* Be a service: `own` is this process's number. */
 static inline struct tock_return tm_ipc_serve(uint32_t own, tock_upcall *function) {
     (void)own;
-    return tock_subscribe(TOCK_IPC, TM_BY_ABI(0, own), function, 0);
+    return tock_subscribe(TOCK_IPC, TM_BY_ABI(TOCK_IPC_SERVE, own), function, 0);
 }
 
 /* Be a client of a service, and hear from it. */
@@ -35,12 +33,14 @@ static inline struct tock_return tm_ipc_listen(uint32_t service, tock_upcall *fu
 }
 
 static inline struct tock_return tm_ipc_notify_service(uint32_t service) {
-    return TM_BY_ABI(tock_command(TOCK_IPC, service, 0, 0), tock_command(TOCK_IPC, 2, service, 0));
+    return TM_BY_ABI(tock_command(TOCK_IPC, service, TOCK_IPC_NOTIFY_SERVICE, 0),
+                     tock_command(TOCK_IPC, TOCK_IPC_NOTIFY_SERVICE, service, 0));
 }
 
 /* As a service, notify a client of it. */
 static inline struct tock_return tm_ipc_notify_client(uint32_t client) {
-    return TM_BY_ABI(tock_command(TOCK_IPC, client, 1, 0), tock_command(TOCK_IPC, 3, client, 0));
+    return TM_BY_ABI(tock_command(TOCK_IPC, client, TOCK_IPC_NOTIFY_CLIENT, 0),
+                     tock_command(TOCK_IPC, TOCK_IPC_NOTIFY_CLIENT, client, 0));
 }
 
 /* Let another process reach this memory, from the next notification on; or take it back, with 0. */

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The console, where the app's text goes.
+
+use core::cell::Cell;
+use core::fmt;
+
+use crate::abi::{TOCK_CONSOLE, TOCK_CONSOLE_WRITE};
+#[cfg(not(feature = "abi-v1"))]
+use crate::share::AllowRo as Allow;
+#[cfg(feature = "abi-v1")]
+use crate::share::AllowRw as Allow;
+use crate::share::{self, Subscribe};
+use crate::{ErrorCode, Kernel, Syscalls};
+
+/// What is allowed and subscribed for one write.
+type Write<'share> = (
+    Allow<'share, Kernel, TOCK_CONSOLE, TOCK_CONSOLE_WRITE>,
+    Subscribe<'share, Kernel, TOCK_CONSOLE, TOCK_CONSOLE_WRITE>,
+);
+
+/// How much goes out at a time on version 1, whose buffers stand in RAM; where the text stands
+/// nobody knows, so it is copied there.
+#[cfg(feature = "abi-v1")]
+const PIECE: usize = 64;
+
+/// Prints text and waits until it is out.
+///
+/// # Errors
+///
+/// The kernel's; FAIL if less came out than there was.
+pub fn write(text: &[u8]) -> Result<(), ErrorCode> {
+    #[cfg(not(feature = "abi-v1"))]
+    return write_piece(text);
+    #[cfg(feature = "abi-v1")]
+    text.chunks(PIECE).try_for_each(|piece| {
+        let mut copy = [0; PIECE];
+        copy[..piece.len()].copy_from_slice(piece);
+        write_piece(&mut copy[..piece.len()])
+    })
+}
+
+#[cfg(not(feature = "abi-v1"))]
+type Piece<'a> = &'a [u8];
+#[cfg(feature = "abi-v1")]
+type Piece<'a> = &'a mut [u8];
+
+fn write_piece(text: Piece<'_>) -> Result<(), ErrorCode> {
+    let written = Cell::new(None);
+    let length = u32::try_from(text.len()).map_err(|_| ErrorCode::Size)?;
+    share::scope::<Write<'_>, _, _>(|handle| {
+        let (buffer, upcall) = handle.split();
+        #[cfg(not(feature = "abi-v1"))]
+        Kernel::allow_ro(buffer, text)?;
+        #[cfg(feature = "abi-v1")]
+        Kernel::allow_rw(buffer, text)?;
+        Kernel::subscribe(upcall, &written)?;
+        Kernel::command(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, length, 0).check()?;
+        loop {
+            Kernel::yield_wait();
+            match written.get() {
+                None => {} // another upcall ran
+                Some((all,)) if all == length => return Ok(()),
+                Some(_) => return Err(ErrorCode::Fail),
+            }
+        }
+    })
+}
+
+/// The console for `write!`; it holds nothing back.
+///
+/// ```
+/// use core::fmt::Write;
+/// use tock::console::Writer;
+///
+/// writeln!(Writer, "{} and {}", 1, 2)?;
+/// assert_eq!(tock::fake::printed(), b"1 and 2\n");
+/// # Ok::<_, core::fmt::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Writer;
+
+impl fmt::Write for Writer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        write(text.as_bytes()).map_err(|_| fmt::Error)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The kernel's error codes.
+
+use crate::abi;
+
+/// Why a call failed, by the names that libtock-rs has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs)] // the kernel's words, nothing is known beyond them
+pub enum ErrorCode {
+    Fail = 1,
+    Busy = 2,
+    Already = 3,
+    Off = 4,
+    Reserve = 5,
+    Invalid = 6,
+    Size = 7,
+    Cancel = 8,
+    NoMem = abi::TOCK_NOMEM,
+    NoSupport = abi::TOCK_NOSUPPORT,
+    NoDevice = abi::TOCK_NODEVICE,
+    Uninstalled = 12,
+    NoAck = 13,
+    /// Not of the kernel: it answered with something that the call does not have.
+    BadRVal = 1024,
+}
+
+impl ErrorCode {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [ErrorCode; 14] = [
+        ErrorCode::Fail,
+        ErrorCode::Busy,
+        ErrorCode::Already,
+        ErrorCode::Off,
+        ErrorCode::Reserve,
+        ErrorCode::Invalid,
+        ErrorCode::Size,
+        ErrorCode::Cancel,
+        ErrorCode::NoMem,
+        ErrorCode::NoSupport,
+        ErrorCode::NoDevice,
+        ErrorCode::Uninstalled,
+        ErrorCode::NoAck,
+        ErrorCode::BadRVal,
+    ];
+
+    /// The name that logs have, as `tock_error_name` in C.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorCode::Fail => "FAIL",
+            ErrorCode::Busy => "BUSY",
+            ErrorCode::Already => "ALREADY",
+            ErrorCode::Off => "OFF",
+            ErrorCode::Reserve => "RESERVE",
+            ErrorCode::Invalid => "INVAL",
+            ErrorCode::Size => "SIZE",
+            ErrorCode::Cancel => "CANCEL",
+            ErrorCode::NoMem => "NOMEM",
+            ErrorCode::NoSupport => "NOSUPPORT",
+            ErrorCode::NoDevice => "NODEVICE",
+            ErrorCode::Uninstalled => "UNINSTALLED",
+            ErrorCode::NoAck => "NOACK",
+            ErrorCode::BadRVal => "BADRVAL",
+        }
+    }
+
+    /// The error code with this number; BADRVAL for a number that is none.
+    #[inline]
+    pub(crate) fn of(number: u32) -> ErrorCode {
+        ErrorCode::try_from(number).unwrap_or(ErrorCode::BadRVal)
+    }
+}
+
+/// This number is no error code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAnErrorCode;
+
+impl TryFrom<u32> for ErrorCode {
+    type Error = NotAnErrorCode;
+
+    #[inline]
+    fn try_from(number: u32) -> Result<ErrorCode, NotAnErrorCode> {
+        // What the compiler makes of this is a comparison and a move: the numbers are the enum's.
+        Ok(match number {
+            1 => ErrorCode::Fail,
+            2 => ErrorCode::Busy,
+            3 => ErrorCode::Already,
+            4 => ErrorCode::Off,
+            5 => ErrorCode::Reserve,
+            6 => ErrorCode::Invalid,
+            7 => ErrorCode::Size,
+            8 => ErrorCode::Cancel,
+            abi::TOCK_NOMEM => ErrorCode::NoMem,
+            abi::TOCK_NOSUPPORT => ErrorCode::NoSupport,
+            abi::TOCK_NODEVICE => ErrorCode::NoDevice,
+            12 => ErrorCode::Uninstalled,
+            13 => ErrorCode::NoAck,
+            1024 => ErrorCode::BadRVal,
+            _ => return Err(NotAnErrorCode),
+        })
+    }
+}

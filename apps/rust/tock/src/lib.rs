@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a Rust app on Tock calls the kernel with: system calls of version 2 of the interface (TRD
+//! 104) or, with the feature `abi-v1`, of version 1 (Tock 1.x). Names and shape are those of
+//! libtock-rs, for a user of that to feel at home; a call costs its `ecall` and the loads of its
+//! arguments.
+//!
+//! ```
+//! use core::sync::atomic::{AtomicU32, Ordering};
+//! use tock::{alarm, console, perf};
+//!
+//! static CAME: AtomicU32 = AtomicU32::new(0);
+//!
+//! fn on_upcall(word: u32, _: u32, _: u32) {
+//!     CAME.store(word, Ordering::Relaxed);
+//! }
+//!
+//! console::write(b"hello\n")?;
+//! alarm::nap(10)?;
+//! perf::subscribe_static(&on_upcall)?;
+//! perf::schedule_upcall(42)?;
+//! # use tock::{Kernel, Syscalls};
+//! Kernel::yield_wait();
+//! assert_eq!(CAME.load(Ordering::Relaxed), 42);
+//! # Ok::<_, tock::ErrorCode>(())
+//! ```
+//!
+//! What the kernel is given must live as long as the kernel has it. There are two ways:
+//! [`share::scope`] takes it back before it dies; what is `'static` never does. [`misuse`] shows
+//! what the compiler refuses. Memory that others may write at any time is atomics: where the chip
+//! needs no more for it, a `Relaxed` load or store is one instruction.
+//!
+//! How to read it: [`RawSyscalls`] is the `ecall`, [`Syscalls`] the safe calls, [`share`] and
+//! [`Upcall`] what they give to the kernel, [`CommandReturn`] and [`ErrorCode`] what they get; the
+//! drivers are made of these. The numbers, [`abi`], are taken from `apps/asm/abi.h`, as those of C
+//! and assembly. On a host [`Kernel`] is [`fake`], for tests. There is no panic handler here.
+
+#![no_std]
+
+#[cfg(not(target_arch = "riscv32"))]
+extern crate std;
+
+#[allow(missing_docs)] // their words stand in abi.h
+pub mod abi {
+    //! The numbers of the interface, from `apps/asm/abi.h`.
+    include!(concat!(env!("OUT_DIR"), "/abi.rs"));
+}
+
+pub mod alarm;
+pub mod console;
+mod error;
+#[cfg(not(target_arch = "riscv32"))]
+pub mod fake;
+pub mod ipc;
+pub mod memory;
+#[cfg(any(doc, doctest))]
+pub mod misuse;
+pub mod perf;
+mod raw;
+mod returned;
+#[cfg(all(target_arch = "riscv32", feature = "abi-v1"))]
+mod riscv32_v1;
+#[cfg(all(target_arch = "riscv32", not(feature = "abi-v1")))]
+mod riscv32_v2;
+pub mod share;
+mod syscalls;
+mod upcall;
+
+pub use error::{ErrorCode, NotAnErrorCode};
+#[cfg(not(target_arch = "riscv32"))]
+pub use fake::Kernel;
+pub use raw::{RawSyscalls, Register, Returned, UpcallFunction};
+pub use returned::{CommandReturn, SuccessData};
+#[cfg(all(target_arch = "riscv32", feature = "abi-v1"))]
+pub use riscv32_v1::Kernel;
+#[cfg(all(target_arch = "riscv32", not(feature = "abi-v1")))]
+pub use riscv32_v2::Kernel;
+#[cfg(not(feature = "abi-v1"))]
+pub use share::AllowRo;
+pub use share::{AllowRw, Subscribe};
+pub use syscalls::{Shareable, Syscalls, YieldNoWaitReturn};
+pub use upcall::Upcall;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The Perf capsule: the core's counters, low halves. They are the kernel's to read, so that a
+//! reading costs a command.
+
+#[cfg(not(feature = "abi-v1"))]
+use crate::abi::TM_PERF_BOTH;
+use crate::abi::{TM_PERF, TM_PERF_CYCLES, TM_PERF_EXISTS, TM_PERF_INSTRET, TM_PERF_UPCALL};
+use crate::{ErrorCode, Kernel, Syscalls, Upcall};
+
+/// Perf's only upcall.
+const UPCALL: u32 = 0;
+
+/// Does this kernel have it?
+#[inline]
+pub fn exists() -> bool {
+    Kernel::command(TM_PERF, TM_PERF_EXISTS, 0, 0)
+        .check()
+        .is_ok()
+}
+
+/// Cycles and instructions retired, both of one moment. Without Perf they are any numbers. Version
+/// 1 reads one counter a call.
+#[cfg(not(feature = "abi-v1"))]
+#[inline(always)]
+pub fn both() -> (u32, u32) {
+    let (_, cycles, instret, _) = Kernel::command(TM_PERF, TM_PERF_BOTH, 0, 0).raw_values();
+    (cycles, instret)
+}
+
+/// Cycles. Without Perf this is any number.
+#[inline(always)]
+pub fn cycles() -> u32 {
+    counter(TM_PERF_CYCLES)
+}
+
+/// Instructions retired. Without Perf this is any number.
+#[inline(always)]
+pub fn instret() -> u32 {
+    counter(TM_PERF_INSTRET)
+}
+
+/// The counter that this command reads: `TM_PERF_CYCLES` or `TM_PERF_INSTRET` of [`crate::abi`].
+#[inline(always)]
+pub fn counter(command: u32) -> u32 {
+    Kernel::command_word(TM_PERF, command, 0, 0)
+}
+
+/// Has Perf's upcall come at the next yield, with this word.
+#[inline(always)]
+pub fn schedule_upcall(word: u32) -> Result<(), ErrorCode> {
+    Kernel::command(TM_PERF, TM_PERF_UPCALL, word, 0).check()
+}
+
+/// Subscribes Perf's upcall until it is taken back.
+#[inline]
+pub fn subscribe_static<U: Upcall>(upcall: &'static U) -> Result<(), ErrorCode> {
+    Kernel::subscribe_static(TM_PERF, UPCALL, upcall)
+}
+
+/// Takes Perf's upcall back.
+#[inline]
+pub fn unsubscribe() {
+    Kernel::unsubscribe(TM_PERF, UPCALL);
+}
+
+/// Sleeps until Perf's upcall is due, and takes its words in its place.
+#[cfg(not(feature = "abi-v1"))]
+#[inline(always)]
+pub fn wait_for_upcall() -> (u32, u32, u32) {
+    Kernel::yield_wait_for(TM_PERF, UPCALL)
+}
