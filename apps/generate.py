@@ -306,8 +306,8 @@ def rust(rows: list[Row]) -> str:
         lines += ["", *rust_row(row)]
     for group, names in groups(rows).items():
         own = " ".join(f"&{name}," for name in names)
-        lines += ["", f"macro_rules! benches_{group} {{", f"    () => {{ [{own}] }};", "}"]
-        lines += [f"pub(crate) use benches_{group};"]
+        lines += ["", "#[macro_export]", f"macro_rules! benches_{group} {{"]
+        lines += [f"    () => {{ [{own}] }};", "}"]
     lines += ["", f"tock::bodies!({', '.join(bodies(rows))});", ""]
     return "\n".join(lines)
 
@@ -333,7 +333,8 @@ def rust_row(row: Row) -> list[str]:
     v1 = f"Some(c{json.dumps(row.skip['v1'])})" if "v1" in row.skip else always
     lines += [
         f"    pub const ROW: Bench = Bench::of(c{json.dumps(row.id)}, {row.samples}, INNER)",
-        f"        .taken(By::{row.by.capitalize()}, {row.passes}).in_scenes({row.scene}, {row.scenes})",
+        f"        .taken(By::{row.by.capitalize()}, {row.passes})",
+        f"        .in_scenes({row.scene}, {row.scenes})",
         f"        .skipped({v1}, {always}).with([{', '.join(params)}]);",
         "}",
     ]

@@ -49,6 +49,23 @@ pub fn find_static(name: &'static [AtomicU8]) -> Result<u32, ErrorCode> {
     unsafe { find_at(name.as_ptr().into(), name.len()) }
 }
 
+/// The first half of [`find_static`]: gives the name to the kernel, which keeps it.
+#[cfg(not(feature = "abi-v1"))]
+#[inline(always)]
+pub fn name_static(name: &'static [AtomicU8]) -> Result<(), ErrorCode> {
+    // SAFETY: as for `find_static`.
+    unsafe {
+        allow::<Kernel, TOCK_ALLOW_RO>(TOCK_IPC, TOCK_IPC_NAME, name.as_ptr().into(), name.len())
+    }
+}
+
+/// The second half of [`find_static`]: the number of the process whose name the kernel has.
+#[cfg(not(feature = "abi-v1"))]
+#[inline(always)]
+pub fn find_named() -> Result<u32, ErrorCode> {
+    Kernel::command(TOCK_IPC, TOCK_IPC_FIND, 0, 0).to_result()
+}
+
 /// # Safety
 ///
 /// The memory lives, and is not written but as atomics, until this returns; on version 2 until
@@ -59,7 +76,7 @@ unsafe fn find_at(name: Register, length: usize) -> Result<u32, ErrorCode> {
     {
         // SAFETY: the caller's.
         unsafe { allow::<Kernel, TOCK_ALLOW_RO>(TOCK_IPC, TOCK_IPC_NAME, name, length) }?;
-        Kernel::command(TOCK_IPC, TOCK_IPC_FIND, 0, 0).to_result()
+        find_named()
     }
     #[cfg(feature = "abi-v1")]
     {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Makes what comes from the catalogue, says which compiler it is, and has the apps linked only so far
+//! that each is one object file: the tool links it for the kernel at hand.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+fn main() {
+    let apps = Path::new("../..");
+    let out = env::var("OUT_DIR").expect("cargo says where");
+    let rows = Path::new(&out).join("rows.rs");
+    for file in ["catalogue.toml", "generate.py"] {
+        println!("cargo:rerun-if-changed={}", apps.join(file).display());
+    }
+    let made = Command::new("python3")
+        .arg(apps.join("generate.py"))
+        .arg(apps.join("catalogue.toml"))
+        .arg(&rows)
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "apps/generate.py failed, as it says above");
+
+    println!("cargo:rerun-if-env-changed=TM_CC");
+    let cc = env::var("TM_CC").unwrap_or_else(|_| "rustc, not by make apps".into());
+    fs::write(Path::new(&out).join("cc.rs"), format!("c{cc:?}")).expect("OUT_DIR can be written");
+
+    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "none") {
+        println!("cargo:rustc-link-arg-bins=-r");
+        println!("cargo:rustc-link-arg-bins=--no-gc-sections");
+    }
+}

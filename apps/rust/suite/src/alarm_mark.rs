@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Samples of an alarm, for the groups sched and irq: each sets one and sleeps until its upcall. The
+//! times are the simulator's, by its marks. apps/c/alarm_mark.h is the same for C.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use tock::abi::{TOCK_ALARM, TOCK_ALARM_UPCALL};
+use tock::runtime::{self, Outcome, Run};
+use tock::{Kernel, Syscalls, alarm};
+
+use crate::peer::START_MS;
+
+static RANG: AtomicBool = AtomicBool::new(false);
+static PER_MILLISECOND: AtomicU32 = AtomicU32::new(0); // ticks
+static LEAST: AtomicU32 = AtomicU32::new(0); // ticks of an alarm that comes when all is quiet again
+
+tock::mark_upcall!(tm_mark_upcall, |_now, _due, _zero| RANG.store(true, Relaxed));
+
+/// Set the alarm and sleep until its upcall has run.
+fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
+    RANG.store(false, Relaxed);
+    run.require(c"alarm_set", alarm::after(ticks))?;
+    while !RANG.load(Relaxed) {
+        Kernel::yield_wait();
+    }
+    Ok(())
+}
+
+/// An alarm has to come when whoever runs meanwhile has begun to, not while the kernel is still on the
+/// way there: see apps/c/alarm_mark.h. How long the way is, is seen from how much later than asked for
+/// an alarm is over that comes late enough anywhere.
+pub fn setup(run: &mut Run) -> Outcome {
+    let frequency = run.require(c"alarm_frequency", alarm::frequency())?;
+    let far = frequency / 512 + 1;
+    PER_MILLISECOND.store(frequency / 1000, Relaxed);
+    run.require(c"nap", alarm::nap(START_MS))?;
+    let upcall = runtime::subscribe_marked(TOCK_ALARM, TOCK_ALARM_UPCALL, tm_mark_upcall);
+    run.require(c"alarm_subscribe", upcall)?;
+    let mut way = 0;
+    for _ in 0..3 {
+        let begin = alarm::now();
+        ring_after(run, far)?;
+        way = way.max(alarm::now().wrapping_sub(begin).wrapping_sub(far));
+    }
+    LEAST.store(3 * way + 2, Relaxed);
+    Ok(())
+}
+
+/// The times differ by up to 256 us, so that the samples meet what runs beside at any point.
+pub fn sample(run: &mut Run) -> Outcome {
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let taken = TAKEN.load(Relaxed);
+    TAKEN.store(taken + 1, Relaxed);
+    let more = taken * 37 % 256 * PER_MILLISECOND.load(Relaxed) / 1000;
+    runtime::arm();
+    ring_after(run, LEAST.load(Relaxed) + more)
+}
+
+/// Take the upcall back.
+pub fn finish(_run: &mut Run) -> Outcome {
+    alarm::unsubscribe();
+    Ok(())
+}

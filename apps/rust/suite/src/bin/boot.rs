@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app boot: from reset to the first instruction of the first app, this one, with idle.rs in the
+//! slots behind it; and in scene 8 from the exit of an app that wants to start again (restarter.rs, in
+//! the slot before this one) to its first instruction. The times are the simulator's, by its marks.
+
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use suite::{app, benches_boot, peer, rows};
+use tock::ipc::{self, Shared};
+use tock::runtime::{self, Outcome, Run};
+use tock::{Kernel, Syscalls, bench};
+
+static RESTARTER: AtomicU32 = AtomicU32::new(0);
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+fn on_start(_sender: u32, _shared: Shared<'_>) {
+    STARTED.store(true, Relaxed);
+}
+
+fn setup_restart(run: &mut Run) -> Outcome {
+    let restarter = run.require(c"ipc_discover", peer::find("restarter", 1))?;
+    RESTARTER.store(restarter, Relaxed);
+    run.require(c"ipc_subscribe", ipc::listen(restarter, &on_start))
+}
+
+/// It says so when it has started.
+fn sample_restart(run: &mut Run) -> Outcome {
+    STARTED.store(false, Relaxed);
+    runtime::arm();
+    run.require(c"ipc_notify", ipc::notify_service(RESTARTER.load(Relaxed)))?;
+    while !STARTED.load(Relaxed) {
+        Kernel::yield_wait();
+    }
+    Ok(())
+}
+
+// What boot.per_process measures was over before this app could do anything.
+bench!(boot_per_process, from: c"reset", to: c"start", sample: |_run| Ok(()));
+bench!(boot_restart, from: c"exit", to: c"start", setup: setup_restart, sample: sample_restart);
+app!(c"boot", benches_boot!());

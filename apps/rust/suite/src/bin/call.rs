@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app call: what procedure calls cost. The bodies are in asm/calls.S.
+
+#![no_std]
+#![no_main]
+
+use suite::rows::{self, bodies};
+use suite::{app, benches_call};
+use tock::bench;
+use tock::runtime::{Asm, Outcome, Run, Stage};
+
+const RETURNED: u32 = 42;
+
+/// The body loads the pointer from memory, as a caller does that keeps one in a structure.
+fn setup_indirect(run: &mut Run) -> Outcome {
+    static POINTER: Stage<Asm> = Stage::new();
+    POINTER.measure_asm(run, bodies::tm_call_indirect, bodies::tm_procedure_return)
+}
+
+/// The arguments are 1 to n, and their sum comes back.
+fn setup_args(run: &mut Run) -> Outcome {
+    const BODIES: [Asm; rows::call_args::n::MAX as usize] = [
+        bodies::tm_call_args_1,
+        bodies::tm_call_args_2,
+        bodies::tm_call_args_3,
+        bodies::tm_call_args_4,
+        bodies::tm_call_args_5,
+        bodies::tm_call_args_6,
+        bodies::tm_call_args_7,
+        bodies::tm_call_args_8,
+        bodies::tm_call_args_9,
+        bodies::tm_call_args_10,
+    ];
+    let n = run.value(0);
+    run.expect(n * (n + 1) / 2);
+    run.measure(BODIES[n as usize - 1], n)
+}
+
+bench!(call_void, body: bodies::tm_call_void);
+bench!(call_return, body: bodies::tm_call_return, expect: RETURNED);
+bench!(call_args, setup: setup_args);
+bench!(call_indirect, expect: RETURNED, setup: setup_indirect);
+app!(c"call", benches_call!());

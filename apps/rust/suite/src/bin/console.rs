@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app console: what a console write costs, to its completion upcall. What it writes are blanks
+//! and the end of a line, which no reader of the protocol takes for more than an empty message.
+
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+
+use suite::rows::{self, console_write};
+use suite::{app, benches_console, bodies};
+use tock::abi::{TOCK_CONSOLE, TOCK_CONSOLE_WRITE};
+use tock::runtime::{self, Outcome, Run, Write};
+use tock::{Kernel, Syscalls, bench};
+
+const MOST: usize = console_write::size::MAX as usize;
+
+static WRITE: Write = Write { upcalls: AtomicU32::new(0), length: AtomicU32::new(0) };
+// Blanks and the end of a line, of which the last so many are written; in RAM, as version 1 wants it.
+static TEXT: [AtomicU8; MOST] = [const { AtomicU8::new(b' ') }; MOST];
+
+fn setup(run: &mut Run) -> Outcome {
+    WRITE.length.store(run.value(0), Relaxed);
+    let counted = runtime::count_upcalls(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, &WRITE.upcalls);
+    run.require(c"subscribe", counted)?;
+    run.measure(bodies::tm_console_write_and_wait, &WRITE)
+}
+
+/// On version 1 a console may keep a buffer for one write only.
+fn before(run: &mut Run) -> Outcome {
+    TEXT[MOST - 1].store(b'\n', Relaxed);
+    let text = &TEXT[MOST - run.value(0) as usize..];
+    run.require(c"allow_ro", Kernel::allow_ro_static(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text))
+}
+
+fn finish(_run: &mut Run) -> Outcome {
+    Kernel::unallow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
+    Kernel::unsubscribe(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
+    Ok(())
+}
+
+bench!(console_write, expect: 1, setup: setup, before: before, finish: finish);
+app!(c"console", benches_console!());

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app ctx: what it costs to hand on a token. It stands in the first slot, and ring.rs in those
+//! behind it; each notifies the next and yields. A sample is as many rounds as it takes to make the
+//! hops of the catalogue.
+
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use suite::rows::{self, ctx_ring};
+use suite::{app, benches_ctx, peer, ring};
+use tock::ipc::{self, Shared};
+use tock::runtime::{Body, Outcome, Run, link};
+use tock::{Kernel, Syscalls, bench};
+
+const MOST: usize = ctx_ring::processes::MAX as usize;
+
+static MEMBERS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST]; // their IPC numbers, by slot
+static SIZE: AtomicU32 = AtomicU32::new(0);
+static SET: [AtomicU32; ring::WORDS] = [const { AtomicU32::new(0) }; ring::WORDS];
+static TOKENS: AtomicU32 = AtomicU32::new(0);
+
+fn on_token(_sender: u32, _shared: Shared<'_>) {
+    TOKENS.store(TOKENS.load(Relaxed) + 1, Relaxed);
+}
+
+fn await_token() {
+    while TOKENS.load(Relaxed) == 0 {
+        Kernel::yield_wait();
+    }
+    TOKENS.store(0, Relaxed);
+}
+
+/// Returns how often the token could be sent on.
+extern "C" fn rounds(many: u32) -> u32 {
+    let next = MEMBERS[1].load(Relaxed);
+    for done in 0..many {
+        ring::walk(&SET, ring::KIB[SIZE.load(Relaxed) as usize]);
+        if ipc::notify_service(next).is_err() {
+            return done;
+        }
+        await_token();
+    }
+    many
+}
+
+/// Once, when the others have had the time to register.
+fn join(run: &mut Run) -> Outcome {
+    run.require(c"nap", tock::alarm::nap(peer::START_MS))?;
+    for slot in 0..link().slots {
+        let found = run.require(c"ipc_discover", ring::find(slot))?;
+        MEMBERS[slot as usize].store(found, Relaxed);
+    }
+    run.require(c"ipc_subscribe", ipc::serve(MEMBERS[0].load(Relaxed), &on_token))
+}
+
+fn grow(run: &mut Run) -> Outcome {
+    for member in &MEMBERS[1..link().slots as usize] {
+        run.require(c"ipc_notify", ipc::notify_client(member.load(Relaxed)))?;
+        await_token();
+    }
+    SIZE.store(SIZE.load(Relaxed) + 1, Relaxed);
+    Ok(())
+}
+
+fn setup(run: &mut Run) -> Outcome {
+    static JOINED: AtomicU32 = AtomicU32::new(0);
+    if JOINED.load(Relaxed) == 0 {
+        join(run)?;
+        JOINED.store(1, Relaxed);
+    }
+    while ring::KIB[SIZE.load(Relaxed) as usize] != run.value(1) {
+        grow(run)?;
+    }
+    let many = run.inner() / run.value(0);
+    run.expect(many);
+    run.measure(Body::new(rounds), many)
+}
+
+bench!(ctx_ring, setup: setup);
+app!(c"ctx", benches_ctx!());

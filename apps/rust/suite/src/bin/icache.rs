@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app icache: straight runs of NOPs, from which the size of the instruction cache can be seen.
+//! They are in asm/nops.S.
+
+#![no_std]
+#![no_main]
+
+use suite::rows::{self, bodies};
+use suite::{app, benches_icache};
+use tock::bench;
+use tock::runtime::{Outcome, Run};
+
+const PASSED: u32 = 0x5eed;
+
+/// The body begins so far before the end of the run. It gives back its argument.
+fn setup(run: &mut Run) -> Outcome {
+    let end = if run.value(0) == 2 { bodies::tm_nops_2_end } else { bodies::tm_nops_4_end };
+    run.measure(end.entered_before(run.value(1)), PASSED)
+}
+
+bench!(icache_nops, expect: PASSED, setup: setup);
+app!(c"icache", benches_icache!());

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app irq: from the rise of the timer's interrupt line to the kernel's first instruction, and to
+//! the app's upcall. In scene 1 the core sleeps then, in scene 2 it runs spinner.rs in user mode.
+
+#![no_std]
+#![no_main]
+
+use suite::alarm_mark::{finish, sample, setup};
+use suite::rows::{self, irq_entry};
+use suite::{app, benches_irq};
+use tock::bench;
+use tock::runtime::{Outcome, Run};
+
+/// A core that sleeps goes on behind its WFI: the baseline kernel takes no trap there.
+fn setup_entry(run: &mut Run) -> Outcome {
+    run.to(if run.value(0) == irq_entry::core::ASLEEP { c"wake" } else { c"trap" });
+    setup(run)
+}
+
+bench!(irq_entry, from: c"irq", setup: setup_entry, sample: sample, finish: finish);
+bench!(irq_upcall, from: c"irq", to: c"upcall", setup: setup, sample: sample, finish: finish);
+app!(c"irq", benches_irq!());

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The app sched: how late an alarm's upcall comes, with nothing beside this app, with one that spins
+//! (spinner.rs), and with two that do IPC (pinger.rs, ipc_server.rs); and for how long a time slice of
+//! another app (spinner.rs) takes this one off the core.
+
+#![no_std]
+#![no_main]
+
+use suite::{alarm_mark, app, benches_sched, reading, rows};
+use tock::bench;
+use tock::runtime::{Outcome, Run};
+
+const JUMP: u32 = 8;
+const PATIENCE: u32 = 1_000_000;
+
+/// Reads the counter until it jumps by JUMP times the least that a reading takes.
+fn sample_jump(run: &mut Run) -> Outcome {
+    let counter = run.counter();
+    let start = reading::take(counter);
+    let (mut last, mut least) = (start, None);
+    loop {
+        let now = reading::take(counter);
+        let passed = now[0].wrapping_sub(last[0]);
+        if least.is_some_and(|least| passed / JUMP > least) {
+            run.put_sample(last, now);
+            return Ok(());
+        }
+        least = Some(least.map_or(passed, |least| passed.min(least)));
+        if now[0].wrapping_sub(start[0]) > PATIENCE {
+            return run.skip(c"this kernel has no time slices");
+        }
+        last = now;
+    }
+}
+
+bench!(sched_alarm_lateness, from: c"irq", to: c"upcall", setup: alarm_mark::setup,
+    sample: alarm_mark::sample, finish: alarm_mark::finish);
+bench!(sched_preempted, all_samples: true, sample: sample_jump);
+app!(c"sched", benches_sched!());

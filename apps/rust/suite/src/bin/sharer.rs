@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! An app that shares 64 bytes with whoever asks, and says so. Prints nothing.
+
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use suite::peer;
+use tock::ipc::{self, Shared};
+use tock::runtime;
+
+static SHARED: [AtomicU32; 16] = [const { AtomicU32::new(0) }; 16];
+
+fn on_ask(client: u32, _shared: Shared<'_>) {
+    SHARED[0].store(peer::SHARER_WORD, Relaxed);
+    let _ = ipc::share(client, &SHARED);
+    let _ = ipc::notify_client(client);
+}
+
+// Which of its kind this is follows from its slot: the first one stands in slot 1.
+suite::beside!(|| peer::serve("sharer", runtime::link().slot, &on_ask));

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What an app has of the C runtime (apps/runtime) besides system calls: its benchmark harness, whose
+//! structures are declared here once more, its words from the linker, and how an app ends that panics.
+//! A benchmark is made of safe parts only; `bench.h` tells what each is for.
+
+mod bench;
+mod export;
+pub mod flash;
+mod span;
+mod stage;
+mod text;
+
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use crate::syscalls::subscribe_function;
+use crate::{ErrorCode, Kernel, Register, UpcallFunction};
+
+pub use bench::{App, Bench, By, Hook, Outcome, Param, Run, Shot, Stop};
+pub use span::{Span, read_words};
+pub use stage::{Argument, Asm, Body, Measurable, Return, Stage, Words};
+pub use text::Text;
+
+/// What the link command says of the whole run: `struct tm_link` of `bench.h`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Link {
+    apps: u32,
+    steady_stop: u32,
+    scene: u32,
+    /// Where this app is in the order of the flash, from 0.
+    pub slot: u32,
+    /// How many apps there are.
+    pub slots: u32,
+    most_samples: u32,
+    only: u32,
+}
+
+unsafe extern "C" {
+    static tm_link: Link;
+    fn tm_panic(file: *const u8, length: u32, line: u32) -> !;
+    safe fn tm_mark_arm();
+    safe fn tm_fault();
+    safe fn tm_restart();
+    fn tm_upcall_count(first: Register, second: Register, third: Register, count: Register);
+}
+
+/// The words of this app's link.
+#[inline]
+pub fn link() -> &'static Link {
+    // SAFETY: crt0.S has it among the constants, with these fields, and nothing changes it.
+    unsafe { &tm_link }
+}
+
+/// Say where an app panicked, as a `fail` record, and end it.
+pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
+    let (file, line) = info.location().map_or(("?", 0), |at| (at.file(), at.line()));
+    // SAFETY: the text is as long as it says, and C only reads it.
+    unsafe { tm_panic(file.as_ptr(), file.len() as u32, line) }
+}
+
+/// A sample by the simulator's clock begins here.
+#[inline]
+pub fn arm() {
+    tm_mark_arm();
+}
+
+/// Do what no app may, with the mark `fault` at the very instruction.
+#[inline]
+pub fn fault() {
+    tm_fault();
+}
+
+/// End, and want to start again, with the mark `exit` at the very instruction. Version 1 has no exit:
+/// there it returns.
+#[inline]
+pub fn restart() {
+    tm_restart();
+}
+
+/// A buffer as the bodies in assembly are given one: `struct tm_allow`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Buffer {
+    address: AtomicUsize,
+    length: AtomicU32,
+}
+
+impl Buffer {
+    /// None yet.
+    #[allow(clippy::new_without_default)] // it is for statics
+    pub const fn new() -> Self {
+        Self { address: AtomicUsize::new(0), length: AtomicU32::new(0) }
+    }
+
+    /// This one: a driver may write it.
+    pub fn set(&self, memory: &'static [AtomicU8]) {
+        self.address.store(memory.as_ptr().expose_provenance(), Relaxed);
+        self.length.store(memory.len() as u32, Relaxed);
+    }
+}
+
+/// What a console write is of: `struct tm_write`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Write {
+    /// Its completions so far.
+    pub upcalls: AtomicU32,
+    /// In bytes.
+    pub length: AtomicU32,
+}
+
+/// The address of the upcall in assembly that counts.
+#[must_use]
+pub fn counting_upcall() -> usize {
+    (tm_upcall_count as *const ()).expose_provenance()
+}
+
+/// Subscribe it: it adds one to the count.
+pub fn count_upcalls(driver: u32, number: u32, count: &'static AtomicU32) -> Result<(), ErrorCode> {
+    let data = core::ptr::from_ref(count).into();
+    // SAFETY: it adds one to the word that its fourth argument leads to, which is there for ever and
+    // an atomic; the app has one thread, in which nothing comes between.
+    unsafe { subscribe_function::<Kernel>(driver, number, tm_upcall_count, data) }
+}
+
+/// An upcall whose first instruction is a mark: `mark_upcall!` makes it.
+pub type Marked = extern "C" fn(u32, u32, u32, u32);
+
+/// Subscribe it.
+pub fn subscribe_marked(driver: u32, number: u32, upcall: Marked) -> Result<(), ErrorCode> {
+    // SAFETY: a register is passed as a word is, of which any value is good.
+    let function = unsafe { core::mem::transmute::<Marked, UpcallFunction>(upcall) };
+    // SAFETY: it needs nothing to be there.
+    unsafe { subscribe_function::<Kernel>(driver, number, function, 0_u32.into()) }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the bodies of asm/mem.S go over that copy, read and write words.
+
+use core::ptr::null_mut;
+use core::sync::atomic::AtomicU32;
+
+use crate::memory::Lent;
+
+/// `struct tm_span`, and the memory that it is of.
+#[repr(C)]
+pub struct Span {
+    to: *mut u32,
+    from: *const u32,
+    from_end: *const u32,
+    /// Whole multiples of 8 words.
+    pub area: Lent<'static>,
+}
+
+impl Span {
+    /// All words of an area, to read or to write.
+    pub fn over(area: Lent<'static>) -> Self {
+        let range = area.as_ptr_range();
+        Self { to: null_mut(), from: range.start, from_end: range.end, area }
+    }
+
+    /// The words before `half`, to be copied to those from there on.
+    pub fn copying(mut area: Lent<'static>, half: usize) -> Self {
+        let (from, to) = area.split_at_mut(half);
+        let (to, range) = (to.as_mut_ptr(), from.as_ptr_range());
+        Self { to, from: range.start, from_end: range.end, area }
+    }
+}
+
+/// The head of a span alone.
+#[repr(C)]
+struct Reading(*mut u32, *const AtomicU32, *const AtomicU32);
+
+unsafe extern "C" {
+    fn tm_read_words(span: *const Reading) -> u32;
+}
+
+/// Read all these words by the body of mem.read_asm: the last one.
+#[inline]
+pub fn read_words(words: &[AtomicU32]) -> u32 {
+    let range = words.as_ptr_range();
+    let span = Reading(null_mut(), range.start, range.end);
+    // SAFETY: it only reads, from the start to the end, which are those of a slice.
+    unsafe { tm_read_words(&raw const span) }
+}
