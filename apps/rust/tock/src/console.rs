@@ -4,13 +4,19 @@
 
 use core::cell::Cell;
 use core::fmt;
+use core::sync::atomic::AtomicU8;
 
+#[cfg(feature = "abi-v1")]
+use crate::abi::TOCK_ALLOW as ALLOW;
+#[cfg(not(feature = "abi-v1"))]
+use crate::abi::TOCK_ALLOW_RO as ALLOW;
 use crate::abi::{TOCK_CONSOLE, TOCK_CONSOLE_WRITE};
 #[cfg(not(feature = "abi-v1"))]
 use crate::share::AllowRo as Allow;
 #[cfg(feature = "abi-v1")]
 use crate::share::AllowRw as Allow;
 use crate::share::{self, Subscribe};
+use crate::syscalls::allow;
 use crate::{ErrorCode, Kernel, Syscalls};
 
 /// What is allowed and subscribed for one write.
@@ -84,4 +90,26 @@ impl fmt::Write for Writer {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         write(text.as_bytes()).map_err(|_| fmt::Error)
     }
+}
+
+/// Gives the console text to write later, which stays where it is, in RAM.
+///
+/// # Errors
+///
+/// The kernel's.
+#[inline]
+pub fn allow_static(text: &'static [AtomicU8]) -> Result<(), ErrorCode> {
+    let start = text.as_ptr().into();
+    // SAFETY: the text lives for ever, and all of it is atomics.
+    unsafe { allow::<Kernel, ALLOW>(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, start, text.len()) }
+}
+
+/// Takes back what the console had to write, and the upcall for it.
+#[inline]
+pub fn take_back() {
+    #[cfg(not(feature = "abi-v1"))]
+    Kernel::unallow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
+    #[cfg(feature = "abi-v1")]
+    Kernel::unallow_rw(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
+    Kernel::unsubscribe(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
 }

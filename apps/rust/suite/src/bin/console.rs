@@ -12,7 +12,7 @@ use suite::rows::{self, console_write};
 use suite::{app, benches_console, bodies};
 use tock::abi::{TOCK_CONSOLE, TOCK_CONSOLE_WRITE};
 use tock::runtime::{self, Outcome, Run, Write};
-use tock::{Kernel, Syscalls, bench};
+use tock::{bench, console};
 
 const MOST: usize = console_write::size::MAX as usize;
 
@@ -31,12 +31,11 @@ fn setup(run: &mut Run) -> Outcome {
 fn before(run: &mut Run) -> Outcome {
     TEXT[MOST - 1].store(b'\n', Relaxed);
     let text = &TEXT[MOST - run.value(0) as usize..];
-    run.require(c"allow_ro", Kernel::allow_ro_static(TOCK_CONSOLE, TOCK_CONSOLE_WRITE, text))
+    run.require(c"allow_ro", console::allow_static(text))
 }
 
 fn finish(_run: &mut Run) -> Outcome {
-    Kernel::unallow_ro(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
-    Kernel::unsubscribe(TOCK_CONSOLE, TOCK_CONSOLE_WRITE);
+    console::take_back();
     Ok(())
 }
 
