@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The benchmark harness: see bench.h. */
 #include "bench.h"
-#include "panic.h"
-#include "protocol.h"
+#include "records.h"
 #include "sampling.h"
 #include <string.h>
 
@@ -11,18 +10,6 @@
 
 /* Only apps with marks are linked with it: mark.c. */
 extern const struct tm_bench tm_bench_null_mark __attribute__((weak));
-
-void tm_begin_record(const struct tm_run *run, const char *kind) {
-    tm_record(&tm_log, kind);
-    tm_record_words(&tm_log, run->bench->id);
-    for (uint32_t i = 0; i < TM_PARAMS_MAX && run->bench->params[i].name; i++) {
-        const struct tm_param *param = &run->bench->params[i];
-        if (param->names)
-            tm_record_pair(&tm_log, param->name, param->names[run->value[i]]);
-        else
-            tm_record_number(&tm_log, param->name, run->value[i]);
-    }
-}
 
 static void print_bench(const struct tm_run *run) {
     const struct tm_bench *bench = run->bench;

@@ -19,7 +19,10 @@ fn main() {
         .arg(apps.join("catalogue.toml"))
         .arg(&rows)
         .status();
-    assert!(made.is_ok_and(|status| status.success()), "apps/generate.py failed, as it says above");
+    assert!(
+        made.is_ok_and(|status| status.success()),
+        "apps/generate.py failed, as it says above"
+    );
 
     println!("cargo:rerun-if-env-changed=TM_CC");
     let cc = env::var("TM_CC").unwrap_or_else(|_| "rustc, not by make apps".into());

@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use tock::abi::{TOCK_ALARM, TOCK_ALARM_UPCALL};
-use tock::runtime::{self, Outcome, Run};
+use tock::runtime::{self, Marked, Outcome, Run};
 use tock::{Kernel, Syscalls, alarm};
 
 use crate::peer::START_MS;
@@ -15,7 +15,10 @@ static RANG: AtomicBool = AtomicBool::new(false);
 static PER_MILLISECOND: AtomicU32 = AtomicU32::new(0); // ticks
 static LEAST: AtomicU32 = AtomicU32::new(0); // ticks of an alarm that comes when all is quiet again
 
-tock::mark_upcall!(tm_mark_upcall, |_now, _due, _zero| RANG.store(true, Relaxed));
+/// What the alarm's upcall does, which each app has for itself: it is a mark.
+pub fn ring(_now: u32, _due: u32, _zero: u32) {
+    RANG.store(true, Relaxed);
+}
 
 /// Set the alarm and sleep until its upcall has run.
 fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
@@ -30,13 +33,13 @@ fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
 /// An alarm has to come when whoever runs meanwhile has begun to, not while the kernel is still on the
 /// way there: see apps/c/alarm_mark.h. How long the way is, is seen from how much later than asked for
 /// an alarm is over that comes late enough anywhere.
-pub fn setup(run: &mut Run) -> Outcome {
+pub fn setup(run: &mut Run, upcall: Marked) -> Outcome {
     let frequency = run.require(c"alarm_frequency", alarm::frequency())?;
     let far = frequency / 512 + 1;
     PER_MILLISECOND.store(frequency / 1000, Relaxed);
     run.require(c"nap", alarm::nap(START_MS))?;
-    let upcall = runtime::subscribe_marked(TOCK_ALARM, TOCK_ALARM_UPCALL, tm_mark_upcall);
-    run.require(c"alarm_subscribe", upcall)?;
+    let subscribed = runtime::subscribe_marked(TOCK_ALARM, TOCK_ALARM_UPCALL, upcall);
+    run.require(c"alarm_subscribe", subscribed)?;
     let mut way = 0;
     for _ in 0..3 {
         let begin = alarm::now();

@@ -11,7 +11,6 @@ pub mod peer;
 pub mod reading;
 pub mod ring;
 
-
 /// What the catalogue says of every benchmark, and the bodies in assembly: apps/generate.py.
 pub mod rows {
     include!(concat!(env!("OUT_DIR"), "/rows.rs"));

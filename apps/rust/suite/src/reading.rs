@@ -43,7 +43,7 @@ macro_rules! own_readings {
         mod own_readings {
             use suite::reading::sample_of_two;
             use suite::rows;
-            tock::export_bench!(tm_bench_time_reading = time_reading, sample: sample_of_two::<0>);
+            tock::export_bench!(tm_bench_time_reading = time_reading, sample: sample_of_two::<2>);
             tock::export_bench!(tm_bench_null_reading = null_reading, sample: sample_of_two::<1>);
         }
     };

@@ -26,5 +26,9 @@ pub fn walk(set: &[AtomicU32; WORDS], kib: u32) {
 
 /// The process in this slot: ctx, ring, ring2, ring3.
 pub fn find(slot: u32) -> Result<u32, ErrorCode> {
-    if slot == 0 { peer::find("ctx", 1) } else { peer::find("ring", slot) }
+    if slot == 0 {
+        peer::find("ctx", 1)
+    } else {
+        peer::find("ring", slot)
+    }
 }

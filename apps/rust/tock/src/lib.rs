@@ -58,12 +58,12 @@ pub mod misuse;
 pub mod perf;
 mod raw;
 mod returned;
-#[cfg(target_arch = "riscv32")]
-pub mod runtime;
 #[cfg(all(target_arch = "riscv32", feature = "abi-v1"))]
 mod riscv32_v1;
 #[cfg(all(target_arch = "riscv32", not(feature = "abi-v1")))]
 mod riscv32_v2;
+#[cfg(target_arch = "riscv32")]
+pub mod runtime;
 pub mod share;
 mod syscalls;
 mod upcall;

@@ -16,7 +16,10 @@ use tock::{bench, console};
 
 const MOST: usize = console_write::size::MAX as usize;
 
-static WRITE: Write = Write { upcalls: AtomicU32::new(0), length: AtomicU32::new(0) };
+static WRITE: Write = Write {
+    upcalls: AtomicU32::new(0),
+    length: AtomicU32::new(0),
+};
 // Blanks and the end of a line, of which the last so many are written; in RAM, as version 1 wants it.
 static TEXT: [AtomicU8; MOST] = [const { AtomicU8::new(b' ') }; MOST];
 

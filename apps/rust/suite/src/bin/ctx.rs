@@ -53,7 +53,10 @@ fn join(run: &mut Run) -> Outcome {
         let found = run.require(c"ipc_discover", ring::find(slot))?;
         MEMBERS[slot as usize].store(found, Relaxed);
     }
-    run.require(c"ipc_subscribe", ipc::serve(MEMBERS[0].load(Relaxed), &on_token))
+    run.require(
+        c"ipc_subscribe",
+        ipc::serve(MEMBERS[0].load(Relaxed), &on_token),
+    )
 }
 
 fn grow(run: &mut Run) -> Outcome {

@@ -5,7 +5,7 @@
 #![no_std]
 #![no_main]
 
-use suite::rows::{flash_latency, flash_read_seq, flash_read_sporadic, bodies};
+use suite::rows::{bodies, flash_latency, flash_read_seq, flash_read_sporadic};
 use suite::{app, benches_flash, rows};
 use tock::bench;
 use tock::runtime::{Outcome, Run, flash};

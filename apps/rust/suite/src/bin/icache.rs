@@ -15,7 +15,11 @@ const PASSED: u32 = 0x5eed;
 
 /// The body begins so far before the end of the run. It gives back its argument.
 fn setup(run: &mut Run) -> Outcome {
-    let end = if run.value(0) == 2 { bodies::tm_nops_2_end } else { bodies::tm_nops_4_end };
+    let end = if run.value(0) == 2 {
+        bodies::tm_nops_2_end
+    } else {
+        bodies::tm_nops_4_end
+    };
     run.measure(end.entered_before(run.value(1)), PASSED)
 }
 

@@ -47,7 +47,11 @@ fn answered() -> Reading {
 
 /// Returns when it began, read right before the notification.
 fn exchange(run: &mut Run) -> Result<Reading, Stop> {
-    let expected = if ROLE.load(Relaxed) == Role::Send as u32 { 2 } else { 1 };
+    let expected = if ROLE.load(Relaxed) == Role::Send as u32 {
+        2
+    } else {
+        1
+    };
     ANSWERS.store(0, Relaxed);
     put(word::SEEN, 0);
     put(word::GOOD, 0);
@@ -105,7 +109,11 @@ fn before(run: &mut Run) -> Outcome {
 /// A sample; one that goes backwards holds a reading that is not of this exchange.
 fn put_sample(run: &mut Run, from: Reading, to: Reading) -> Outcome {
     run.put_sample(from, to);
-    if run.cycles() < 1 << 31 { Ok(()) } else { run.fail(c"timestamp", c"STALE") }
+    if run.cycles() < 1 << 31 {
+        Ok(())
+    } else {
+        run.fail(c"timestamp", c"STALE")
+    }
 }
 
 /// What the server wrote down in this exchange.

@@ -78,7 +78,11 @@ fn on_send(client: u32, exchange: Shared<'_>) {
 /// Is the copy what was sent? Its ends tell that there is a new one; all of it is looked at if asked.
 fn is_copied(exchange: &Shared<'_>, copy: &[u32]) -> bool {
     let same = |at: usize| exchange.get(word::PAYLOAD + at) == Some(copy[at]);
-    let looked_at = if exchange.get(word::CHECK) == Some(0) { 1 } else { copy.len() };
+    let looked_at = if exchange.get(word::CHECK) == Some(0) {
+        1
+    } else {
+        copy.len()
+    };
     same(copy.len() - 1) && (0..looked_at).all(same)
 }
 

@@ -6,7 +6,7 @@
 #![no_std]
 #![no_main]
 
-use suite::alarm_mark::{finish, sample, setup};
+use suite::alarm_mark::{self, finish, sample};
 use suite::rows::{self, irq_entry};
 use suite::{app, benches_irq};
 use tock::bench;
@@ -14,9 +14,19 @@ use tock::runtime::{Outcome, Run};
 
 /// A core that sleeps goes on behind its WFI: the baseline kernel takes no trap there.
 fn setup_entry(run: &mut Run) -> Outcome {
-    run.to(if run.value(0) == irq_entry::core::ASLEEP { c"wake" } else { c"trap" });
+    run.to(if run.value(0) == irq_entry::core::ASLEEP {
+        c"wake"
+    } else {
+        c"trap"
+    });
     setup(run)
 }
+
+fn setup(run: &mut Run) -> Outcome {
+    alarm_mark::setup(run, tm_mark_upcall)
+}
+
+tock::mark_upcall!(tm_mark_upcall, alarm_mark::ring);
 
 bench!(irq_entry, from: c"irq", setup: setup_entry, sample: sample, finish: finish);
 bench!(irq_upcall, from: c"irq", to: c"upcall", setup: setup, sample: sample, finish: finish);

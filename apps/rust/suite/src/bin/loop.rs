@@ -21,8 +21,12 @@ fn setup_alternating(run: &mut Run) -> Outcome {
 }
 
 fn setup_align(run: &mut Run) -> Outcome {
-    const BODIES: [Asm; rows::loop_align::offset::VALUES.len()] =
-        [bodies::tm_loop_empty, bodies::tm_loop_at_2, bodies::tm_loop_at_4, bodies::tm_loop_at_6];
+    const BODIES: [Asm; rows::loop_align::offset::VALUES.len()] = [
+        bodies::tm_loop_empty,
+        bodies::tm_loop_at_2,
+        bodies::tm_loop_at_4,
+        bodies::tm_loop_at_6,
+    ];
     iterate(run, BODIES[run.value(0) as usize / 2])
 }
 

@@ -52,7 +52,9 @@ fn lend(run: &mut Run, bytes: u32) -> Result<Lent<'static>, Stop> {
     }
     match AREA.lend(bytes.div_ceil(4) as usize) {
         Some(lent) => Ok(lent),
-        None => run.skip(c"too little RAM is left for an app").map(|()| unreachable!()),
+        None => run
+            .skip(c"too little RAM is left for an app")
+            .map(|()| unreachable!()),
     }
 }
 
@@ -75,7 +77,9 @@ fn setup_list(run: &mut Run) -> Outcome {
 /// That the walk came to the end is what its body returned; that the list has all its nodes:
 fn finish_list(run: &mut Run) -> Outcome {
     let stride = run.value(0);
-    let Some(list) = WORDS.take(run) else { return run.verify(false) };
+    let Some(list) = WORDS.take(run) else {
+        return run.verify(false);
+    };
     let start = address(&list[0]);
     let (mut at, mut nodes) = (start, 0);
     while at != 0 && nodes <= NODES {
@@ -120,7 +124,11 @@ fn setup_copy(run: &mut Run, body: extern "C" fn(&mut Copy) -> u32) -> Outcome {
 }
 
 fn is_copied(run: &mut Run, words: &[u32]) -> Outcome {
-    run.verify((0..).zip(&words[words.len() / 2..]).all(|(i, &word)| word == pattern(i)))
+    run.verify(
+        (0..)
+            .zip(&words[words.len() / 2..])
+            .all(|(i, &word)| word == pattern(i)),
+    )
 }
 
 fn finish_copy(run: &mut Run) -> Outcome {

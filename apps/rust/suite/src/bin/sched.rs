@@ -34,7 +34,8 @@ fn sample_jump(run: &mut Run) -> Outcome {
     }
 }
 
-bench!(sched_alarm_lateness, from: c"irq", to: c"upcall", setup: alarm_mark::setup,
+tock::mark_upcall!(tm_mark_upcall, alarm_mark::ring);
+bench!(sched_alarm_lateness, from: c"irq", to: c"upcall", setup: |run| alarm_mark::setup(run, tm_mark_upcall),
     sample: alarm_mark::sample, finish: alarm_mark::finish);
 bench!(sched_preempted, all_samples: true, sample: sample_jump);
 app!(c"sched", benches_sched!());

@@ -49,7 +49,11 @@ fn setup_absent(run: &mut Run) -> Outcome {
 }
 
 fn finish_absent(run: &mut Run) -> Outcome {
-    let code = if V1 { word(run).wrapping_neg() } else { word(run) };
+    let code = if V1 {
+        word(run).wrapping_neg()
+    } else {
+        word(run)
+    };
     match ErrorCode::try_from(code) {
         Ok(ErrorCode::NoDevice) => Ok(()),
         Ok(other) => run.fail_with(c"command", other),

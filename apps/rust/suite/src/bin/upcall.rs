@@ -20,7 +20,10 @@ static UPCALLS: AtomicU32 = AtomicU32::new(0);
 /// The first time it is tried, so that a kernel without this command is not waited for.
 fn try_it(run: &mut Run) -> Outcome {
     UPCALLS.store(0, Relaxed);
-    run.require(c"subscribe", runtime::count_upcalls(TM_PERF, UPCALL, &UPCALLS))?;
+    run.require(
+        c"subscribe",
+        runtime::count_upcalls(TM_PERF, UPCALL, &UPCALLS),
+    )?;
     if perf::schedule_upcall(0).is_err() {
         return run.skip(c"this kernel's Perf schedules no upcalls");
     }

@@ -36,18 +36,33 @@ unsafe impl Sync for Param {}
 
 impl Param {
     /// The place of a parameter that is not there.
-    pub const NONE: Self = Self { name: Text::NONE, numbers: null(), names: null(), count: 0 };
+    pub const NONE: Self = Self {
+        name: Text::NONE,
+        numbers: null(),
+        names: null(),
+        count: 0,
+    };
 
     /// Its values are numbers.
     pub const fn numbers(name: &'static CStr, values: &'static [u32]) -> Self {
         let count = values.len() as u32;
-        Self { name: Text::new(name), numbers: values.as_ptr(), count, ..Self::NONE }
+        Self {
+            name: Text::new(name),
+            numbers: values.as_ptr(),
+            count,
+            ..Self::NONE
+        }
     }
 
     /// Its values are names.
     pub const fn names(name: &'static CStr, values: &'static [Text]) -> Self {
         let count = values.len() as u32;
-        Self { name: Text::new(name), names: values.as_ptr(), count, ..Self::NONE }
+        Self {
+            name: Text::new(name),
+            names: values.as_ptr(),
+            count,
+            ..Self::NONE
+        }
     }
 }
 
@@ -125,7 +140,11 @@ impl Bench {
 
     /// The scene where it runs first, and how many there are.
     pub const fn in_scenes(self, scene: u32, scenes: u32) -> Self {
-        Self { scene, scenes, ..self }
+        Self {
+            scene,
+            scenes,
+            ..self
+        }
     }
 
     /// Why it is not tried on version 1 of the interface, and on version 2.
@@ -270,13 +289,19 @@ impl Run {
 
     /// A hook's check that what was measured also happened.
     pub fn verify(&mut self, as_it_should: bool) -> Outcome {
-        if as_it_should { Ok(()) } else { self.fail(c"verify", c"WRONG_RESULT") }
+        if as_it_should {
+            Ok(())
+        } else {
+            self.fail(c"verify", c"WRONG_RESULT")
+        }
     }
 }
 
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run").field("value", &self.value).finish_non_exhaustive()
+        f.debug_struct("Run")
+            .field("value", &self.value)
+            .finish_non_exhaustive()
     }
 }
 
@@ -295,7 +320,11 @@ unsafe impl Sync for App {}
 
 impl App {
     /// Its name, its compiler, its benchmarks.
-    pub const fn new(name: &'static CStr, cc: &'static CStr, benches: &'static [&'static Bench]) -> Self {
+    pub const fn new(
+        name: &'static CStr,
+        cc: &'static CStr,
+        benches: &'static [&'static Bench],
+    ) -> Self {
         Self {
             name: Text::new(name),
             lang: Text::new(c"rust"),

@@ -25,15 +25,33 @@ macro_rules! bench {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bench_field {
-    (setup $hook:expr) => { $crate::hook!($hook) };
-    (before $hook:expr) => { $crate::hook!($hook) };
-    (sample $hook:expr) => { $crate::hook!($hook) };
-    (finish $hook:expr) => { $crate::hook!($hook) };
-    (body $body:expr) => { Some($body) };
-    (call $text:expr) => { $crate::runtime::Text::new($text) };
-    (from $text:expr) => { $crate::runtime::Text::new($text) };
-    (to $text:expr) => { $crate::runtime::Text::new($text) };
-    ($other:ident $value:expr) => { $value };
+    (setup $hook:expr) => {
+        $crate::hook!($hook)
+    };
+    (before $hook:expr) => {
+        $crate::hook!($hook)
+    };
+    (sample $hook:expr) => {
+        $crate::hook!($hook)
+    };
+    (finish $hook:expr) => {
+        $crate::hook!($hook)
+    };
+    (body $body:expr) => {
+        Some($body)
+    };
+    (call $text:expr) => {
+        $crate::runtime::Text::new($text)
+    };
+    (from $text:expr) => {
+        $crate::runtime::Text::new($text)
+    };
+    (to $text:expr) => {
+        $crate::runtime::Text::new($text)
+    };
+    ($other:ident $value:expr) => {
+        $value
+    };
 }
 
 /// A hook that C can call.

@@ -54,7 +54,9 @@ pub fn link() -> &'static Link {
 
 /// Say where an app panicked, as a `fail` record, and end it.
 pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
-    let (file, line) = info.location().map_or(("?", 0), |at| (at.file(), at.line()));
+    let (file, line) = info
+        .location()
+        .map_or(("?", 0), |at| (at.file(), at.line()));
     // SAFETY: the text is as long as it says, and C only reads it.
     unsafe { tm_panic(file.as_ptr(), file.len() as u32, line) }
 }
@@ -90,12 +92,16 @@ impl Buffer {
     /// None yet.
     #[allow(clippy::new_without_default)] // it is for statics
     pub const fn new() -> Self {
-        Self { address: AtomicUsize::new(0), length: AtomicU32::new(0) }
+        Self {
+            address: AtomicUsize::new(0),
+            length: AtomicU32::new(0),
+        }
     }
 
     /// This one: a driver may write it.
     pub fn set(&self, memory: &'static [AtomicU8]) {
-        self.address.store(memory.as_ptr().expose_provenance(), Relaxed);
+        self.address
+            .store(memory.as_ptr().expose_provenance(), Relaxed);
         self.length.store(memory.len() as u32, Relaxed);
     }
 }

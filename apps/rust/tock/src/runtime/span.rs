@@ -21,14 +21,24 @@ impl Span {
     /// All words of an area, to read or to write.
     pub fn over(area: Lent<'static>) -> Self {
         let range = area.as_ptr_range();
-        Self { to: null_mut(), from: range.start, from_end: range.end, area }
+        Self {
+            to: null_mut(),
+            from: range.start,
+            from_end: range.end,
+            area,
+        }
     }
 
     /// The words before `half`, to be copied to those from there on.
     pub fn copying(mut area: Lent<'static>, half: usize) -> Self {
         let (from, to) = area.split_at_mut(half);
         let (to, range) = (to.as_mut_ptr(), from.as_ptr_range());
-        Self { to, from: range.start, from_end: range.end, area }
+        Self {
+            to,
+            from: range.start,
+            from_end: range.end,
+            area,
+        }
     }
 }
 

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * How an app ends that panics: see panic.h. It says `end`, so that nobody waits for what it does
- * not measure any more.
- */
-#include "panic.h"
+/* What an app says, and how it ends that panics: see records.h. */
+#include "records.h"
 
 struct tm_out tm_log = {.write = tm_console_write};
 const struct tm_run *tm_row_at_hand;
+
+void tm_begin_record(const struct tm_run *run, const char *kind) {
+    tm_record(&tm_log, kind);
+    tm_record_words(&tm_log, run->bench->id);
+    for (uint32_t i = 0; i < TM_PARAMS_MAX && run->bench->params[i].name; i++) {
+        const struct tm_param *param = &run->bench->params[i];
+        if (param->names)
+            tm_record_pair(&tm_log, param->name, param->names[run->value[i]]);
+        else
+            tm_record_number(&tm_log, param->name, run->value[i]);
+    }
+}
 
 /* What is behind the last slash. */
 static const char *last_part(const char *file, const char *end) {
