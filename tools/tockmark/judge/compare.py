@@ -105,7 +105,9 @@ class Margins:
 
     def of(self, row: Row, simulated: bool) -> float:
         """The last margin that means this row."""
-        named = [m for meant, m in self.rows if meant.fits(row.id, row.params, row.icache)]
+        named = [
+            m for meant, m in self.rows if meant.fits(row.id, row.params, row.icache, row.lang)
+        ]
         return named[-1] if named else self.general(simulated)
 
     def general(self, simulated: bool) -> float:
@@ -227,18 +229,30 @@ class Pairs:
 
 
 def pair_up(base: Result, new: Result) -> Pairs:
-    """Rows pair by id, parameters and cache setting. Where each result has one setting only, and
-    not the same one, that is the very factor to compare: rows pair whatever it is."""
-    one, two = base.table, new.table
-    settings = {key[2] for key in one}, {key[2] for key in two}
-    if len(settings[0]) == len(settings[1]) == 1 and settings[0] != settings[1]:
-        one = {(*key[:2], None): row for key, row in one.items()}
-        two = {(*key[:2], None): row for key, row in two.items()}
+    """Rows pair by id, parameters, cache setting and language. Where each result has one setting or
+    language only, and not the same one, that is the very factor to compare: rows pair whatever it
+    is."""
+    compared = [
+        place
+        for place in (2, 3)
+        if _one_each({k[place] for k in base.table}, {k[place] for k in new.table})
+    ]
+
+    def keyed(result: Result) -> dict[object, Row]:
+        places = [place for place in range(4) if place not in compared]
+        return {tuple(key[place] for place in places): row for key, row in result.table.items()}
+
+    one, two = keyed(base), keyed(new)
     return Pairs(
         [alike(row, two[key]) for key, row in one.items() if key in two],
         [row for key, row in one.items() if key not in two],
         [row for key, row in two.items() if key not in one],
     )
+
+
+def _one_each(base: set[object], new: set[object]) -> bool:
+    """Whether each side has one setting only, and not the same."""
+    return len(base) == len(new) == 1 and base != new
 
 
 def _unsound(base: Row, new: Row) -> str | None:
