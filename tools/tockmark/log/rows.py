@@ -161,7 +161,7 @@ def take(measured: Measured, record: Item) -> None:
 
 
 def _of_a_panic_beside(measured: Measured, record: Record) -> bool:
-    """Whether a record is one of the two that an app says which measures no rows, when it panics."""
+    """Whether a record is one of the two that an app has which measures no rows, and panics."""
     if record.kind == "fail" and record.words == ("panic",):
         what = f"{record.app} {_why(dict(record.pairs))}"
         measured.problems.append(Problem(None, what, record.line))
