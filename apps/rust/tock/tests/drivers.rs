@@ -90,7 +90,8 @@ fn the_alarm_rings() {
 #[test]
 fn perf_counts_and_calls_back() {
     static CAME: AtomicU32 = AtomicU32::new(0);
-    fn on_upcall(word: u32, _: u32, _: u32) {
+    fn on_upcall(cycles: u32, instret: u32, word: u32) {
+        assert!(cycles < instret);
         CAME.store(word, Ordering::Relaxed);
     }
     assert!(perf::exists());
@@ -106,7 +107,7 @@ fn perf_counts_and_calls_back() {
         let (cycles, instret) = perf::both();
         assert_eq!(cycles + 1, instret);
         perf::schedule_upcall(43).unwrap();
-        assert_eq!(perf::wait_for_upcall().0, 43);
+        assert_eq!(perf::wait_for_upcall().2, 43);
     }
     fake::driver(abi::TM_PERF, |_, _, _| Answer::Fails(ErrorCode::NoDevice));
     assert!(!perf::exists());
