@@ -10,11 +10,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
-TARGET = ["--target", "riscv32imc-unknown-none-elf"]
-KERNEL = ["--release", "--package", "tockmark-kernel", *TARGET]
-SUITE = ["--package", "tockmark-suite", *TARGET, "--target-dir", "build/cargo-apps-debug"]
+CHIP = ["--target", "riscv32imc-unknown-none-elf"]
+KERNEL = ["--release", "--package", "tockmark-kernel", *CHIP]
+SUITE = ["--package", "tockmark-suite", *CHIP, "--target-dir", "build/cargo-apps-debug"]
 HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock only
 V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
+CRATE = ["--package", "tockmark-tock"]
+CRATE_V1 = [*CRATE, "--features", "abi-v1", "--target-dir", "build/cargo-v1"]
 LONGEST = 400
 LISTS = (ROOT / "apps" / "catalogue.toml",)  # read by entry: as long as they have entries
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
@@ -35,6 +37,9 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", *HOST, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *SUITE, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *SUITE, "--features", "abi-v1", "--", "-D", "warnings"],
         ["cargo", "test", "--quiet", *HOST],
