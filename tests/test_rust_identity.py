@@ -26,9 +26,9 @@ COMMITTED = {
     ("cw310", 1): "baseline-v1-cw310",
     ("nexysvideo", 1): "baseline-v1-nexysvideo",
 }
-# The machine of today has its UART behind a crossbar with a quarter of the core's clock: what a
-# write takes depends on where in a period it begins, and that on all that was before it.
-PERIOD = {"cw310": 4, "nexysvideo": 1}
+# The UART is behind a crossbar with a quarter of the core's clock: what a write takes depends on
+# where in a period it begins, and that on all that was before it, in C alone, too.
+PERIOD = 4
 CROSSES = "console.write"
 
 Figures = dict[str, tuple[float | None, float | None]]  # net cycles and instructions, by label
@@ -92,14 +92,14 @@ def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str
         assert instructions == as_many, name
         assert cycles is not None
         assert others is not None
-        assert abs(cycles - others) < PERIOD[machine], name
+        assert abs(cycles - others) < PERIOD, name
     assert in_rust == in_c
 
 
 @pytest.mark.parametrize("abi", [1, 2])
 def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
     found = measured(tmp_path, "cw310", abi, icache=True)
-    assert len(found["c"]) > 40
+    assert len(found["c"]) > 30
     for name, row in found["c"].items():
         for one in (row, found["rust"][name]):
             assert one.cycles is not None
