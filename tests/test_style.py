@@ -9,8 +9,11 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
-KERNEL = ["--release", "--package", "tockmark-kernel", "--target", "riscv32imc-unknown-none-elf"]
+CHIP = ["--target", "riscv32imc-unknown-none-elf"]
+KERNEL = ["--release", "--package", "tockmark-kernel", *CHIP]
 V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
+CRATE = ["--package", "tockmark-tock"]
+CRATE_V1 = [*CRATE, "--features", "abi-v1", "--target-dir", "build/cargo-v1"]
 LONGEST = 400
 LISTS = (ROOT / "apps" / "catalogue.toml",)  # read by entry: as long as they have entries
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
@@ -31,6 +34,9 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],
         ["cargo", "test", "--quiet", "--workspace"],
         ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
         [str(BIN / "ruff"), "check"],

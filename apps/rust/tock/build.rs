@@ -35,7 +35,7 @@ fn constants(list: &str, version: u32) -> Result<String, String> {
                 *last = !*last;
             }
             ["#endif"] => drop(open.pop().ok_or("an #endif without its #if")?),
-            _ if open.contains(&false) => {}
+            ["#define" | "#error", ..] if open.contains(&false) => {}
             ["#define", "TM_ASM_ABI_H"] => {}
             ["#define", name, value] => {
                 let value = number(value).ok_or(format!("not a number: {line}"))?;
@@ -44,7 +44,10 @@ fn constants(list: &str, version: u32) -> Result<String, String> {
             _ => return Err(format!("build.rs does not know this form of line: {line}")),
         }
     }
-    Ok(rust)
+    match open[..] {
+        [] => Ok(rust),
+        _ => Err("an #if without its #endif".to_owned()),
+    }
 }
 
 fn without_comments(text: &str) -> Result<String, String> {

@@ -24,7 +24,8 @@ pub fn now() -> u32 {
 }
 
 /// Sets the alarm, so many ticks from now. On version 1 this cannot fail: the kernel's answer may
-/// be the time, which looks like an error from half of its range on.
+/// be the time, which looks like an error from half of its range on. There the kernel is told a
+/// time: one that has passed when it hears of it, after a few ticks, comes a whole round later.
 #[inline]
 pub fn after(ticks: u32) -> Result<(), ErrorCode> {
     #[cfg(not(feature = "abi-v1"))]

@@ -99,7 +99,7 @@ std::thread_local! {
 }
 
 /// Bytes of memory that the break can move over.
-pub const MEMORY: usize = 1 << 16;
+pub const MEMORY: usize = 1 << 13;
 
 /// All memory that a fake ever gave: it is lent for ever, whatever becomes of the thread.
 static GIVEN: Mutex<Vec<&'static [core::sync::atomic::AtomicU64]>> = Mutex::new(Vec::new());

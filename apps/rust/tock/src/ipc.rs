@@ -42,7 +42,27 @@ pub fn find(name: &str) -> Result<u32, ErrorCode> {
     found
 }
 
-/// The number of the process of this name, which stays where it is: the kernel may keep it.
+/// A name for [`find_static`].
+pub const fn name<const N: usize>(text: &[u8; N]) -> [AtomicU8; N] {
+    let mut name = [const { AtomicU8::new(0) }; N];
+    let mut index = 0;
+    while index < N {
+        name[index] = AtomicU8::new(text[index]);
+        index += 1;
+    }
+    name
+}
+
+/// The number of the process of this name, which stays where it is: the kernel may keep it. This is
+/// [`find`] without the copy, and without taking the name back.
+///
+/// ```
+/// # use std::sync::atomic::AtomicU8;
+/// # tock::fake::driver(tock::abi::TOCK_IPC, |_, _, _| tock::fake::Answer::Word(2));
+/// static SERVER: [AtomicU8; 10] = tock::ipc::name(b"ipc_server");
+///
+/// assert_eq!(tock::ipc::find_static(&SERVER), Ok(2));
+/// ```
 #[inline(always)]
 pub fn find_static(name: &'static [AtomicU8]) -> Result<u32, ErrorCode> {
     // SAFETY: the name lives for ever, and all of it is atomics.

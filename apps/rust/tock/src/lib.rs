@@ -11,7 +11,7 @@
 //!
 //! static CAME: AtomicU32 = AtomicU32::new(0);
 //!
-//! fn on_upcall(word: u32, _: u32, _: u32) {
+//! fn on_upcall(_cycles: u32, _instret: u32, word: u32) {
 //!     CAME.store(word, Ordering::Relaxed);
 //! }
 //!

@@ -46,7 +46,8 @@ pub fn counter(command: u32) -> u32 {
     Kernel::command_word(TM_PERF, command, 0, 0)
 }
 
-/// Has Perf's upcall come at the next yield, with this word.
+/// Has Perf's upcall come at the next yield: with cycles and instructions retired, both of now, and
+/// this word.
 #[inline(always)]
 pub fn schedule_upcall(word: u32) -> Result<(), ErrorCode> {
     Kernel::command(TM_PERF, TM_PERF_UPCALL, word, 0).check()

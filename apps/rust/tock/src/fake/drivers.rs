@@ -43,7 +43,7 @@ pub fn perf(command: u32, word: u32, _second: u32) -> Answer {
         abi::TM_PERF_CYCLES | abi::TM_PERF_INSTRET => Answer::Word(count()),
         abi::TM_PERF_BOTH => Answer::Words(count(), count()),
         abi::TM_PERF_UPCALL => {
-            schedule(abi::TM_PERF, 0, [word, 0, 0]);
+            schedule(abi::TM_PERF, 0, [count(), count(), word]);
             Answer::Done
         }
         _ => Answer::Fails(ErrorCode::NoSupport),

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The crate tock on a host: its own tests on both versions of the interface, plain and under Miri,
+which sees memory used that is no longer there, or by two at a time."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CRATE = ROOT / "apps" / "rust" / "tock"
+VERSIONS = pytest.mark.parametrize("features", [[], ["--features", "abi-v1"]], ids=["v2", "v1"])
+LIST = (ROOT / "apps" / "asm" / "abi.h").read_text(encoding="utf-8")
+MISUSE = 10  # misuse that has to be shown not to compile, at least
+
+
+def run(command: list[str], where: Path = CRATE, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=where, capture_output=True, text=True, check=False, env=os.environ | env
+    )
+
+
+@VERSIONS
+def test_its_tests_pass(features: list[str]) -> None:
+    target = str(ROOT / "build" / "cargo-v1")
+    done = run(["cargo", "test", "--quiet", *features, "--target-dir", target])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@VERSIONS
+def test_miri_finds_nothing(features: list[str]) -> None:
+    """A nightly compiler also checks for which error it is that each misuse does not compile."""
+    miri = ["cargo", "+nightly", "miri"]
+    if run([*miri, "--version"]).returncode != 0:
+        pytest.skip("no Miri: rustup component add --toolchain nightly miri rust-src")
+    target = str(ROOT / "build" / "cargo-miri")
+    command = [*miri, "test", "--quiet", *features, "--target-dir", target]
+    done = run(command, MIRIFLAGS="-Zmiri-strict-provenance")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_misuse_names_its_error() -> None:
+    misuse = (CRATE / "src" / "misuse.rs").read_text(encoding="utf-8")
+    refused = [line for line in misuse.splitlines() if "```compile_fail" in line]
+    assert len(refused) >= MISUSE
+    assert all("```compile_fail,E0" in line for line in refused)
+
+
+@pytest.fixture(scope="module")
+def build_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    script = tmp_path_factory.mktemp("crate") / "build"
+    done = run(["rustc", "--edition", "2024", "-o", str(script), "build.rs"])
+    assert done.returncode == 0, done.stderr
+    return script
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    """A folder that stands to a list of numbers as the crate does; OUT_DIR is there, too."""
+    folder = tmp_path / "apps" / "rust" / "tock"
+    folder.mkdir(parents=True)
+    (tmp_path / "apps" / "asm").mkdir()
+    return folder
+
+
+def build(script: Path, crate: Path, text: str) -> subprocess.CompletedProcess[str]:
+    (crate / "../../asm/abi.h").write_text(text, encoding="utf-8")
+    return run([str(script)], where=crate, OUT_DIR=str(crate))
+
+
+def test_the_numbers_are_those_of_the_list(build_script: Path, crate: Path) -> None:
+    done = build(build_script, crate, LIST)
+    assert done.returncode == 0, done.stderr
+    lines = (crate / "abi.rs").read_text(encoding="utf-8").splitlines()
+    assert "pub const TM_PERF: u32 = 0x90010;" in lines
+    assert not any("TOCK_ALARM_AT" in line or "CLASS" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("#define TOCK_NEW (1 << 3)", "does not know this form of line: #define TOCK_NEW (1 << 3)"),
+        ("#define TOCK_NEW one", "not a number: #define TOCK_NEW one"),
+        ("#if TM_ABI >= 2", "does not know this form of line: #if TM_ABI >= 2"),
+        ("#ifdef __ASSEMBLER__\n#ifdef X", "does not know this form of line: #ifdef X"),
+        ("#if TM_ABI == 1", "an #if without its #endif"),
+        ("#endif", "an #endif without its #if"),
+        ("#else", "an #else without its #if"),
+        ("/* no end", "a comment without its end"),
+    ],
+)
+def test_a_list_that_it_does_not_know_is_refused(
+    build_script: Path, crate: Path, line: str, problem: str
+) -> None:
+    refused = build(build_script, crate, LIST + line + "\n")
+    assert refused.returncode != 0
+    assert refused.stderr.count("\n") == 1
+    assert problem in refused.stderr
