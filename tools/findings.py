@@ -29,7 +29,7 @@ class Run:
         self.result = results.load(RESULTS / f"{name}.json")
         self.kernel = self.result.provenance.kernel
         self.board = self.result.provenance.board
-        self.rows = {(row.icache, row.label): row for row in self.result.table.values()}
+        self.rows = {(row.icache, row.label): row for row in self.result.leading.table.values()}
 
     def row(self, name: str, icache: bool = True) -> Row | None:
         return self.rows.get((icache, name))

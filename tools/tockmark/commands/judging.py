@@ -13,9 +13,12 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.judge import compare, fit, gate, history, spread
 from tockmark.result.file import load
+from tockmark.result.model import Result
 from tockmark.show import compare_text, fit_text, gate_text, history_text
+from tockmark.show.table import apart
 from tockmark.suite import catalogue
-from tockmark.suite.select import select
+from tockmark.suite.catalogue import LANGS
+from tockmark.suite.select import of_names, select
 
 Force = Annotated[
     bool,
@@ -28,7 +31,8 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="compare",
         epilog="Examples: `tockmark compare old.json new.json`; `tockmark compare a.json b.json"
-        " c.json --baseline b --margin 2% --only 'syscall.*'`. Exit codes: 0 compared,"
+        " c.json --baseline b --margin 2% --only 'syscall.*'`; `tockmark compare --by lang"
+        " both.json`. Exit codes: 0 compared,"
         " whatever the verdicts; 1 a result is incomplete; 2 unusable input, or results that"
         " cannot be compared.",
     )(compare_verb)
@@ -53,7 +57,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare_verb(
-    files: Annotated[list[Path], typer.Argument(help="Two or more result files.")],
+    files: Annotated[list[Path], typer.Argument(help="Two or more result files; with --by, one.")],
     margin: Annotated[
         str | None,
         typer.Option(
@@ -66,6 +70,10 @@ def compare_verb(
         str | None,
         typer.Option(help="Which file the others are compared with, by its name; the first."),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Compare one result with itself by this factor: lang, Rust with C."),
+    ] = None,
     as_json: AsJson = False,
     force: Force = False,
     debug: Debug = False,
@@ -76,9 +84,13 @@ def compare_verb(
         if len(meant) != 1:
             raise TockmarkError(f"'{baseline}' names {len(meant)} of the files", "name one of them")
         files = [*meant, *(file for file in files if file not in meant)]
-    if len(files) < 2:
-        raise TockmarkError("one result alone cannot be compared", "give two files or more")
+    if len(files) < 2 and by is None:
+        raise TockmarkError(
+            "one result alone cannot be compared", "give two files or more, or --by lang"
+        )
     named = [(paths.shown(file), load(file)) for file in files]
+    if by is not None:
+        named = _by(by, named)
     known = catalogue.load()
     results = [result for _, result in named]
     chosen = compare.margins(margin, known, rows_of(results))
@@ -93,6 +105,23 @@ def compare_verb(
     else:
         print(compare_text.render(named, found), end="")
     raise typer.Exit(INCOMPLETE if any(result.incomplete for _, result in named) else OK)
+
+
+def _by(factor: str, named: list[tuple[str, Result]]) -> list[tuple[str, Result]]:
+    """One result as several that differ in this factor alone."""
+    of_names("by", factor, ["lang"])
+    if len(named) > 1:
+        raise TockmarkError(
+            f"--by {factor} compares one result with itself, but {len(named)} are given",
+            "give one; without --by each language is compared with its own",
+        )
+    found = apart(named)
+    if len(found) < 2:
+        name, result = named[0]
+        raise TockmarkError(
+            f"{name} has rows in {LANGS[result.langs[0]]} alone", "`tockmark run --lang c,rust`"
+        )
+    return found
 
 
 def gate_verb(

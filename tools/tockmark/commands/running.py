@@ -3,6 +3,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -19,8 +20,9 @@ from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Boot
-from tockmark.suite.select import Selection, only_one, select
+from tockmark.suite import screen
+from tockmark.suite.catalogue import Boot, Catalogue, Lang
+from tockmark.suite.select import Selection, of_names, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.image import Apps, build_image, named, read_kernel
@@ -40,6 +42,7 @@ KernelFile = Annotated[
 KernelName = Annotated[
     str | None, typer.Option(help="What to call a kernel that does not say its name.")
 ]
+OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
 BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
 
 
@@ -50,7 +53,8 @@ def register(app: typer.Typer) -> None:
         epilog="Examples: `tockmark run`; `tockmark run --only kernel,loop.empty`; "
         "`tockmark run --only call.args:n=3`; "
         "`tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off`; "
-        "`tockmark run --machine nexysvideo` after `make sim-nexysvideo kernel-nexysvideo`. "
+        "`tockmark run --machine nexysvideo` after `make sim-nexysvideo kernel-nexysvideo`; "
+        "`tockmark run --lang c,rust` both beside each other. "
         f"Exit code {INTERRUPTED} after Ctrl-C: what was measured is kept.",
     )(run_verb)
     app.command(
@@ -60,7 +64,8 @@ def register(app: typer.Typer) -> None:
     )(profile_verb)
     app.command(
         name="image",
-        epilog="Examples: `tockmark image syscall`; `tockmark image ipc --abi 1 -o out`",
+        epilog="Examples: `tockmark image syscall`; `tockmark image ipc --abi 1 -o out`; "
+        "`tockmark image syscall --lang rust`",
     )(image_verb)
 
 
@@ -102,9 +107,21 @@ def run_verb(
     abi: Annotated[
         int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
     ] = 2,
+    lang: Annotated[
+        str, typer.Option(help="Languages of the apps, separated by commas: c, rust.")
+    ] = "c",
+    short: Annotated[
+        str | None,
+        typer.Option(
+            help="Of this language only the rows of the first screen, and those whose body its"
+            " compiler makes."
+        ),
+    ] = None,
     apps: Annotated[
         Path | None,
-        typer.Option(help="Folder with other builds of the apps; default: build/apps/c-abi<N>."),
+        typer.Option(
+            help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."
+        ),
     ] = None,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
@@ -139,18 +156,21 @@ def run_verb(
     A run that is partial or incomplete says so in the name of its files."""
     profiled = boards.load(boards.simulated(machine) if machine else board)
     known = catalogues.load()
-    wanted = select(known, only)
+    langs = _languages(lang)
+    wanted = replace(select(known, only), within=_within(short, langs, known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
+    varied = wanted.of_further_layouts()
     elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
     options = run.Options(
         layouts=links.layouts(
             [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves], layouts
         ),
         board=profiled,
-        apps=Apps(apps, abi) if apps is not None else Apps.built(abi),
+        suites=tuple(
+            run.Suite(built, _boots(wanted, built.lang), _boots(varied, built.lang))
+            for built in _apps(apps, abi, langs)
+        ),
         catalogue=known,
-        boots=_boots(wanted),
-        further=_boots(wanted.of_further_layouts()),
         icaches=[True, False] if icache is None else [icache is Switch.ON],
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
@@ -158,7 +178,9 @@ def run_verb(
         max_cycles=max_cycles or profiled.target.max_cycles,
         fresh=fresh,
     )
-    if len(options.layouts) > 1 and not options.further:
+    if not any(suite.boots for suite in options.suites):
+        raise TockmarkError(f"no row of '{only}' is in --lang {lang}", "nothing is left to run")
+    if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
         raise TockmarkError(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
@@ -169,7 +191,7 @@ def run_verb(
     if pooled := sum(job.pooled for job in every_job):
         print(f"pool    {pooled} of {len(every_job)} boots, simulated before; --fresh ignores it")
     result, log = result_of(ran, options, wanted)
-    path = output if output is not None else default_path(options, result, only)
+    path = output if output is not None else default_path(options, result, only, short is not None)
     shown = [(paths.shown(path), result), *others]
     if every:
         print(table.render(result, known), flush=True)
@@ -182,20 +204,60 @@ def run_verb(
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
 
 
-def _boots(wanted: Selection) -> list[Boot]:
-    """The boots that give some row that is meant."""
-    ids = set(wanted.ids())
+def _languages(given: str) -> list[Lang]:
+    """Those that --lang names."""
+    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
+
+
+def _one(given: str) -> Lang:
+    """The one that --lang names where there can be only one."""
+    first, *others = _languages(given)
+    if others:
+        raise TockmarkError(f"--lang {given} names several languages", "name one of them")
+    return first
+
+
+def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:
+    """The apps of each language; of one alone a folder may be given."""
+    if folder is None:
+        return [Apps.built(abi, lang) for lang in langs]
+    if len(langs) > 1:
+        raise TockmarkError(
+            f"--apps gives apps of one language, but --lang names {len(langs)}",
+            "name the one that they are written in",
+        )
+    return [Apps(folder, abi, langs[0])]
+
+
+def _within(short: str | None, langs: list[Lang], known: Catalogue) -> dict[Lang, Selection]:
+    """What --short leaves of a language."""
+    if short is None:
+        return {}
+    if short not in langs:
+        raise TockmarkError(
+            f"--short {short} names no language of this run", f"--lang names {', '.join(langs)}"
+        )
+    return {catalogues.language(short): screen.short(known)}
+
+
+def _boots(wanted: Selection, lang: Lang) -> list[Boot]:
+    """The boots that give some row that is meant, in this language."""
+    ids = set(wanted.ids([lang]))
     return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]
 
 
-def default_path(options: run.Options, result: Result, only: str | None) -> Path:
+def default_path(
+    options: run.Options, result: Result, only: str | None, short: bool = False
+) -> Path:
     """Where a result goes: no run replaces another, and a partial or incomplete one says so."""
     said = options.kernel.name or options.kernel.path.stem
     name = BASELINE if said.startswith(BASELINE) else said.lower().replace(" ", "-")
-    parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.apps.abi}"]
+    parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.abi}"]
+    parts += ["-".join(options.langs)] if options.langs != ["c"] else []
     parts += [options.board.name]
     if len(options.icaches) == 1:
         parts += [f"icache-{catalogues.ICACHE[options.icaches[0]]}"]
+    parts += ["short"] if short else []
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []
@@ -217,6 +279,7 @@ def profile_verb(
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
     ] = None,
+    lang: OneLanguage = "c",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
     ] = None,
@@ -237,9 +300,10 @@ def profile_verb(
         read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
     )
     cached = profiled.target.icache if icache is None else icache is Switch.ON
-    folder = output or profile.default_out(id_, params, measured, profiled, cached)
+    apps = Apps.built(2, _one(lang))
+    folder = output or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
     limit = max_cycles or profiled.target.max_cycles
-    options = profile.Options(measured, profiled, cached, id_, params, folder, limit, as_json)
+    options = profile.Options(measured, profiled, apps, cached, id_, params, folder, limit, as_json)
     print(profile.profile(options, known))
 
 
@@ -250,6 +314,7 @@ def image_verb(
     abi: Annotated[
         int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
     ] = 2,
+    lang: OneLanguage = "c",
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
     ] = paths.ROOT / "build" / "image",
@@ -263,5 +328,5 @@ def image_verb(
     if boot not in found:
         raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
-    image = build_image(found[boot], Apps.built(abi), elf, profiled, output)
+    image = build_image(found[boot], Apps.built(abi, _one(lang)), elf, profiled, output)
     print(paths.shown(image.flash))

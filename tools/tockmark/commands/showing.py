@@ -105,7 +105,7 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list["plot.
     if len(set(names)) < len(names):
         raise TockmarkError("a result is given twice", "give each file once")
     _, results = selected(known, only, map(load, files))
-    return [plot.Named(name, result) for name, result in zip(names, results, strict=True)]
+    return [plot.Named(name, one.leading) for name, one in zip(names, results, strict=True)]
 
 
 def report_verb(

@@ -24,7 +24,7 @@ from tockmark.judge.value import Value, value_of
 from tockmark.judge.verdict import Change, Rule, Verdict, change
 from tockmark.paths import shown
 from tockmark.result.model import Key, Result, Row, alike
-from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.catalogue import LANGS, Catalogue, Lang, Params
 from tockmark.suite.select import Selection, select
 
 SIMULATOR_MARGIN, BOARD_MARGIN = 0.01, 0.05
@@ -72,10 +72,15 @@ class Comparison:
     only_base: list[str]
     only_new: list[str]
     unusable: list[str]  # in both, but not with figures that can be compared
-    mean: Mean | None
+    means: dict[Lang, Mean]  # of the rows of each language
     margin: float  # of rows without one of their own
     rule: Rule
     links: tuple[int, int]  # of the kernels, the baseline's first
+
+    @property
+    def mean(self) -> Mean | None:
+        """That of the leading language, if it has one."""
+        return next(iter(self.means.values()), None)
 
     def pairs(self) -> list[Pair]:
         return [pair for _, pairs in self.sections for pair in pairs]
@@ -105,7 +110,9 @@ class Margins:
 
     def of(self, row: Row, simulated: bool) -> float:
         """The last margin that means this row."""
-        named = [m for meant, m in self.rows if meant.fits(row.id, row.params, row.icache)]
+        named = [
+            m for meant, m in self.rows if meant.fits(row.id, row.params, row.icache, row.lang)
+        ]
         return named[-1] if named else self.general(simulated)
 
     def general(self, simulated: bool) -> float:
@@ -210,7 +217,11 @@ def compare(
         only_base=[row.name for row in found.only_base],
         only_new=[row.name for row in found.only_new],
         unusable=[f"{one.name}: {why}" for one, two in found.both if (why := _unsound(one, two))],
-        mean=_geometric_mean(values, catalogue, margin, known),
+        means={
+            lang: mean
+            for lang in LANGS
+            if (mean := _geometric_mean(values, lang, catalogue, margin, known))
+        },
         margin=margin,
         rule=rule,
         links=(base.links, new.links),
@@ -227,18 +238,30 @@ class Pairs:
 
 
 def pair_up(base: Result, new: Result) -> Pairs:
-    """Rows pair by id, parameters and cache setting. Where each result has one setting only, and
-    not the same one, that is the very factor to compare: rows pair whatever it is."""
-    one, two = base.table, new.table
-    settings = {key[2] for key in one}, {key[2] for key in two}
-    if len(settings[0]) == len(settings[1]) == 1 and settings[0] != settings[1]:
-        one = {(*key[:2], None): row for key, row in one.items()}
-        two = {(*key[:2], None): row for key, row in two.items()}
+    """Rows pair by id, parameters, cache setting and language. Where each result has one setting or
+    language only, and not the same one, that is the very factor to compare: rows pair whatever it
+    is."""
+    compared = [
+        place
+        for place in (2, 3)
+        if _one_each({k[place] for k in base.table}, {k[place] for k in new.table})
+    ]
+
+    def keyed(result: Result) -> dict[object, Row]:
+        places = [place for place in range(4) if place not in compared]
+        return {tuple(key[place] for place in places): row for key, row in result.table.items()}
+
+    one, two = keyed(base), keyed(new)
     return Pairs(
         [alike(row, two[key]) for key, row in one.items() if key in two],
         [row for key, row in one.items() if key not in two],
         [row for key, row in two.items() if key not in one],
     )
+
+
+def _one_each(base: set[object], new: set[object]) -> bool:
+    """Whether each side has one setting only, and not the same."""
+    return len(base) == len(new) == 1 and base != new
 
 
 def _unsound(base: Row, new: Row) -> str | None:
@@ -249,14 +272,18 @@ def _unsound(base: Row, new: Row) -> str | None:
 
 
 def _geometric_mean(
-    values: list[tuple[Row, Value, Value]], catalogue: Catalogue, margin: float, known: Spread
+    values: list[tuple[Row, Value, Value]],
+    lang: Lang,
+    catalogue: Catalogue,
+    margin: float,
+    known: Spread,
 ) -> Mean | None:
     """The mean of the logarithms in each layout, and how far these means spread: one link may move
-    many rows together. Of rows that every layout has."""
+    many rows together. Of rows that every layout has, whose baseline is in this language."""
     values = [
         (row, base, new)
         for row, base, new in values
-        if counts(row, catalogue) and min(*base.nets, *new.nets) > 0
+        if row.lang == lang and counts(row, catalogue) and min(*base.nets, *new.nets) > 0
     ]
     most = max((len(base.nets), len(new.nets)) for _, base, new in values) if values else None
     values = [one for one in values if (len(one[1].nets), len(one[2].nets)) == most]

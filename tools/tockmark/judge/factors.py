@@ -2,10 +2,12 @@
 """What two results were measured with, where they differ, and whether they can be compared at all:
 cycles of another machine, clock or timing validity are other cycles."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from tockmark.errors import TockmarkError
 from tockmark.result.model import ICACHE, Result
+from tockmark.suite.catalogue import LANGS, Lang
 
 REFUSED = ("machine", "clock", "timing")
 UNKNOWN = "unknown"
@@ -20,10 +22,10 @@ class Factor:
     new: str
 
 
-def of(result: Result) -> dict[str, str]:
-    """All that a result says of how it was measured, in words. What not every result has to say
-    stands there only if it is known."""
-    provenance = result.provenance
+def of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str]:
+    """All that a result says of how it was measured, in words; its apps in some languages only.
+    What not every result has to say stands there only if it is known."""
+    provenance = result.provenance.of_langs(langs)
     kernel, board = provenance.kernel, provenance.board
     abi = f"version {provenance.abi}" if provenance.abi else ", ".join(provenance.said("abi"))
     found = {
@@ -50,8 +52,10 @@ def of(result: Result) -> dict[str, str]:
 
 def differing(base: Result, new: Result) -> list[Factor]:
     """The factors that differ: what a difference of the figures can come from. The cache setting is
-    one only if they have none in common: rows of the same setting are compared with each other."""
-    one, two = of(base), of(new)
+    one only if they have none in common: rows of the same setting are compared with each other.
+    Likewise the language, and of the compilers only those of languages in common."""
+    langs = set(base.langs) & set(new.langs) or LANGS
+    one, two = of(base, langs), of(new, langs)
     shared = set(base.icaches) & set(new.icaches)
     sides = [(name, one.get(name, UNKNOWN), two.get(name, UNKNOWN)) for name in {**one, **two}]
     return [

@@ -83,7 +83,7 @@ class Entry:
     limits: dict[str, Limit]
 
     def means(self, row: Row) -> bool:
-        return any(meant.fits(row.id, row.params, row.icache) for meant in self.rows)
+        return any(meant.fits(row.id, row.params, row.icache, row.lang) for meant in self.rows)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
 from tockmark.result.strict import RefusedError, check, quoted, strict_json
-from tockmark.suite.catalogue import Params, named
+from tockmark.suite.catalogue import Lang, Params, named
 from tockmark.suite.select import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
@@ -54,6 +54,7 @@ class Kept(Part, frozen=True):
     cycles: Net
     params: SomeParams = field(default_factory=dict)
     icache: bool | None = None
+    lang: Lang = "c"
     inner: Positive = 1
     span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
     instret: Net | None = None
@@ -61,7 +62,7 @@ class Kept(Part, frozen=True):
     @property
     def name(self) -> str:
         """As Row has it."""
-        return named(self.id, self.params, self.icache)
+        return named(self.id, self.params, self.icache, self.lang)
 
 
 class Run(Part, frozen=True):
@@ -128,6 +129,7 @@ def _kept(row: Row, simulated: bool) -> Kept:
         cycles=series.net,
         params=row.params,
         icache=row.icache,
+        lang=row.lang,
         inner=row.inner,
         span=None if low == high else (plain(low), plain(high)),
         instret=row.instructions,
@@ -246,7 +248,7 @@ def series(runs: Iterable[Run], meant: Selection) -> list[Series]:
     for run in runs:
         setting = ", ".join(f"{name} {run.factors[name]}" for name in GROUPED)
         for row in run.rows:
-            if meant.fits(row.id, row.params, row.icache):
+            if meant.fits(row.id, row.params, row.icache, row.lang):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
                 span = row.span or (row.cycles, row.cycles)
                 point = Point(

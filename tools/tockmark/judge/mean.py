@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """One number for two kernels: the geometric mean of the ratios of what touches the kernel."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from tockmark.judge.lines import Floats
-from tockmark.result.model import Result, Row, ratio
-from tockmark.suite.catalogue import Catalogue
+from tockmark.result.model import Row, ratio
+from tockmark.suite.catalogue import Catalogue, RowKey
 
 
 def counts(row: Row, catalogue: Catalogue) -> bool:
@@ -32,17 +32,12 @@ def _mean(values: list[Floats]) -> Floats:
 
 
 def kernel_mean(
-    base: Result,
-    new: Result,
-    catalogue: Catalogue,
-    icaches: tuple[bool | None, bool | None],
+    base: Mapping[RowKey, Row], new: Mapping[RowKey, Row], catalogue: Catalogue
 ) -> float | None:
-    """That of new by base, each with one cache setting; None if they have no such row in common."""
+    """That of new by base, columns of results; None if they have no such row in common."""
     logs = [
         (row, np.log([found]))
-        for row in base.table.values()
-        if row.icache is icaches[0]
-        and counts(row, catalogue)
-        and (found := ratio(row, new.table.get((*row.key[:2], icaches[1])))) is not None
+        for key, row in base.items()
+        if counts(row, catalogue) and (found := ratio(row, new.get(key))) is not None
     ]
     return float(np.exp(by_benchmark(logs)[0])) if logs else None

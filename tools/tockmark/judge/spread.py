@@ -17,13 +17,16 @@ from tockmark.judge.lines import Floats
 from tockmark.judge.mean import by_benchmark
 from tockmark.paths import RESULTS, shown
 from tockmark.result import file
-from tockmark.result.model import Key, Result, Row
+from tockmark.result.model import Result, Row
 
 LINKS = RESULTS / "links"  # results of several links each
 TOCK = LINKS / "tock-2.2.json"
 OWN = LINKS / "baseline.json"  # of our own kernel, which is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
 UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most
+
+
+Moved = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
 
 
 class Deviation(NamedTuple):
@@ -39,7 +42,8 @@ class Spread:
 
     source: str = ""
     links: int = 0
-    logs: Mapping[Key, Floats] = field(default_factory=dict)  # of a row's net, link by link
+    # Of a row's net, link by link; whatever its language, since the links are the kernel's.
+    logs: Mapping[Moved, Floats] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -69,7 +73,7 @@ class Spread:
     def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
         """That of the mean of several rows, which one link may move together. If none of them was
         measured, no less than any of them may spread."""
-        logs = [(row, self.logs[row.key]) for row in rows if row.key in self.logs]
+        logs = [(row, self.logs[row.key[:3]]) for row in rows if row.key[:3] in self.logs]
         if logs:
             return deviation(by_benchmark(logs))
         return max((found for row in rows if (found := self.of(row)) is not None), default=None)
@@ -89,8 +93,8 @@ def over_links(result: Result, source: str) -> Spread:
     """What a result of several links says of the rows that each of them has."""
     most = max((len(row.cycles.nets) for row in result.rows if row.cycles), default=0)
     found = {
-        row.key: logs_of(row.cycles.nets)
-        for row in result.table.values()
+        row.key[:3]: logs_of(row.cycles.nets)
+        for row in result.leading.table.values()
         if row.cycles and LEAST <= len(row.cycles.nets) == most
     }
     return Spread(source, result.links, found)

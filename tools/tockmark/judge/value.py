@@ -43,7 +43,7 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
     span = interval(series, result.simulated)
     error = (span.high - span.low) / 2
     if name == "cycles" and row.icache is not False and len(series.nets) == 1:
-        error += result.stated_error(row.icache) or 0
+        error += result.stated_error(row.icache, row.lang) or 0
     return Value(series.nets, min(result.links, len(series.nets)), error, row.inner)
 
 

@@ -11,7 +11,8 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
 - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
   inside that spread is `layout?`.
 - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
-  the cache on is noise, and no cached row has a narrower interval.
+  the cache on is noise, and no cached row has a narrower interval. Between languages that is said
+  by those whose body is in assembly, and so the same.
 """
 
 import math
@@ -131,6 +132,11 @@ def touches(row: Row, catalogue: Catalogue) -> str:
     return found.touches if found else "kernel"
 
 
+def same(base: Row, new: Row, catalogue: Catalogue) -> bool:
+    """Whether two rows of the apps' own run the same code: in two languages a body in assembly."""
+    return base.lang == new.lang or bool(catalogue.benchmarks[base.id].bodies)
+
+
 @dataclass(frozen=True)
 class Rule:
     """The rule for the rows of two sides."""
@@ -144,7 +150,9 @@ class Rule:
     def of(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
         """What the apps' own rows set."""
         own = [
-            alike(b, n) for b, n in pairs if touches(b, catalogue) == "app" and b.sound and n.sound
+            alike(b, n)
+            for b, n in pairs
+            if touches(b, catalogue) == "app" and b.sound and n.sound and same(b, n, catalogue)
         ]
         floor = max((_noise(base, new) for base, new in own), default=0)
         moved = tuple(base for base, new in own if _has_moved(base, new))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tockmark.log import marks
 from tockmark.log.crc import sealed
-from tockmark.suite.catalogue import ICACHE
+from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
@@ -28,7 +28,8 @@ _COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in word
 _RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9][0-9]{{0,9}}))?")
 _BOOT = re.compile(
     r"#(?P<what>boot|end) (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
-    r"app=(?P<app>[a-z][a-z0-9_]{0,11}) \*(?P<crc>[0-9a-f]{4})"
+    rf"app=(?P<app>[a-z][a-z0-9_]{{0,11}})(?: lang=(?P<lang>{'|'.join(LANGS)}))? "
+    r"\*(?P<crc>[0-9a-f]{4})"
 )
 _PAIR = re.compile(r'([a-z_][a-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
 
@@ -58,10 +59,12 @@ class BootMark:
     icache: bool
     app: str  # the only one that reports in this boot
     ends: bool = False
+    lang: Lang | None = None  # of its apps; said in every mark of a log unless all are in C
 
     def encode(self) -> str:
         what = "end" if self.ends else "boot"
-        return sealed(f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} ")
+        lang = f"lang={self.lang} " if self.lang else ""
+        return sealed(f"#{what} {self.name} icache={ICACHE[self.icache]} app={self.app} {lang}")
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,8 @@ def decode_mark(raw: str) -> BootMark | None:
     if not match:
         return None
     ends = match["what"] == "end"
-    mark = BootMark(match["name"], match["icache"] == ICACHE[True], match["app"], ends)
+    lang = language(match["lang"]) if match["lang"] else None
+    mark = BootMark(match["name"], match["icache"] == ICACHE[True], match["app"], ends, lang)
     return mark if mark.encode() == match[0] else None
 
 

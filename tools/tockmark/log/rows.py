@@ -8,7 +8,7 @@ from typing import Literal
 
 from tockmark.log.marks import Mark, durations, of_row
 from tockmark.log.protocol import MAX_COUNT, BootMark, Gap, Item, Problem, Record, Restart, expand
-from tockmark.suite.catalogue import Params, Reader, RowKey, row_key
+from tockmark.suite.catalogue import LANGS, Lang, Params, Reader, RowKey, language, row_key
 
 Clock = Literal["core", "sim"]
 
@@ -69,6 +69,7 @@ class App:
     ended: bool = False
     open: RawRow | None = None  # the bench record that data records now belong to
     last_line: int = 0  # of the log: where its previous record began
+    lang: Lang = "c"  # that it is written in
 
 
 @dataclass
@@ -81,6 +82,7 @@ class Booted:
     apps: dict[str, App] = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)  # of the simulator's clock
     closed: bool = False  # by an end that fits its mark: all between is this boot's
+    lang: Lang | None = None  # of its apps, if a mark says so
 
     def of(self, app: App) -> str:
         """The boot's name; a boot without one is called by the app."""
@@ -94,6 +96,7 @@ class Measured:
     boots: list[Booted] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
+    langs: set[Lang] = field(default_factory=set)  # that its marks say
 
     def each(self) -> Iterator[tuple[Booted, App]]:
         """Every app of every boot."""
@@ -111,19 +114,23 @@ def assemble(records: Iterable[Item]) -> Measured:
             what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
             measured.problems.append(Problem(boot.reporter, what))
             boot.name = boot.icache = None
+    _attribute(measured)
     return measured
 
 
 def take(measured: Measured, record: Item) -> None:
     """Add one record, begin a boot, keep a mark of the simulator, or note one problem."""
+    if isinstance(record, BootMark) and record.lang:
+        measured.langs.add(record.lang)
     if isinstance(record, BootMark) and record.ends:
         measured.ends = True
         boot = measured.boots[-1] if measured.boots else Booted()
-        mark = record.name, record.icache, record.app
-        boot.closed = not boot.closed and (boot.name, boot.icache, boot.reporter) == mark
+        mark = record.name, record.icache, record.app, record.lang
+        own = boot.name, boot.icache, boot.reporter, boot.lang
+        boot.closed = not boot.closed and own == mark
         return
     if isinstance(record, BootMark):
-        measured.boots.append(Booted(record.name, record.icache, record.app))
+        measured.boots.append(Booted(record.name, record.icache, record.app, lang=record.lang))
         return
     if isinstance(record, Mark):
         measured.boots = measured.boots or [Booted()]
@@ -182,6 +189,29 @@ def _boot_of(measured: Measured, app: str, restarted: bool = False) -> Booted:
     return boot
 
 
+def _attribute(measured: Measured) -> None:
+    """Give every app its language: what its `begin` says, or its boot's mark, or all of the log.
+    Where that is not certain it is left out, so that no language's rows pass as another's."""
+    begun: dict[int, Lang] = {
+        id(app): language(app.begin["lang"])
+        for _, app in measured.each()
+        if app.begin and "lang" in app.begin
+    }
+    first, *others = sorted({*begun.values(), *measured.langs}) or list(LANGS)[:1]
+    for boot, app in list(measured.each()):
+        own = begun.get(id(app), boot.lang)
+        if boot.lang and own != boot.lang:
+            what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
+            measured.problems.append(Problem(app.name, what))
+        unsure = measured.langs and measured.ends and not boot.closed
+        if unsure or (own is None and others):
+            what = "left out: of which language it is was lost"
+            measured.problems.append(Problem(app.name, what))
+            del boot.apps[app.name]
+        else:
+            app.lang = own or first
+
+
 def announced(measured: Measured, boot: Booted) -> None:
     """Count the apps of a boot: its first `begin` says how many there are."""
     left = 0
@@ -199,6 +229,7 @@ def _begin(app: App, record: Record) -> None:
     if begin.get("proto") != "1":
         raise ValueError(f"this tool reads proto=1, not proto={begin.get('proto', '')}")
     _count(begin.get("apps", ""), "apps")
+    language(begin.get("lang", "c"))
     app.begin = begin
 
 

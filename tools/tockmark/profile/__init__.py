@@ -23,7 +23,7 @@ from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
 from tockmark.result import provenance
 from tockmark.result.stats import summarise
-from tockmark.suite.catalogue import ICACHE, Catalogue, Params, label
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, Params, label
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.simulator import simulate
@@ -41,6 +41,7 @@ class Options:
 
     kernel: Kernel
     board: Board
+    apps: Apps
     icache: bool
     id: str
     params: Params
@@ -50,13 +51,18 @@ class Options:
 
     @property
     def label(self) -> str:
-        return label(self.id, self.params)
+        """The row, with any language but C."""
+        lang = self.apps.lang
+        return label(self.id, self.params) + (f", {LANGS[lang]}" if lang != "c" else "")
 
 
-def default_out(id_: str, params: Params, kernel: Kernel, board: Board, icache: bool) -> Path:
+def default_out(
+    id_: str, params: Params, kernel: Kernel, board: Board, icache: bool, lang: Lang
+) -> Path:
     """Where a profile goes."""
     name = kernel.name.split()[0] if kernel.name else kernel.path.stem
     parts = [label(id_, params).replace(" ", "-").replace("=", ""), name, board.name]
+    parts += [] if lang == "c" else [lang]
     return paths.PROFILES / "-".join([*parts, *([] if icache else ["icache-off"])])
 
 
@@ -77,9 +83,8 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     binary = retirement_binary(options.board)
     group = catalogue.benchmarks[options.id].group
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
-    apps = Apps.built(2)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
-    image = build_image(boot, apps, options.kernel, options.board, options.out, symbols)
+    image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
         image = stopping_early(image, options.board, image.flash)
     app = _reporter(image)
@@ -121,7 +126,13 @@ def profile(options: Options, catalogue: Catalogue) -> str:
         opt_level=options.kernel.opt_level,
     )
     kept = file.stored(
-        made, options.id, options.params, options.icache, measured, options.board.name
+        made,
+        options.id,
+        options.params,
+        options.icache,
+        measured,
+        options.board.name,
+        options.apps.lang,
     )
     files = {
         "profile.txt": f"{text}\n",

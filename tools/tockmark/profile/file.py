@@ -14,7 +14,7 @@ from tockmark.profile.attribute import CAUSES, Line, Profile
 from tockmark.profile.report import function
 from tockmark.result import document
 from tockmark.result.provenance import Count, Kernel, Part, Positive
-from tockmark.suite.catalogue import Params, label
+from tockmark.suite.catalogue import Lang, Params, label
 
 Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
 
@@ -48,6 +48,7 @@ class Stored(Part, frozen=True):
     phases: tuple[Share, ...]
     functions: tuple[Share, ...]
     params: Params = msgspec.field(default_factory=dict)
+    lang: Lang = "c"  # of the app
 
     @property
     def label(self) -> str:
@@ -68,7 +69,13 @@ class Stored(Part, frozen=True):
 
 
 def stored(
-    made: Profile, id_: str, params: Params, icache: bool, kernel: Kernel, board: str
+    made: Profile,
+    id_: str,
+    params: Params,
+    icache: bool,
+    kernel: Kernel,
+    board: str,
+    lang: Lang = "c",
 ) -> Stored:
     """What the file keeps of a profile."""
     return Stored(
@@ -81,6 +88,7 @@ def stored(
         _shares(made.by(lambda place: place.phase)),
         _shares(made.by(function)),
         params,
+        lang,
     )
 
 

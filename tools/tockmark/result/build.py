@@ -11,7 +11,7 @@ from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
 from tockmark.result.strict import showable
-from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Params, row_key
+from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Lang, Params, row_key
 from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
 
@@ -20,11 +20,12 @@ KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of th
 
 @dataclass(frozen=True)
 class Expected:
-    """A boot that there should be, with its cache setting."""
+    """A boot that there should be, with its cache setting and the language of its apps."""
 
     boot: Boot
     icache: bool | None
     skipped: str | None = None  # why this kernel cannot run it: then its rows are skipped
+    lang: Lang = "c"
 
 
 @dataclass(frozen=True)
@@ -59,18 +60,18 @@ def build(
     problems = [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
-            if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache)):
+            if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):
                 continue
             if rows.setdefault(row.identity, row) is not row:
                 problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
     gone = [
         (
             KINDS[dropped.kind],
-            Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why),
+            Absent(dropped.id, boot.of(app), dropped.params, boot.icache, dropped.why, app.lang),
         )
         for boot, app in measured.each()
         for dropped in app.no_rows
-        if dropped.id in OF_BOOT or asked_for(dropped.id, dropped.params, boot.icache)
+        if dropped.id in OF_BOOT or asked_for(dropped.id, dropped.params, boot.icache, app.lang)
     ]
     gone += [("skipped", absent) for absent in _skipped(boots, wanted)]
     gone += [("missing", absent) for absent in _missing(measured, boots, wanted)]
@@ -125,6 +126,7 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
         passes=row.passes,
         clock=row.clock,
         faults=tuple(row.faults),
+        lang=app.lang,
     )
 
 
@@ -148,7 +150,7 @@ def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
     """The boots that a log holds: those that it names, or those of the apps that it knows."""
     known = {boot.name: boot for boot in catalogue.boots()}
     return [
-        Expected(known[name], boot.icache)
+        Expected(known[name], boot.icache, lang=app.lang)
         for boot, app in measured.each()
         if (name := boot.of(app)) in known
     ]
@@ -159,24 +161,24 @@ def _skipped(boots: Iterable[Expected], wanted: Selection) -> Iterator[Absent]:
     for one in boots:
         if one.skipped is not None:
             for id_, params in _rows_of(one, wanted):
-                yield Absent(id_, one.boot.name, params, one.icache, one.skipped)
+                yield Absent(id_, one.boot.name, params, one.icache, one.skipped, one.lang)
 
 
 def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
     """The rows that a boot must give, in the catalogue's order."""
     rows = wanted.catalogue.rows(set(one.boot.measures) - OF_BOOT)
-    return [(id_, params) for id_, params in rows if wanted.fits(id_, params, one.icache)]
+    return [(id_, params) for id_, params in rows if wanted.fits(id_, params, one.icache, one.lang)]
 
 
 def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -> list[Absent]:
     """The rows that these boots should have given and did not, each with its first boot."""
     there = {
-        (boot.icache, *key)
+        (boot.icache, app.lang, *key)
         for boot, app in measured.each()
         for key in [*(r.key() for r in app.rows if r.whole()), *(n.key() for n in app.no_rows)]
     }
     said = {
-        (id_, boot.of(app), boot.icache)
+        (id_, boot.of(app), boot.icache, app.lang)
         for boot, app in measured.each()
         for id_ in [*(r.id for r in app.rows if r.whole()), *(n.id for n in app.no_rows)]
     }
@@ -186,10 +188,11 @@ def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -
             continue
         name = one.boot.name
         for id_ in wanted.catalogue.of_boot(one.boot):
-            if (id_, name, one.icache) not in said:
-                missing[id_, name, one.icache] = Absent(id_, name, {}, one.icache)
+            own = id_, name, one.icache, one.lang
+            if own not in said:
+                missing[own] = Absent(id_, name, {}, one.icache, lang=one.lang)
         for id_, params in _rows_of(one, wanted):
-            key = (one.icache, *row_key(id_, params))
+            key = (one.icache, one.lang, *row_key(id_, params))
             if key not in there:
-                missing.setdefault(key, Absent(id_, name, params, one.icache))
+                missing.setdefault(key, Absent(id_, name, params, one.icache, lang=one.lang))
     return list(missing.values())

@@ -13,7 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tockmark.result.incomplete import where
 from tockmark.result.stats import median, plain
+from tockmark.suite.catalogue import Lang
 
 if TYPE_CHECKING:  # which has the controls of its rows from here
     from tockmark.result.model import Row, Series
@@ -30,6 +32,7 @@ class Control:
     boot: str
     icache: bool | None
     what: str  # the counter
+    lang: Lang
     nets: tuple[float, ...]  # in each layout; of time.read's unit, which is a sample
     reading: float  # cycles of time.read (or time.reading) in the first layout; 0 if none comes off
 
@@ -40,9 +43,8 @@ class Control:
 
     @property
     def where(self) -> str:
-        """Boot, cache setting and row."""
-        cache = " (i-cache off)" if self.icache is False else ""
-        return f"{self.boot}{cache}: {self.id}"
+        """Boot and row."""
+        return f"{where(self)}: {self.id}"
 
     @property
     def wrong(self) -> str | None:
@@ -76,7 +78,7 @@ def controls_of(row: Row) -> list[Control]:
     found |= {f"event {n}": one for n, one in row.events.items()}
     reading = row.cycles.reading.median if row.cycles and row.cycles.reading else None
     return [
-        Control(row.id, row.boot, row.icache, what, one.nets, reading or 0)
+        Control(row.id, row.boot, row.icache, what, row.lang, one.nets, reading or 0)
         for what, one in found.items()
         if one is not None and one.nets
     ]

@@ -30,7 +30,8 @@ from tockmark.result.provenance import (
 from tockmark.result.strict import RefusedError, check, quoted, strict_json
 
 FORMAT = "tockmark-result"
-VERSION = 4
+VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
+VERSIONS = (4, VERSION)
 ROUNDED = 1e-6  # a stated figure may be off by as much
 MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
 
@@ -39,7 +40,7 @@ class Document(Part, frozen=True):
     """The whole file."""
 
     format: Literal["tockmark-result"]
-    version: Literal[4]
+    version: Literal[4, 5]
     provenance: Provenance
     rows: tuple[Kept, ...]
     failed: tuple[Absent, ...] = ()
@@ -104,9 +105,10 @@ def _check_kind(path: Path, data: object) -> None:
     """Name what a file is that is none of ours of this version."""
     found = data if isinstance(data, dict) else {}
     kind, version = found.get("format"), found.get("version")
-    if kind == FORMAT and version is not None and version != VERSION:
+    if kind == FORMAT and version is not None and version not in VERSIONS:
         raise TockmarkError(
-            f"{shown(path)} has format version {json.dumps(version)[:20]}, not {VERSION}",
+            f"{shown(path)} has format version {json.dumps(version)[:20]},"
+            f" not {' or '.join(map(str, VERSIONS))}",
             "make it anew from its log with `tockmark parse`, or use the tockmark that wrote it",
         )
     if kind == FORMAT:
@@ -143,9 +145,9 @@ def _result(document: Document) -> Result:
                 where = where if where == first else f"{first} and {where}"
                 raise RefusedError(f"the row {one.name} stands twice, in {where}")
             seen[one.identity] = where
-    boots = [run.boot for run in document.provenance.boots]
+    boots = [(run.boot, run.lang) for run in document.provenance.boots]
     if len(set(boots)) < len(boots):
-        raise RefusedError(f"the boot {max(boots, key=boots.count)} stands twice")
+        raise RefusedError(f"the boot {max(boots, key=boots.count)[0]} stands twice")
     return Result(
         document.provenance,
         rows,
@@ -218,9 +220,14 @@ def text(result: Result) -> str:
     blocks = {name: provenance.pop(name, []) for name in ("boots", "apps")} | layouts
     head = ",\n".join(f" {_line(name)}: {_line(value)}" for name, value in provenance.items())
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
+    every = (
+        *result.provenance.boots,
+        *result.rows,
+        *(one for n in GONE for one in getattr(result, n)),
+    )
     parts = [
         f'"format": {_line(FORMAT)}',
-        f'"version": {VERSION}',
+        f'"version": {VERSION if any(one.lang != "c" for one in every) else VERSIONS[0]}',
         f'"provenance": {{\n{head}{tail}}}',
         f'"rows": {_lines([_plain(kept_of(row, result.layouts)) for row in result.rows])}',
         *(f'"{name}": {_lines(_plain(getattr(result, name)))}' for name in GONE),

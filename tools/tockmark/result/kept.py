@@ -14,7 +14,7 @@ from tockmark.result.model import Row, Series
 from tockmark.result.provenance import Count, Figure, Part, Positive, Published, SomeParams
 from tockmark.result.slope import Slope
 from tockmark.result.strict import RefusedError
-from tockmark.suite.catalogue import OVERHEADS, Reader
+from tockmark.suite.catalogue import OVERHEADS, Lang, Reader
 
 Counter = Literal["cycles", "instret"]
 
@@ -55,6 +55,7 @@ class Kept(Part, frozen=True):
     faults: tuple[str, ...] = ()
     published: Published | None = None
     further: tuple[Taken, ...] = ()  # in all layouts but the first, if in any
+    lang: Lang = "c"
 
 
 Samples = dict[str | int, tuple[int, ...]]  # of cycles, instret, and of the events by number
@@ -65,12 +66,13 @@ def assembled(rows: Sequence[tuple[Kept, Layouts]], clock_hz: int | None) -> Ite
     """Rows from what is kept of them and their samples: each with what its boot says that readings
     of its kind cost, the first that says so."""
     readings = {
-        (kept.id, kept.boot, kept.icache): (kept, found)
+        (kept.id, kept.boot, kept.icache, kept.lang): (kept, found)
         for kept, found in reversed(rows)
         if kept.id in OVERHEADS.values()
     }
     for kept, found in rows:
-        reading = readings.get((OVERHEADS[kept.by], kept.boot, kept.icache), (kept, ()))
+        own = OVERHEADS[kept.by], kept.boot, kept.icache, kept.lang
+        reading = readings.get(own, (kept, ()))
         yield _assembled(kept, found, reading, clock_hz)
 
 
@@ -123,6 +125,7 @@ def _assembled(
         published=kept.published,
         clock_hz=clock_hz,
         layouts=tuple(layouts),
+        lang=kept.lang,
     )
 
 
@@ -169,6 +172,7 @@ def kept_of(row: Row, layouts: int) -> Kept:
         faults=row.faults,
         published=row.published,
         further=_further(row, layouts) if len(row.layouts) > 1 else (),
+        lang=row.lang,
     )
 
 

@@ -13,8 +13,7 @@ verdict. Where a row was measured in several layouts of kernel and apps, its net
 their nets.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,15 +22,19 @@ import msgspec
 
 from tockmark.log.rows import SERIES, Clock
 from tockmark.result.control import Control, allowance, controls_of
+from tockmark.result.incomplete import reasons
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
 from tockmark.result.series import Series as Series
 from tockmark.suite.catalogue import (
     CONTROLS,
+    LANGS,
     OF_BOOT,
     OVERHEAD,
     OVERHEADS,
+    Lang,
     Params,
     Reader,
+    RowKey,
     label,
     named,
     row_key,
@@ -41,12 +44,13 @@ from tockmark.suite.select import Selection
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 
-Key = tuple[str, frozenset[tuple[str, int | str]], bool | None]
+Key = tuple[str, frozenset[tuple[str, int | str]], bool | None, Lang]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One benchmark with one set of parameters and one cache setting, as measured in one boot."""
+    """One benchmark with one set of parameters, one cache setting and one language of the apps, as
+    measured in one boot."""
 
     id: str
     params: Params
@@ -66,11 +70,12 @@ class Row:
     published: Published | None = None
     clock_hz: int | None = None
     layouts: tuple[int, ...] = (0,)  # of the result, those that its series hold, in this order
+    lang: Lang = "c"  # that its app is written in
 
     @property
     def key(self) -> Key:
         """What tells a row from all others of a result, time.read of several boots apart."""
-        return *row_key(self.id, self.params), self.icache
+        return *row_key(self.id, self.params), self.icache, self.lang
 
     @property
     def identity(self) -> object:
@@ -85,8 +90,8 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The label with the cache setting, where that is known."""
-        return named(self.id, self.params, self.icache)
+        """The label with the cache setting, where that is known, and with any language but C."""
+        return named(self.id, self.params, self.icache, self.lang)
 
     @property
     def is_overhead(self) -> bool:
@@ -235,10 +240,11 @@ class Absent(Part, frozen=True):
     params: SomeParams = msgspec.field(default_factory=dict)
     icache: bool | None = None
     why: str | None = None
+    lang: Lang = "c"
 
     @property
     def key(self) -> Key:
-        return *row_key(self.id, self.params), self.icache
+        return *row_key(self.id, self.params), self.icache, self.lang
 
     @property
     def identity(self) -> object:
@@ -248,7 +254,7 @@ class Absent(Part, frozen=True):
     @property
     def name(self) -> str:
         """As Row has it."""
-        return named(self.id, self.params, self.icache)
+        return named(self.id, self.params, self.icache, self.lang)
 
 
 @dataclass(frozen=True)
@@ -305,8 +311,21 @@ class Result:
 
         def meant(row: Row | Absent) -> bool:
             is_control = row.id in CONTROLS.values()
-            return is_control or wanted.fits(row.id, row.params, row.icache)
+            return is_control or wanted.fits(row.id, row.params, row.icache, row.lang)
 
+        return self._those(meant)
+
+    def of_lang(self, lang: Lang) -> "Result":
+        """The same in one language only."""
+        only = self._those(lambda row: row.lang == lang)
+        return replace(only, provenance=self.provenance.of_langs([lang]))
+
+    @property
+    def leading(self) -> "Result":
+        """The same in the first of its languages, for what can show one only."""
+        return self.of_lang(self.langs[0]) if len(self.langs) > 1 else self
+
+    def _those(self, meant: Callable[[Row | Absent], bool]) -> "Result":
         return replace(
             self,
             rows=tuple(filter(meant, self.rows)),
@@ -321,15 +340,26 @@ class Result:
         found = {row.icache for row in self.rows}
         return [setting for setting in (True, False, None) if setting in found] or [None]
 
+    @property
+    def langs(self) -> list[Lang]:
+        """The languages that there are rows in, the leading one first."""
+        found = {row.lang for row in self.rows}
+        return [lang for lang in LANGS if lang in found] or ["c"]
+
+    def column(self, icache: bool | None, lang: Lang) -> dict[RowKey, Row]:
+        """The table's rows with one cache setting and in one language, by id and parameters."""
+        return {key[:2]: row for key, row in self.table.items() if key[2:] == (icache, lang)}
+
     @cached_property
     def controls(self) -> tuple[Control, ...]:
         """What the rows say that measure nothing, of every boot."""
         return tuple(found for row in self.rows if row.is_control for found in controls_of(row))
 
-    def stated_error(self, icache: bool | None) -> float | None:
-        """By how many cycles the controls are off at most with this cache setting, in any boot and
-        layout: so far may any net be off, too. None without controls."""
-        found = [c for c in self.controls if c.icache is icache and c.what == "cycles"]
+    def stated_error(self, icache: bool | None, lang: Lang) -> float | None:
+        """By how many cycles the controls are off at most with this cache setting, in any boot of
+        this language and layout: so far may any net be off, too. None without controls."""
+        own = [c for c in self.controls if (c.icache, c.lang) == (icache, lang)]
+        found = [control for control in own if control.what == "cycles"]
         return max((control.deviation for control in found), default=None)
 
     @property
@@ -340,34 +370,8 @@ class Result:
     @cached_property
     def incomplete(self) -> tuple[str, ...]:
         """Every reason why this result is not whole, in words; skipped rows are not among them."""
-        return (
-            *self.problems,
-            *(f"failed: {_where(gone)}: {gone.why}" for gone in self.failed),
-            *(f"wrong: {_where(row)}: {error}" for row in self.rows for error in row.errors),
-            *(
-                f"wrong: {control.where}: {control.wrong}"
-                for control in self.controls
-                if control.wrong
-            ),
-            *_missing(self.missing),
-        )
+        return reasons(self)
 
 
 def _identity(row: Row | Absent) -> object:
-    return (row.id, row.boot, row.icache) if row.id in OF_BOOT else row.key
-
-
-def _where(row: Row | Absent, params: bool = True) -> str:
-    cache = " (i-cache off)" if row.icache is False else ""
-    return f"{row.boot}{cache}: {label(row.id, row.params if params else {})}"
-
-
-def _missing(rows: Iterable[Absent]) -> list[str]:
-    """The missing rows, one line a benchmark, however many parameter sets it has."""
-    rows = list(rows)
-    counts = Counter(_where(row, params=False) for row in rows)
-    firsts = {_where(row, params=False): row for row in reversed(rows)}
-    return [
-        f"missing: {_where(firsts[where]) if many == 1 else f'{where} ({many} rows)'}"
-        for where, many in counts.items()
-    ]
+    return (row.id, row.boot, row.icache, row.lang) if row.id in OF_BOOT else row.key

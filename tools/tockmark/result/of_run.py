@@ -14,7 +14,7 @@ from tockmark.result.layouts import joined
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Layout, Slot
 from tockmark.result.strict import showable
-from tockmark.suite.catalogue import ICACHE
+from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
 from tockmark.target.simulator import versions
@@ -23,12 +23,12 @@ from tockmark.target.simulator import versions
 def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
     """The result, and the log that its first layout was made from. The others have none: their
     boots are in the pool, and results/ stays small."""
-    log = "".join(f"{line}\n" for job in ran.jobs[0] for line in _lines(job))
+    log = "".join(f"{line}\n" for job in ran.jobs[0] for line in _lines(job, options))
     context = _context(ran, options)
     first = _of_layout(log.splitlines(), ran.jobs[0], wanted, context, ran.notes)
     varied = wanted.of_further_layouts()
     others = [
-        _of_layout([line for job in jobs for line in _lines(job)], jobs, varied, context)
+        _of_layout([line for job in jobs for line in _lines(job, options)], jobs, varied, context)
         for jobs in ran.jobs[1:]
     ]
     return joined([first, *others]), log
@@ -42,17 +42,19 @@ def _of_layout(
     notes: Sequence[str] = (),
 ) -> Result:
     """What was measured in one layout."""
-    expected = [Expected(job.boot, job.icache, job.skipped) for job in jobs]
+    expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
     said = [*notes, *(f"{job.name}: {job.note}" for job in jobs if job.note)]
     return build(assemble(decode(lines)), wanted.catalogue, context, expected, wanted, said)
 
 
-def _lines(job: Job) -> list[str]:
-    """What a boot said, between its marks."""
+def _lines(job: Job, options: Options) -> list[str]:
+    """What a boot said, between its marks; these say its language, unless all are in C."""
     if not job.started or job.skipped is not None:
         return []
+    lang = None if options.langs == ["c"] else job.apps.lang
     begin, end = (
-        BootMark(job.boot.name, job.icache, job.boot.group, ends).encode() for ends in (False, True)
+        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang).encode()
+        for ends in (False, True)
     )
     return [begin, *job.lines, *([end] if job.ended else [])]
 
@@ -85,7 +87,7 @@ def _context(ran: Ran, options: Options) -> Context:
             },
             Board,
         ),
-        abi=options.apps.abi,
+        abi=options.abi,
         boots=_boots(ran.jobs[0]),
         layouts=tuple(
             Layout(showable(one.kernel.path.name), one.kernel.sha256, one.link, one.seed)
@@ -96,13 +98,13 @@ def _context(ran: Ran, options: Options) -> Context:
 
 def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
     """The boots that were laid, each with the cycles that it took."""
-    found: dict[str, BootRun] = {}
+    found: dict[tuple[str, Lang], BootRun] = {}
     for job in jobs:
         if job.image is None:
             continue
-        name = job.boot.name
-        if name not in found:
+        key = name, lang = job.boot.name, job.apps.lang
+        if key not in found:
             slots = tuple(msgspec.convert(slot.layout(), Slot) for slot in job.image.slots)
-            found[name] = BootRun(name, {}, slots)
-        found[name].cycles[ICACHE[job.icache]] = job.status.cycles  # type: ignore[index]
+            found[key] = BootRun(name, {}, slots, lang)
+        found[key].cycles[ICACHE[job.icache]] = job.status.cycles  # type: ignore[index]
     return tuple(found.values())

@@ -5,6 +5,7 @@ These types are read from and written to the result file as they stand (msgspec 
 so a field here is a field there; docs/result-format.md tells what they mean. None: not known.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from msgspec import Meta
 
 from tockmark import BASELINE
 from tockmark.log.protocol import MAX_COUNT
+from tockmark.suite.catalogue import Lang
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
@@ -111,6 +113,7 @@ class BootRun(Part, frozen=True):
     boot: str
     cycles: dict[Literal["on", "off"], Count]
     slots: tuple[Slot, ...]
+    lang: Lang = "c"  # of the apps
 
 
 class Apps(Part, frozen=True):
@@ -118,6 +121,11 @@ class Apps(Part, frozen=True):
 
     of: tuple[str, ...]  # the boots that they reported in
     said: dict[str, str]
+
+    @property
+    def lang(self) -> str:
+        """That they are written in; C, if they do not say it."""
+        return self.said.get("lang", "c")
 
 
 class Layout(Part, frozen=True):
@@ -154,6 +162,14 @@ class Provenance(Part, frozen=True):
     def said(self, name: str) -> list[str]:
         """What the apps said of one thing, such as their compiler (`cc`), each answer once."""
         return sorted({apps.said[name] for apps in self.apps if apps.said.get(name)})
+
+    def of_langs(self, langs: Collection[Lang]) -> "Provenance":
+        """The same, of boots and apps only what is in these languages."""
+        return msgspec.structs.replace(
+            self,
+            boots=tuple(boot for boot in self.boots if boot.lang in langs),
+            apps=tuple(apps for apps in self.apps if apps.lang in langs),
+        )
 
     @property
     def cycles(self) -> int:

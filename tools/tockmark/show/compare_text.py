@@ -11,6 +11,7 @@ from tockmark.judge.verdict import Change, Verdict, Z
 from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.show.headline import headline
+from tockmark.suite.catalogue import LANGS
 
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
@@ -176,9 +177,17 @@ def _summary(comparison: Comparison, letter: str) -> list[str]:
 
 
 def _mean(comparison: Comparison, letter: str) -> list[str]:
-    mean = comparison.mean
-    if mean is None:
+    if not comparison.means:
         return ["no geometric mean: no row with a ratio is of a benchmark that touches the kernel"]
+    return [
+        line
+        for lang, mean in comparison.means.items()
+        for line in _mean_of(mean, letter, "" if lang == "c" else f", in {LANGS[lang]}")
+    ]
+
+
+def _mean_of(mean: Mean, letter: str, told: str) -> list[str]:
+    """That of one language."""
     span = f"{mean.low:.4f} to {mean.high:.4f}" if math.isfinite(mean.high) else "spread unknown"
     many = (
         f"{mean.benchmarks} benchmarks that touch"
@@ -187,7 +196,7 @@ def _mean(comparison: Comparison, letter: str) -> list[str]:
     )
     return text.wrap(
         f"geometric mean of {letter}/A over {many} the kernel, each weighing as one whatever its"
-        f" rows: {mean.ratio:.4f} ({span}): {mean.verdict}"
+        f" rows{told}: {mean.ratio:.4f} ({span}): {mean.verdict}"
     )
 
 
@@ -206,7 +215,11 @@ def as_json(baseline: str, comparisons: list[Comparison]) -> dict[str, object]:
                     for section, pairs in comparison.sections
                     for pair in pairs
                 ],
-                "geometric_mean": finite(comparison.mean) if comparison.mean else None,
+                "geometric_mean": None,
+                **{
+                    "geometric_mean" + ("" if lang == "c" else f"_{lang}"): finite(mean)
+                    for lang, mean in comparison.means.items()
+                },
                 "spread": comparison.rule.known.title,
                 "links": comparison.links,
                 "apps_moved": [row.name for row in comparison.rule.moved],
@@ -225,6 +238,7 @@ def _row_json(section: str, pair: Pair) -> dict[str, object]:
         "id": pair.row.id,
         "params": pair.row.params,
         "icache": pair.row.icache,
+        "lang": pair.row.lang,
         "margin": pair.margin,
         "cycles": {**finite(pair.cycles), "verdict": pair.verdict},
         "instret": {**finite(pair.instret), "verdict": pair.retired} if pair.instret else None,

@@ -41,7 +41,7 @@ def _sound(result: Result) -> list[Row]:
 def _csv(result: Result, catalogue: Catalogue) -> str:
     """All figures of every row; of one with an error too, beside the error."""
     out = io.StringIO()
-    header = ["id", "params", "icache", "boot", "app", "unit", "inner"]
+    header = ["id", "params", "icache", "lang", "boot", "app", "unit", "inner"]
     for name in SERIES:
         header += [f"{name}_{figure}" for figure in (*STATS, "overhead", "net", "net_per_op")]
     writer = csv.writer(out, lineterminator="\n")
@@ -52,6 +52,7 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             row.id,
             " ".join(f"{name}={value}" for name, value in row.params.items()),
             ICACHE[row.icache],
+            row.lang,
             row.boot,
             row.app,
             known.unit if known else "",
@@ -126,7 +127,7 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
             rest = {name: value for name, value in row.params.items() if name != "size"}
-            title = named(row.id, rest, row.icache)
+            title = named(row.id, rest, row.icache, row.lang)
             blocks.setdefault(f'"{title}', []).append(f"{size / 1e6:.6f} {rate:.2f}")
         elif row.us is not None:
             lines.append(f"{row.name}: {row.us:.4f} microseconds")

@@ -126,7 +126,7 @@ Drawer = Callable[[list[Named]], Sheet | None]
 
 
 def settings(named: list[Named]) -> list[tuple[Named, bool | None]]:
-    """Every result with every cache setting that it has rows of."""
+    """Every result, which is of one language, with every cache setting that it has rows of."""
     return [(one, icache) for one in named for icache in one.result.icaches]
 
 

@@ -155,17 +155,16 @@ def _sections(
     columns: list[tuple[Named, bool | None]], catalogue: Catalogue, baseline: Named | None
 ) -> list[tuple[str, list[Group]]]:
     """All rows of all results, by section and benchmark."""
-    beside = baseline.result.table if baseline else {}
-    tables, icaches = [one.result.table for one, _ in columns], [icache for _, icache in columns]
+    shown = [one.result.column(icache, one.result.langs[0]) for one, icache in columns]
+    (first, icache), *_ = columns
+    beside = baseline.result.column(icache, first.result.langs[0]) if baseline else {}
     sections = []
-    for section, lines in table.sections(tables, icaches, catalogue):
+    for section, lines in table.sections(shown, catalogue):
         groups: dict[str, Group] = {}
         for line in lines:
             known = catalogue.benchmarks.get(line.id)
-            key = *row_key(line.id, line.params), icaches[0]
-            groups.setdefault(line.id, Group(line.id, known, [])).lines.append(
-                Line(line.id, line.params, line.rows, beside.get(key))
-            )
+            found = Line(line.id, line.params, line.rows, beside.get(row_key(line.id, line.params)))
+            groups.setdefault(line.id, Group(line.id, known, [])).lines.append(found)
         sections.append((section, list(groups.values())))
     return sections
 
@@ -179,11 +178,15 @@ def _like(study: Named, one: Named) -> bool:
 def _studied(without: list[Named], study: Named) -> list[Studied]:
     """The study's rows beside ours without the cache, as the study measured."""
     tables = [
-        {row.key[:2]: row for row in one.result.table.values() if row.icache is not True}
+        {
+            (*row.key[:2], row.lang): row
+            for row in one.result.table.values()
+            if row.icache is not True
+        }
         for one in without
     ]
     lines = [
-        Studied(row, [table.get(row.key[:2]) for table in tables])
+        Studied(row, [table.get((*row.key[:2], row.lang)) for table in tables])
         for row in study.result.table.values()
     ]
     return [x for x in lines if any(x.ours) or (x.row.published and x.row.published.corrected)]

@@ -3,52 +3,19 @@
 kernels side by side. All rows are table.py's."""
 
 import shutil
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
+from tockmark.result.provenance import Kernel
 from tockmark.show import text
-from tockmark.show.table import OUR_OWN, layouts, mark, readings, sections, spread
-from tockmark.suite.catalogue import Catalogue, RowKey, row_key
-from tockmark.suite.select import Selection, only_one
+from tockmark.show.table import OUR_OWN, apart, layouts, mark, readings, sections, spread
+from tockmark.suite.catalogue import LANGS, Catalogue, Lang, RowKey, row_key
+from tockmark.suite.screen import Blocks, screen
+from tockmark.suite.select import Selection
 
-Blocks = dict[str, dict[str, RowKey]]  # a heading; below it words, and the row that they stand for
-
-SCREEN = {
-    "System calls": {
-        "command": "syscall.command",
-        "command to no driver": "syscall.command_absent",
-        "yield-no-wait": "syscall.yield_no_wait",
-        "subscribe": "syscall.subscribe",
-        "allow-ro 64 B": "syscall.allow_ro:size=64",
-        "allow-rw 64 B": "syscall.allow_rw:size=64",
-        "memop": "syscall.memop",
-        "sbrk": "syscall.sbrk",
-        "console write 64 B": "console.write:size=64",
-    },
-    "Upcalls, switching, latency": {
-        "upcall": "upcall.yield_wait",
-        "token hop, 2 processes": "ctx.ring:processes=2,kib=0",
-        "token hop, 4 with 4 KiB": "ctx.ring:processes=4,kib=4",
-        "irq to upcall, asleep": "irq.upcall:core=asleep",
-        "irq to upcall, busy": "irq.upcall:core=busy",
-        "reset to first app": "boot.per_process:apps=1",
-    },
-    "IPC": {
-        "one way": "ipc.client_to_server",
-        "round trip": "ipc.round_trip",
-        "discover": "ipc.discover_hit:part=all",
-        "share": "ipc.share",
-        "message of 4 KiB": "ipc.bandwidth:size=4096",
-    },
-    "Processor and memory (no kernel)": {
-        "procedure call": "call.void",
-        "loop iteration": "loop.empty",
-        "list node in RAM": "mem.latency:stride=64",
-        "memcpy 4 KiB": "mem.copy_memcpy:size=4096",
-        "flash load, chained": "flash.latency:to=next",
-    },
-}
 LABEL = 26  # at least
 CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
 TIME, RANGE = 9, 14  # and of the one behind the cycles: the same in µs, or their range over layouts
@@ -59,11 +26,19 @@ NOTHING = "None of the rows of this screen is here; --all shows every row that i
 
 @dataclass(frozen=True)
 class Column:
-    """A result as a column: under which name, and with which cache setting."""
+    """A result of one language as a column: under which name, and with which cache setting."""
 
     name: str
     result: Result
     icache: bool | None
+
+    @property
+    def lang(self) -> Lang:
+        return self.result.langs[0]
+
+    @cached_property
+    def rows(self) -> dict[RowKey, Row]:
+        return self.result.column(self.icache, self.lang)
 
 
 def width_of_terminal() -> int:
@@ -71,24 +46,18 @@ def width_of_terminal() -> int:
     return min(text.LINE, max(NARROW, shutil.get_terminal_size((text.LINE, 24)).columns))
 
 
-def screen(catalogue: Catalogue) -> Blocks:
-    """The rows that people ask for first."""
-    return {
-        title: {words: row_key(*only_one(catalogue, term)) for words, term in rows.items()}
-        for title, rows in SCREEN.items()
-    }
-
-
 def chosen(wanted: Selection, results: list[Result]) -> Blocks:
     """In place of them those that are meant, by section."""
-    rows = [row for result in results for row in result.table.values()]
-    table = {row.key: row for row in rows if wanted.fits(row.id, row.params, row.icache)}
-    found: Blocks = {}
-    for icache in (True, False, None):
-        for section, lines in sections([table], [icache], wanted.catalogue):
-            keys = {line.label: row_key(line.id, line.params) for line in lines}
-            found.setdefault(section, {}).update(keys)
-    return found
+    rows = {
+        row.key[:2]: row
+        for result in results
+        for row in result.table.values()
+        if wanted.fits(row.id, row.params, row.icache, row.lang)
+    }
+    return {
+        section: {line.label: row_key(line.id, line.params) for line in lines}
+        for section, lines in sections([rows], wanted.catalogue)
+    }
 
 
 def render(
@@ -98,6 +67,7 @@ def render(
     blocks: Blocks | None = None,
 ) -> str:
     """The screen, or other rows in its manner; at most `width` columns."""
+    named = apart(named)
     columns = _columns([result for _, result in named])
     blocks = _there(screen(catalogue) if blocks is None else blocks, columns)
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
@@ -132,7 +102,7 @@ def _there(blocks: Blocks, columns: list[Column]) -> Blocks:
         title: {
             words: key
             for words, key in rows.items()
-            if any((*key, column.icache) in column.result.table for column in columns)
+            if any(key in column.rows for column in columns)
         }
         for title, rows in blocks.items()
     }
@@ -151,17 +121,25 @@ def _columns(results: list[Result]) -> list[Column]:
 
 
 def short_names(named: list[tuple[str, Result]], room: int) -> list[str]:
-    """What tells the results apart in so many letters: the kernels' names, with the version of the
-    interface if need be, in full, or with the machine; or the files' names, or letters."""
+    """What tells the results apart in so many letters: the kernels' names, if need be with the
+    language, the version of the interface, in full, or with the machine; or the files' names, or
+    letters."""
     found = [(_short(result), result.provenance) for _, result in named]
+    kernels = Counter(kernel for kernel, _ in found)
+    spoken = [LANGS[result.langs[0]] for _, result in named]
     for names in (
         [kernel for kernel, _ in found],
+        spoken if len(kernels) == 1 else [],
+        [
+            f"{kernel} {lang}" if kernels[kernel] > 1 else kernel
+            for (kernel, _), lang in zip(found, spoken, strict=True)
+        ],
         [f"{kernel} v{said.abi}" for kernel, said in found],
         [kernel if said.kernel.is_baseline else said.kernel.title for kernel, said in found],
         [f"{kernel} {said.board.machine}" for kernel, said in found],
-        [name.rpartition("/")[2].removesuffix(".json") for name, _ in named],
+        [name.rpartition("/")[2].replace(".json", "") for name, _ in named],
     ):
-        if len(set(names)) == len(names) and max(map(len, names)) <= room:
+        if len(set(names)) == len(named) and max(map(len, names)) <= room:
             return names
     return text.letters(len(named))
 
@@ -179,17 +157,25 @@ def _header(columns: list[Column], width: int) -> list[str]:
     parts = [_conditions(column) for column in columns]
     same = [p[0] for p in zip(*parts, strict=True) if all(other == p[0] for other in p)]
     out: list[str] = []
+    before = None
     for column in results.values():
         kernel = column.result.provenance.kernel
-        sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
-        told = [f"{kernel.title}, {built}{sha}"]
+        again = kernel.sha256 is not None and kernel == before
+        told = ["the same kernel" if again else _kernel(kernel)]
         told += [] if alone else [part for part in _conditions(column) if part not in same]
-        told += [OUR_OWN] if kernel.is_baseline else []
+        told += [OUR_OWN] if kernel.is_baseline and not again else []
         told += readings(column.result)
+        before = kernel
         line = "; ".join(told)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
     return [*out, *text.wrap(", ".join(same), "", width), ""]
+
+
+def _kernel(kernel: Kernel) -> str:
+    """Its name, and how it was built."""
+    sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
+    built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
+    return f"{kernel.title}, {built}{sha}"
 
 
 def _conditions(column: Column) -> list[str]:
@@ -221,10 +207,7 @@ def _block(
 ) -> list[str]:
     """All rows for some of the columns."""
     lines = {
-        title: {
-            words: [column.result.table.get((*key, column.icache)) for column in columns]
-            for words, key in rows.items()
-        }
+        title: {words: [column.rows.get(key) for column in columns] for words, key in rows.items()}
         for title, rows in blocks.items()
     }
     every = [found for block in lines.values() for found in block.values()]
@@ -287,4 +270,4 @@ def _legend(columns: list[Column], second: int) -> str:
 
 
 def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
-    return text.ratio(kernel_mean(base.result, new.result, catalogue, (base.icache, new.icache)))
+    return text.ratio(kernel_mean(base.rows, new.rows, catalogue))

@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Every row of one result or of several, as text; the first screen is summary.py's."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
-from tockmark.result.model import ICACHE, Key, Result, Row, ratio
+from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.show import text
 from tockmark.show.text import LINE, number
-from tockmark.suite.catalogue import OVERHEAD, Catalogue, Params, label, row_key
+from tockmark.suite.catalogue import (
+    LANGS,
+    OVERHEAD,
+    Catalogue,
+    Lang,
+    Params,
+    RowKey,
+    label,
+    row_key,
+)
 
 NAME = 35
 REASONS = 10  # of an incomplete result; the file has them all
@@ -68,16 +78,17 @@ class Line:
         return label(self.id, self.params)
 
 
-def sections(
-    tables: Sequence[dict[Key, Row]], icaches: Sequence[bool | None], catalogue: Catalogue
-) -> list[tuple[str, list[Line]]]:
-    """The rows of several tables side by side, each with a cache setting of its own: by section, in
-    the catalogue's order, strangers at the end."""
+Column = Mapping[RowKey, Row]  # of a result, with one cache setting and in one language
+
+
+def sections(columns: Sequence[Column], catalogue: Catalogue) -> list[tuple[str, list[Line]]]:
+    """The rows of several columns side by side: by section, in the catalogue's order, strangers at
+    the end."""
     order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
-    order |= {row.key[:2]: (row.id, row.params) for table in tables for row in table.values()}
+    order |= {key: (row.id, row.params) for column in columns for key, row in column.items()}
     lines = []
     for key, (id_, params) in order.items():
-        cells = tuple(t.get((*key, icache)) for t, icache in zip(tables, icaches, strict=True))
+        cells = tuple(column.get(key) for column in columns)
         lines += [Line(id_, params, cells)] if any(cells) else []
     return catalogue.in_sections(lines, lambda line: line.id)
 
@@ -89,9 +100,12 @@ def render(result: Result, catalogue: Catalogue) -> str:
     both = len(caches) > 1 and not several
     legend = [*LEGEND.splitlines(), *OFF.splitlines() * both, *RANGES.splitlines() * several]
     out = [*header(result), "", *legend, LAST, ""]
-    for some in [[cache] for cache in caches] if several else [caches]:
-        out += [f"I-cache {ICACHE[some[0]]}", ""] * several
-        out += _sections(result, some, catalogue)
+    for lang in result.langs:
+        for some in [[cache] for cache in caches] if several else [caches]:
+            title = [LANGS[lang]] * (len(result.langs) > 1)
+            title += [f"i-cache {ICACHE[some[0]]}"] * several
+            out += [text.sentence(", ".join(title)), ""] if title else []
+            out += _sections([result.column(cache, lang) for cache in some], several, catalogue)
     out += _overheads(result)
     out += _errors(result.rows)
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
@@ -101,15 +115,15 @@ def render(result: Result, catalogue: Catalogue) -> str:
     return "\n".join(out).rstrip() + "\n"
 
 
-def _sections(result: Result, caches: list[bool | None], catalogue: Catalogue) -> list[str]:
-    """The rows with one cache setting, or with two beside each other."""
-    both, several = len(caches) > 1, result.layouts > 1
+def _sections(shown: list[Column], several: bool, catalogue: Catalogue) -> list[str]:
+    """The rows with one cache setting, or with two beside each other; in several layouts?"""
+    both = len(shown) > 1
     net, *rest = COLUMNS.items()
     columns = dict([net, *RANGE.items(), *rest]) if several else COLUMNS
     columns = {**columns, **(OTHER if both else {} if several else RAW)}
     widths = list(columns.values())
     out: list[str] = []
-    for section, lines in sections([result.table] * len(caches), caches, catalogue):
+    for section, lines in sections(shown, catalogue):
         out += _heading(section, text.cells(columns, widths))
         first = [line.rows[0] for line in lines]
         grid = [
@@ -132,6 +146,7 @@ def render_side_by_side(
     named: list[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
 ) -> str:
     """Several results, the net cycles of one operation each, and their ratios to the first."""
+    named = apart(named)
     letters = text.letters(len(named))
     out: list[str] = []
     for letter, (name, result) in zip(letters, named, strict=True):
@@ -143,14 +158,13 @@ def render_side_by_side(
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
     fit = max(1, min(CHUNK, (width - NAME - 11) // 19))
     for icache in (True, False, None):
-        tables = [result.table for _, result in named]
-        if not any(row.icache is icache for table in tables for row in table.values()):
+        columns = [result.column(icache, result.langs[0]) for _, result in named]
+        if not any(columns):
             continue
         out += [f"I-cache {ICACHE[icache]}", ""]
         for at in range(1, len(named), fit):
             some = [0, *range(at, min(at + fit, len(named)))]
-            out += _side_by_side([letters[i] for i in some], [tables[i] for i in some], icache,
-                                 catalogue)  # fmt: skip
+            out += _side_by_side([letters[i] for i in some], [columns[i] for i in some], catalogue)
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -160,14 +174,21 @@ SIDE_BY_SIDE = (
 )
 
 
-def _side_by_side(
-    letters: list[str], tables: list[dict[Key, Row]], icache: bool | None, catalogue: Catalogue
-) -> list[str]:
+def apart(named: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
+    """Results by their names; each of several languages as several, of one language each."""
+    return [
+        (f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
+        for name, result in named
+        for lang in result.langs
+    ]
+
+
+def _side_by_side(letters: list[str], shown: list[Column], catalogue: Catalogue) -> list[str]:
     base, *others = letters
     columns = [base, *(text_ for letter in others for text_ in (letter, f"{letter}/{base}"))]
     widths = [10, *([10, 7] * len(others))]
     out: list[str] = []
-    for section, lines in sections(tables, [icache] * len(tables), catalogue):
+    for section, lines in sections(shown, catalogue):
         out += _heading(section, text.cells(columns, widths))
         for line in lines:
             values = [_per_op(line.rows[0])]
@@ -182,12 +203,13 @@ def render_events(result: Result, catalogue: Catalogue) -> str:
     """What the core's hardware event counters say of each row, net of the readings'."""
     out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
     widths = [max(EVENT_WIDTH, len(name)) for name in EVENTS.values()]
-    counted = {key: row for key, row in result.table.items() if row.events}
-    if not counted:
+    counted = replace(result, rows=tuple(row for row in result.rows if row.events))
+    if not counted.table:
         out.append("No row has events: this kernel's Perf driver does not count them.")
-    for icache in result.icaches if counted else []:
-        out += [f"I-cache {ICACHE[icache]}", ""]
-        for section, lines in sections([counted], [icache], catalogue):
+    for lang, icache in product(result.langs, result.icaches) if counted.table else []:
+        title = [LANGS[lang]] * (len(result.langs) > 1) + [f"i-cache {ICACHE[icache]}"]
+        out += [text.sentence(", ".join(title)), ""]
+        for section, lines in sections([counted.column(icache, lang)], catalogue):
             out += _heading(section, text.cells(EVENTS.values(), widths))
             for line in lines:
                 (row,) = line.rows
@@ -195,7 +217,7 @@ def render_events(result: Result, catalogue: Catalogue) -> str:
                 values = [_event(events[n].net if n in events else None) for n in EVENTS]
                 out.append(f"{line.label + mark(row):{NAME}}{text.cells(values, widths)}")
             out.append("")
-    out += _errors(counted.values())
+    out += _errors(counted.table.values())
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -204,15 +226,15 @@ def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, objec
     return [
         {
             "icache": icache,
+            "lang": lang,
             "section": section,
             "id": line.id,
             "params": line.params,
             "results": [row and row_json(row, catalogue) for row in line.rows],
         }
+        for lang in LANGS
         for icache in (True, False, None)
-        for section, lines in sections(
-            [result.table for result in results], [icache] * len(results), catalogue
-        )
+        for section, lines in sections([r.column(icache, lang) for r in results], catalogue)
         for line in lines
     ]
 
@@ -256,12 +278,13 @@ def readings(result: Result) -> list[str]:
     """What comes off, and by how much the rows that measure nothing are off; none where only other
     rows are shown."""
     told = []
-    for icache in result.icaches:
-        row = result.table.get((*row_key(OVERHEAD, {}), icache))
-        error = result.stated_error(icache)
+    for lang, icache in product(result.langs, result.icaches):
+        row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
+        error = result.stated_error(icache, lang)
         if row is not None:
             off = "no null controls" if error is None else f"null controls within {number(error)}"
-            told.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}")
+            of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
+            told.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
     return [f"{OVERHEAD} {', '.join(told)}"] if told else []
 
 
@@ -287,13 +310,17 @@ def spread(row: Row, inner: int = 1) -> str:
 
 def skipped(result: Result) -> list[str]:
     """What was not tried, and why: once for all parameters and cache settings."""
-    whys = dict.fromkeys((gone.id, gone.why) for gone in result.skipped)
-    return [f"skipped {id_}: {why}" for id_, why in whys]
+    whys = dict.fromkeys((gone.id, gone.lang, gone.why) for gone in result.skipped)
+    return [f"skipped {id_}{_in(lang)}: {why}" for id_, lang, why in whys]
+
+
+def _in(lang: Lang) -> str:
+    return "" if lang == "c" else f", {LANGS[lang]}"
 
 
 def _errors(rows: Iterable[Row]) -> list[str]:
     return [
-        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}: {error}"
+        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}{_in(row.lang)}: {error}"
         for row in rows
         for error in row.errors
     ]
@@ -362,7 +389,7 @@ def _overheads(result: Result) -> list[str]:
     boots: dict[str, list[str]] = {}
     for row in result.rows:
         if row.id == OVERHEAD:
-            cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]})"
+            cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{_in(row.lang)})"
             boots.setdefault(cost, []).append(row.boot)
     said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
     return text.wrap(f"Overhead (time.read) by boot, cycles/instr: {'; '.join(said)}", "") * bool(

@@ -105,6 +105,11 @@ def shortened(label: str, width: int) -> str:
     return f"{label[: width - 1 - kept]}…{label[len(label) - kept :]}"
 
 
+def sentence(text: str) -> str:
+    """With a capital, as a line begins."""
+    return text[:1].upper() + text[1:]
+
+
 def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:
     """Prose; lines after the first are indented."""
     return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)

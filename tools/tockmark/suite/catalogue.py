@@ -31,6 +31,9 @@ OF_BOOT = frozenset({*OVERHEADS.values(), *CONTROLS.values()})  # each boot has 
 
 ICACHE = {True: "on", False: "off", None: "unknown"}
 
+Lang = Literal["c", "rust"]  # that apps are written in, as their `begin` records have it
+LANGS: dict[Lang, str] = {"c": "C", "rust": "Rust"}  # the one that leads first
+
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 One = TypeVar("One")
@@ -59,6 +62,8 @@ class Benchmark(Entry, frozen=True):
     bytes: str | None = None  # the parameter that holds the bytes moved in a sample
     bodies: tuple[str, ...] = ()  # its procedures in assembly, for the apps' build
     skip_v1: str | None = None  # why it cannot be on version 1 of the interface
+    skip_c: str | None = None  # why it cannot be in that language
+    skip_rust: str | None = None
     by: By = "sampler"
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
@@ -226,6 +231,14 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
     return Catalogue(by_id, file.boot, file.sections, file.budget, sha256)
 
 
+def language(said: str) -> Lang:
+    """One of LANGS. ValueError if it is none."""
+    for lang in LANGS:
+        if said == lang:
+            return lang
+    raise ValueError(f"lang={said} is not {' or '.join(LANGS)}")
+
+
 def row_key(id_: str, params: Params) -> RowKey:
     """What tells a row from all others that were measured with the same cache setting."""
     return id_, frozenset(params.items())
@@ -236,6 +249,7 @@ def label(id_: str, params: Params) -> str:
     return " ".join([id_, *(f"{name}={value}" for name, value in params.items())])
 
 
-def named(id_: str, params: Params, icache: bool | None) -> str:
-    """The label with the cache setting, where that is known."""
-    return label(id_, params) + ("" if icache is None else f" icache={ICACHE[icache]}")
+def named(id_: str, params: Params, icache: bool | None, lang: Lang = "c") -> str:
+    """The label with the cache setting, where that is known, and with any language but C."""
+    cache = "" if icache is None else f" icache={ICACHE[icache]}"
+    return label(id_, params) + cache + ("" if lang == "c" else f" lang={lang}")

@@ -8,19 +8,20 @@ Terms stand between commas; a row is meant if one of them fits it. A term is
     syscall.command        an id, or a pattern such as 'mem.*'
     call.args:n=3          one with its parameters, some or all: icache.nops:width=2,size=1024
     'call.args n=?'        the same as tables write it, also with the cache: '* icache=off'
+    '* lang=rust'          and with the language, which is c or rust: 'syscall:lang=rust'
 """
 
 import difflib
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import Catalogue, Params, named
+from tockmark.suite.catalogue import LANGS, Catalogue, Lang, Params, named
 
 TOUCHES = ("kernel", "app")
-CACHES = (True, False, None)
+SETTINGS = [(icache, lang) for icache in (True, False, None) for lang in LANGS]
 NEAR, SHOWN = 3, 12  # suggestions: of other names, of rows of the same name
 
 
@@ -31,25 +32,30 @@ class Selection:
     catalogue: Catalogue
     terms: tuple[str, ...] = ()
     no_app: bool = False  # none that touches the app only
+    within: Mapping[Lang, "Selection"] = field(default_factory=dict)  # and of these languages this
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def fits(self, id_: str, params: Params, icache: bool | None = None) -> bool:
+    def fits(self, id_: str, params: Params, icache: bool | None = None, lang: Lang = "c") -> bool:
         """Whether a row is meant."""
+        if lang in self.within and not self.within[lang].fits(id_, params, icache, lang):
+            return False
         known = self.catalogue.benchmarks.get(id_)
         if self.no_app and known is not None and known.touches == "app":
             return False
-        return not self.terms or any(self._fits(t, id_, params, icache) for t in self.terms)
+        return not self.terms or any(
+            self._fits(term, id_, params, icache, lang) for term in self.terms
+        )
 
-    def _fits(self, term: str, id_: str, params: Params, icache: bool | None) -> bool:
+    def _fits(self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang) -> bool:
         head, *pairs = _words(term) or [""]
         known = self.catalogue.benchmarks.get(id_)
         if head in TOUCHES:
             meant = known is not None and known.touches == head
         else:
             meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
-        _, *said = named(id_, params, icache).split(" ")
+        said = {*named(id_, params, icache, lang).split(" ")[1:], f"lang={lang}"}
         return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
     def of_further_layouts(self) -> "Selection":
@@ -57,14 +63,19 @@ class Selection:
         measured in the first."""
         return replace(self, no_app=True)
 
-    def rows(self) -> list[tuple[str, Params]]:
-        """The rows of the catalogue that are meant, with whichever cache setting."""
+    def rows(self, langs: Iterable[Lang] = LANGS) -> list[tuple[str, Params]]:
+        """The rows of the catalogue that are meant in one of these languages, with whichever cache
+        setting."""
+        langs = set(langs)
+        settings = [(icache, lang) for icache, lang in SETTINGS if lang in langs]
         every = self.catalogue.rows(self.catalogue.benchmarks)
-        return [(i, params) for i, params in every if any(self.fits(i, params, c) for c in CACHES)]
+        return [
+            (i, params) for i, params in every if any(self.fits(i, params, *s) for s in settings)
+        ]
 
-    def ids(self) -> list[str]:
+    def ids(self, langs: Iterable[Lang] = LANGS) -> list[str]:
         """The benchmarks of which some row is meant, in the catalogue's order."""
-        return list(dict.fromkeys(id_ for id_, _ in self.rows()))
+        return list(dict.fromkeys(id_ for id_, _ in self.rows(langs)))
 
 
 def select(
@@ -78,7 +89,7 @@ def select(
     there = [*catalogue.rows(catalogue.benchmarks), *others]
     for before, term in zip(("", *terms), terms, strict=False):
         one = Selection(catalogue, (term,))
-        if not any(one.fits(id_, params, icache) for id_, params in there for icache in CACHES):
+        if not any(one.fits(id_, params, *s) for id_, params in there for s in SETTINGS):
             raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there, before))
     return Selection(catalogue, terms)
 

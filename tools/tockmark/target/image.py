@@ -20,7 +20,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.suite.catalogue import Boot
+from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import shuffle
 from tockmark.target.board import Board, Slots
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
@@ -63,15 +63,17 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Apps:
-    """Built apps that are not linked yet: where their objects are, and for which interface."""
+    """Built apps that are not linked yet: where their objects are, for which interface, and in
+    which language."""
 
     folder: Path
     abi: int
+    lang: Lang = "c"
 
     @staticmethod
-    def built(abi: int) -> "Apps":
+    def built(abi: int, lang: Lang = "c") -> "Apps":
         """Those that `make apps` makes."""
-        return Apps(paths.APPS / f"c-abi{abi}", abi)
+        return Apps(paths.APPS / f"{lang}-abi{abi}", abi, lang)
 
 
 @dataclass(frozen=True)

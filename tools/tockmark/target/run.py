@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import ICACHE, Boot, Catalogue
+from tockmark.suite.catalogue import ICACHE, LANGS, Boot, Catalogue, Lang
 from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
@@ -32,15 +32,22 @@ _ROW = re.compile(
 
 
 @dataclass(frozen=True)
+class Suite:
+    """What is run of the apps of one language."""
+
+    apps: Apps
+    boots: list[Boot]
+    further: list[Boot]  # those of them that layouts beyond the first run, too
+
+
+@dataclass(frozen=True)
 class Options:
     """What the user asked for."""
 
     layouts: tuple[Layout, ...]
     board: Board
-    apps: Apps
+    suites: tuple[Suite, ...]  # each of another language, all for one version of the interface
     catalogue: Catalogue
-    boots: list[Boot]
-    further: list[Boot]  # those of them that layouts beyond the first run, too
     icaches: list[bool]
     all_samples: bool
     samples: int | None  # of a row, at most; None: as the catalogue says
@@ -53,6 +60,14 @@ class Options:
         """That of the first layout."""
         return self.layouts[0].kernel
 
+    @property
+    def abi(self) -> int:
+        return self.suites[0].apps.abi
+
+    @property
+    def langs(self) -> list[Lang]:
+        return [suite.apps.lang for suite in self.suites]
+
 
 @dataclass
 class Job:
@@ -60,6 +75,7 @@ class Job:
 
     boot: Boot
     icache: bool
+    apps: Apps
     status: Status
     layout: int | None = None  # its number, where there are several
     image: Image | None = None
@@ -74,7 +90,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}"
+        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{_in(self.apps)}"
 
     @property
     def started(self) -> bool:
@@ -94,7 +110,7 @@ class Ran:
 def run(options: Options) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
     are whole."""
-    name, abi = options.kernel.name or "", options.apps.abi
+    name, abi = options.kernel.name or "", options.abi
     if name.startswith(BASELINE) and f"abi{abi}" not in name:
         raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
     if not options.board.target.binary.exists():
@@ -102,8 +118,9 @@ def run(options: Options) -> Ran:
         raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
     jobs = [
         [
-            _job(boot, icache, options, layout)
-            for boot in (options.further if layout else options.boots)
+            _job(boot, icache, suite.apps, options, layout)
+            for suite in options.suites
+            for boot in (suite.further if layout else suite.boots)
             for icache in options.icaches
         ]
         for layout in range(len(options.layouts))
@@ -154,36 +171,44 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     return notes
 
 
-def _job(boot: Boot, icache: bool, options: Options, layout: int) -> Job:
+def _in(apps: Apps) -> str:
+    return f", {LANGS[apps.lang]}" if apps.lang != "c" else ""
+
+
+def _job(boot: Boot, icache: bool, apps: Apps, options: Options, layout: int) -> Job:
     rows = options.catalogue.rows_of(boot)
     several = len(options.layouts) > 1
-    name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}"
+    name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}{_in(apps)}"
     weight = BOOTING + options.catalogue.cost(boot)
-    return Job(boot, icache, Status(name, rows, weight=weight), layout if several else None)
+    return Job(boot, icache, apps, Status(name, rows, weight=weight), layout if several else None)
 
 
 class Images:
-    """The flash image of each boot in each layout, built by whoever needs it first."""
+    """The flash image of each boot in each language and layout, built by whoever needs it first."""
 
     def __init__(self, options: Options, folder: Path) -> None:
         self.options = options
         self.out = folder
-        every = [(b.name, n) for b in options.boots for n in range(len(options.layouts))]
-        self.locks = {one: threading.Lock() for one in every}
-        self.built: dict[tuple[str, int], Image] = {}
+        self.locks = {
+            (suite.apps, boot.name, layout): threading.Lock()
+            for suite in options.suites
+            for boot in suite.boots
+            for layout in range(len(options.layouts))
+        }
+        self.built: dict[tuple[Apps, str, int], Image] = {}
 
-    def of(self, boot: Boot, icache: bool, layout: int) -> Image:
+    def of(self, boot: Boot, icache: bool, apps: Apps, layout: int) -> Image:
         """Where the cache is off a row may end as soon as it repeats. With it on samples that are
         equal may be a plateau: what the cache holds goes on changing."""
         asked, laid = self.options, self.options.layouts[layout]
-        out = self.out / str(layout)
-        with self.locks[boot.name, layout]:
-            if (boot.name, layout) not in self.built:
+        out, key = self.out / apps.lang / str(layout), (apps, boot.name, layout)
+        with self.locks[key]:
+            if key not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
-                self.built[boot.name, layout] = build_image(
-                    boot, asked.apps, laid.kernel, asked.board, out, symbols, laid.seed
+                self.built[key] = build_image(
+                    boot, apps, laid.kernel, asked.board, out, symbols, laid.seed
                 )
-        image = self.built[boot.name, layout]
+        image = self.built[key]
         if icache or asked.all_samples:
             return image
         return stopping_early(image, asked.board, out / f"{boot.name}.early.flash")
@@ -196,7 +221,7 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         if stop.is_set():
             return
         status.state = "building"
-        job.image = images.of(job.boot, job.icache, job.layout or 0)
+        job.image = images.of(job.boot, job.icache, job.apps, job.layout or 0)
         watched = marks.options(slot.symbols for slot in job.image.slots)
         if job.layout is None:
             _simulate(job, job.image, watched, options, stop)

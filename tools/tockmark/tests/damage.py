@@ -176,10 +176,12 @@ KINDS = [
     Damage("a stranger", lambda _: "{}", "is not a result file; give a .json"),
     Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark parse`"),
     Damage(
-        "version 2", _set("version", 2), "has format version 2, not 4; make it anew from its log"
+        "version 2",
+        _set("version", 2),
+        "has format version 2, not 4 or 5; make it anew from its log",
     ),
     Damage("version null", _set("version", None), "version"),
-    Damage("version true", _set("version", True), "has format version true, not 4"),
+    Damage("version true", _set("version", True), "has format version true, not 4 or 5"),
     Damage(
         "a history",
         lambda _: '{"format":"tockmark-history","version":2}\n' * 2,

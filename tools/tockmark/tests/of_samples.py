@@ -15,7 +15,7 @@ from tockmark.log.rows import SERIES, assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.conftest import encoded
 
 READ = [194, *[169] * 11]
@@ -34,9 +34,35 @@ def made(
     icache: tuple[bool, ...] = (True,),
     kernel: Kernel = KERNEL,
     board: Board = SIMULATED,
+    lang: Lang = "c",
 ) -> Result:
     """A result with these raw cycles, cold sample first, and 100 instructions unless told."""
-    records = ['begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3"']
+    log = logged(rows, instret=instret, read=read, inner=inner, icache=icache, lang=lang)
+    return of_log(log, catalogue, kernel, board)
+
+
+def of_log(
+    lines: list[str], catalogue: Catalogue, kernel: Kernel = KERNEL, board: Board = SIMULATED
+) -> Result:
+    """What a log holds."""
+    return build(assemble(decode(lines)), catalogue, Context(kernel, board, 2))
+
+
+CC = {"c": "gcc 12.2.0 -O3", "rust": "rustc 1.95.0 -O"}
+
+
+def logged(
+    rows: dict[str, list[int]],
+    *,
+    instret: dict[str, int] | None = None,
+    read: list[int] = READ,
+    inner: int = 1,
+    icache: tuple[bool, ...] = (True,),
+    lang: Lang = "c",
+) -> list[str]:
+    """The log of boots that give these rows, in one language, which their marks say if it is not C;
+    in a log of both they would always."""
+    records = [f'begin proto=1 lang={lang} abi=2 apps=1 perf=0x90010 cc="{CC[lang]}"']
     for label, samples in {"time.read": read, **rows}.items():
         count = (instret or {}).get(label, 100 if label != "time.read" else 84)
         several = 1 if label == "time.read" else inner
@@ -45,9 +71,25 @@ def made(
         records.append(f"data instret {count}*{len(samples)}")
     lines: list[str] = []
     for setting in icache:
-        lines.append(BootMark("time", setting, "time").encode())
+        said = None if lang == "c" else lang
+        lines.append(BootMark("time", setting, "time", lang=said).encode())
         lines += encoded("time", [*records, "end ok"])
-    return build(assemble(decode(lines)), catalogue, Context(kernel, board, 2))
+    return lines
+
+
+def of_both(
+    catalogue: Catalogue,
+    rows: dict[str, list[int]],
+    rust: dict[str, list[int]],
+    *,
+    icache: tuple[bool, ...] = (True, False),
+    kernel: Kernel = KERNEL,
+) -> Result:
+    """A result of both languages. In Rust readings cost ten cycles more, in these rows, too."""
+    lines = logged(rows, icache=icache)
+    dearer = {label: [count + 10 for count in samples] for label, samples in rust.items()}
+    lines += logged(dearer, icache=icache, read=[count + 10 for count in READ], lang="rust")
+    return of_log(lines, catalogue, kernel)
 
 
 def steady(net: int) -> list[int]:

@@ -57,9 +57,9 @@ def test_a_control_that_fails_is_named(
 
 
 def test_the_stated_error_is_the_largest_deviation() -> None:
-    assert made(True, off=7, further=(-9, 3)).stated_error(True) == 9
-    assert made(True).stated_error(True) == 0
-    assert made(True).stated_error(False) is None
+    assert made(True, off=7, further=(-9, 3)).stated_error(True, "c") == 9
+    assert made(True).stated_error(True, "c") == 0
+    assert made(True).stated_error(False, "c") is None
 
 
 @pytest.mark.parametrize(("icache", "allowed"), [(False, 1), (True, 50)])

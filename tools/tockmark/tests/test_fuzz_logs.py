@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from tockmark.result.build import build
 from tockmark.result.file import load, text
 from tockmark.result.model import Result
 from tockmark.result.parse import parse
-from tockmark.suite.catalogue import OVERHEAD, Catalogue
+from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import RECORDS, encoded, seconds
 
@@ -37,23 +38,25 @@ Lines = list[str]
 Damage = Callable[[random.Random, Lines], None]
 
 
-def ours(marked: bool) -> Lines:
+def ours(marked: bool, *langs: Lang) -> Lines:
     """A log of three apps, with a message of the kernel here and there."""
     lines = ["kernel: started"]
     for app, records in RECORDS.items():
-        for icache in (True, False) if marked else (None,):
-            lines += [BootMark(app, icache, app).encode()] if icache is not None else []
-            own = records if icache is not False else [slower(record) for record in records]
-            lines += [*encoded(app, own), f"kernel: {app} exited"]
-            lines += [BootMark(app, icache, app, True).encode()] if icache is not None else []
+        for lang, icache in product(langs or ("c",), (True, False) if marked else (None,)):
+            said = lang if langs else None
+            ends = [BootMark(app, icache, app, e, said).encode() for e in (False, True)
+                    if icache is not None]  # fmt: skip
+            more = 7 * (icache is False) + 13 * (lang == "rust")
+            own = [slower(record, more).replace("lang=c", f"lang={lang}") for record in records]
+            lines += [*ends[:1], *encoded(app, own), f"kernel: {app} exited", *ends[1:]]
     return lines
 
 
-def slower(record: str) -> str:
+def slower(record: str, more: int) -> str:
     """The same record with other cycles, so that a row that comes under another boot shows."""
     if not record.startswith("data cycles"):
         return record
-    return re.sub(r"(?<![*\d])\d+", lambda match: str(int(match[0]) + 7), record)
+    return re.sub(r"(?<![*\d])\d+", lambda match: str(int(match[0]) + more), record)
 
 
 def of_the_study() -> Lines:
@@ -71,7 +74,7 @@ def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
     if len(lines) % 20 == 0:  # it takes long
         loads(build(measured, catalogue))  # whatever is left can be written
     return {
-        (boot.name, boot.icache, app.name, row.id, frozenset(row.params.items())): row.series
+        (boot.name, boot.icache, app.lang, app.name, *row.key()): row.series
         for boot, app in measured.each()
         for row in app.rows
     }
@@ -155,9 +158,10 @@ BLUNT: list[Damage] = [drop, twice, swap, garble, stop]
     [
         (ours(marked=False), rows_of_ours, [*BLUNT, tear, lose, digits]),
         (ours(marked=True), rows_of_ours, [*BLUNT, tear, lose, digits]),
+        (ours(True, "c", "rust"), rows_of_ours, [*BLUNT, tear, lose, digits]),
         (of_the_study(), rows_of_the_study, BLUNT),
     ],
-    ids=["ours", "ours with boots", "the study's"],
+    ids=["ours", "ours with boots", "ours in two languages", "the study's"],
 )
 def test_what_survives_of_a_damaged_log_is_right(
     whole: Lines,
@@ -168,7 +172,7 @@ def test_what_survives_of_a_damaged_log_is_right(
     right = read(whole, catalogue)
     assert right
     every = [
-        (key[-2:], name, samples)
+        (key[2:], name, samples)
         for key, series in right.items()
         for name, samples in series.items()
     ]
@@ -188,7 +192,7 @@ def test_what_survives_of_a_damaged_log_is_right(
                 if told and key in right:
                     assert samples == right[key].get(name), f"seed {seed}: {key} {name}"
                 elif len(key) > 2 and (key[0] is None or not told):  # its boot is not known
-                    assert (key[-2:], name, samples) in every, f"seed {seed}: {key} {name}"
+                    assert (key[2:], name, samples) in every, f"seed {seed}: {key} {name}"
                 else:  # the study has no checksums: a title that was altered is another title
                     assert str(key[0]).startswith("study."), f"seed {seed}: {key}"
     assert touched > COUNT / 4

@@ -164,7 +164,7 @@ def test_the_example_of_the_page_is_right() -> None:
     # The lines that show a form, not an example, are the ones that are not intact.
     assert [str(item).partition(": ")[2] for item in items if isinstance(item, Problem)] == [
         "torn or altered: '#tm <seq> <app> <text> *<crc>'",
-        "torn or altered: '#boot <name> icache=on app=<app> *<crc>'",
-        "torn or altered: '#end <name> icache=on app=<app> *<crc>'",
+        "torn or altered: '#boot <name> icache=on app=<app> [lang=<lang>] *<crc>'",
+        "torn or altered: '#end <name> icache=on app=<app> [lang=<lang>] *<crc>'",
         "torn or altered: '#sim <cycle> <mark> *<crc>'",
     ]

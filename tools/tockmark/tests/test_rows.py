@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tockmark.log.crc import sealed
 from tockmark.log.marks import Mark
-from tockmark.log.protocol import BootMark, decode
+from tockmark.log.protocol import BootMark, Problem, decode
 from tockmark.log.rows import App, Measured, RawRow, assemble
+from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
 
 
@@ -157,19 +159,75 @@ def test_a_piece_lost_across_two_boots_leaves_neither_setting() -> None:
     """The end that comes is not that of the boot that began: the rows between may be of either."""
     records = ["begin proto=1 apps=1", "bench x.y inner=1 n=5", "data cycles 1*5", "end ok"]
 
-    def boot(icache: bool) -> list[str]:
+    def booted(icache: bool) -> list[str]:
         ends = (BootMark("a-1", icache, "a", ends).encode() for ends in (False, True))
         return [next(ends), *encoded("a", records), next(ends)]
 
-    whole = measured([*boot(True), *boot(False)])
+    whole = measured([*booted(True), *booted(False)])
     assert not whole.problems
     assert [found.icache for found in whole.boots] == [True, False]
-    on, off = boot(True), boot(False)
-    torn = measured([*on[:2], *off[2:], *boot(True)])
+    on, off = booted(True), booted(False)
+    torn = measured([*on[:2], *off[2:], *booted(True)])
     assert [found.icache for found in torn.boots] == [None, True]
     assert any("the end of the boot a-1 is missing" in str(p) for p in torn.problems)
     unmarked = measured([*on, *off[1:]])
     assert [found.icache for found in unmarked.boots] == [True, None]
+
+
+def boot(lang: Lang | None, begins: str) -> list[str]:
+    """A boot of one app, in the language that its marks say, and what its `begin` says besides."""
+    first, last = (BootMark("a-1", True, "a", end, lang).encode() for end in (False, True))
+    records = [f"begin proto=1{begins} apps=1", "bench x.y inner=1 n=5", "data cycles 1*5"]
+    return [first, *encoded("a", [*records, "data instret 1*5", "end ok"]), last]
+
+
+def languages(lines: list[str]) -> list[str]:
+    """Of the apps, as they come."""
+    return [app.lang for _, app in measured(lines).each()]
+
+
+def test_a_language_is_said_by_the_begin_or_the_mark() -> None:
+    for begins in ("", " lang="):
+        lines = [line for lang in LANGS for line in boot(lang, begins and begins + lang)]
+        assert not measured(lines).problems
+        assert languages(lines) == list(LANGS)
+    for says in LANGS:
+        assert languages(boot(None, f" lang={says}")) == [says]
+        assert languages(boot(None, f" lang={says}")[1:-1]) == [says]
+    assert languages(boot(None, "")) == ["c"]  # as logs ever were
+
+
+def test_a_mark_of_another_language_than_the_app_is_a_problem() -> None:
+    (problem,) = measured(boot("c", " lang=rust")).problems
+    assert str(problem) == "a: its begin says lang=rust, but the mark of its boot lang=c"
+    assert languages(boot("c", " lang=rust")) == ["rust"]
+
+
+def test_a_language_that_is_not_known_is_a_problem() -> None:
+    (problem,) = measured(boot(None, " lang=zig")).problems
+    assert str(problem).endswith("a: begin: lang=zig is not c or rust")
+    head = boot(None, "")[0].rpartition("*")[0]
+    assert decode([sealed(f"{head}lang=rust ")]) == [BootMark("a-1", True, "a", False, "rust")]
+    (torn,) = decode([sealed(f"{head}lang=zig ")])
+    assert isinstance(torn, Problem)
+
+
+@pytest.mark.parametrize("lost", [range(1), range(2), range(7, 8), range(5, 10), range(6, 13)])
+def test_in_a_log_of_two_languages_neither_lends_its_name(lost: range) -> None:
+    """Of a boot whose mark or end is lost nothing is certain; the others stay as they are."""
+    whole = [*boot("c", " lang=c"), *boot("rust", " lang=rust"), *boot("c", " lang=c")]
+    found = measured([line for at, line in enumerate(whole) if at not in lost])
+    assert any("of which language it is was lost" in str(p) for p in found.problems)
+    there = [(boot.lang, app.lang, boot.closed) for boot, app in found.each()]
+    assert 0 < len(there) < 3
+    assert all(mark == own and closed for mark, own, closed in there)
+
+
+def test_where_all_is_in_one_language_a_lost_begin_takes_nothing() -> None:
+    first, _, *rest = boot(None, " lang=rust")
+    others = boot(None, " lang=rust")
+    assert languages([*others, first, *rest]) == ["rust", "rust"]
+    assert languages([*boot(None, " lang=c"), *others, first, *rest]) == ["c", "rust"]
 
 
 def test_events_belong_to_their_row() -> None:

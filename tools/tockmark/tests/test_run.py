@@ -4,7 +4,6 @@
 import dataclasses
 import os
 import signal
-import sys
 import threading
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -18,70 +17,17 @@ from tockmark.commands.running import default_path
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark
 from tockmark.result import file
-from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
-from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.suite.catalogue import Boot
 from tockmark.suite.select import select
-from tockmark.target import board as boards
 from tockmark.target import progress, run
-from tockmark.target.image import Apps, Image, Kernel
-from tockmark.target.links import Layout
+from tockmark.target.image import Image
 from tockmark.target.origin import commit_of_checkout
+from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.stand_in import end, ran
 
-NAME = "tockmark-baseline 0.1.0 abi2"
-
-# Prints the log that lies where the flash image should; its last line says how to end.
-STAND_IN = f"""#!{sys.executable}
-import sys, time
-*lines, ending = open(sys.argv[sys.argv.index("--flash") + 1]).read().splitlines()
-for line in lines:
-    print(line, flush=True)
-print("earlgrey-sim: status cycles=1234 wall=0.1", file=sys.stderr)
-if ending == "hang":
-    time.sleep(60)
-if ending != "0":
-    print("earlgrey-sim: pc=0x20000404", file=sys.stderr)
-print(f"earlgrey-sim: end reason=x cycles=2500000 instret=1 wall=0.1", file=sys.stderr)
-sys.exit(int(ending))
-"""
-
-
-@pytest.fixture
-def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> run.Options:
-    binary = tmp_path / "stand-in"
-    binary.write_text(STAND_IN)
-    binary.chmod(0o755)
-    profile = boards.load(boards.DEFAULT)
-    target = dataclasses.replace(profile.target, binary=binary)
-
-    def prepared(boot: Boot, *_: object) -> Image:
-        return Image(tmp_path / f"{boot.name}.flash", ())
-
-    monkeypatch.setattr(run, "build_image", prepared)
-    for app, records in RECORDS.items():
-        end(tmp_path, app, "0", encoded(app, records))
-    return run.Options(
-        layouts=(Layout(Kernel(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
-        board=dataclasses.replace(profile, target=target),
-        apps=Apps(tmp_path, 2),
-        catalogue=catalogue,
-        boots=catalogue.boots(),
-        further=[],
-        icaches=[True],
-        all_samples=False,
-        samples=None,
-        jobs=2,
-        max_cycles=1000,
-    )
-
-
-def end(folder: Path, app: str, how: str, lines: list[str]) -> None:
-    (folder / f"{app}.flash").write_text("\n".join([*lines, how]))
-
-
-def ran(options: run.Options) -> tuple[Result, str]:
-    return result_of(run.run(options), options, select(options.catalogue, None))
+options = pytest.fixture(stand_in.options)
 
 
 def test_a_whole_run(options: run.Options) -> None:
@@ -166,7 +112,9 @@ def several(options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     layouts = tuple(dataclasses.replace(base, seed=seed) for seed in range(3))
     (tmp_path / "1").mkdir()
     end(tmp_path / "1", "mem", "0", [*encoded("mem", RECORDS["mem"]), "kernel: laid otherwise"])
-    return dataclasses.replace(options, layouts=layouts, further=options.boots)
+    (suite,) = options.suites
+    suites = (dataclasses.replace(suite, further=suite.boots),)
+    return dataclasses.replace(options, layouts=layouts, suites=suites)
 
 
 def pooled(ran: run.Ran) -> list[int]:
@@ -238,9 +186,10 @@ def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
     end(tmp_path, "loop", "7", encoded("loop", RECORDS["loop"])[:5])
     boots = [
         msgspec.structs.replace(boot, panics=panics if boot.name == "loop" else None)
-        for boot in options.boots
+        for boot in options.suites[0].boots
     ]
-    result, log = ran(dataclasses.replace(options, boots=boots))
+    suites = (dataclasses.replace(options.suites[0], boots=boots),)
+    result, log = ran(dataclasses.replace(options, suites=suites))
     skipped = [(gone.id, gone.boot, gone.icache, gone.why) for gone in result.skipped]
     if panics:
         assert skipped == [("loop.empty", "loop", True, panics)]

@@ -14,6 +14,7 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import summary
 from tockmark.suite import catalogue as catalogues
+from tockmark.suite.screen import SCREEN
 from tockmark.suite.select import only_one, select
 from tockmark.tests import made, of_samples
 
@@ -48,11 +49,11 @@ def test_it_fits_and_its_columns_stand_below_each_other(
 def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> None:
     text = summary.render(named, KNOWN, 100)
     for words, term in [
-        (words, term) for block in summary.SCREEN.values() for words, term in block.items()
+        (words, term) for block in SCREEN.values() for words, term in block.items()
     ]:
         id_, params = only_one(KNOWN, term)
         found = cells(text, words)
-        rows = [result.table[id_, frozenset(params.items()), True] for _, result in named]
+        rows = [result.table[id_, frozenset(params.items()), True, "c"] for _, result in named]
         assert len(found) == 8
         for row, at in zip(rows, (0, 2, 5), strict=True):
             assert row.per_op is not None
@@ -105,8 +106,9 @@ def test_results_without_a_common_cache_setting_have_each_their_own(
 
 def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
     base, new = made.result(KNOWN), made.result(KNOWN, 2)
-    assert kernel_mean(base, base, KNOWN, (True, True)) == pytest.approx(1)
-    found = kernel_mean(base, new, KNOWN, (True, True))
+    on, dearer = base.column(True, "c"), new.column(True, "c")
+    assert kernel_mean(on, on, KNOWN) == pytest.approx(1)
+    found = kernel_mean(on, dearer, KNOWN)
     by_id: dict[str, list[float]] = {}
     for row in base.table.values():
         if row.icache and not row.is_overhead and KNOWN.benchmarks[row.id].touches == "kernel":
@@ -118,7 +120,7 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
     expected = exp(sum(sum(v) / len(v) for v in by_id.values()) / len(by_id))
     assert found == pytest.approx(expected)
     apps = select(KNOWN, "app")
-    assert kernel_mean(base.only(apps), new, KNOWN, (True, True)) is None
+    assert kernel_mean(base.only(apps).column(True, "c"), dearer, KNOWN) is None
 
 
 def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
@@ -172,6 +174,6 @@ def test_a_kernel_whose_build_is_not_known_says_so() -> None:
 
 
 def test_blocks_name_one_row_each_and_none_twice() -> None:
-    terms = [term for block in summary.SCREEN.values() for term in block.values()]
+    terms = [term for block in SCREEN.values() for term in block.values()]
     assert len({str(only_one(KNOWN, term)) for term in terms}) == len(terms)
     assert all(a != b for a, b in pairwise(terms))

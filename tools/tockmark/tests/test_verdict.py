@@ -182,7 +182,7 @@ def test_what_a_null_control_shows_widens_cached_rows(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = (made(catalogue, {"a.x": steady(net)}, icache=(True, False)) for net in (1000, 1060))
-    monkeypatch.setattr(Result, "stated_error", lambda result, icache: 40)
+    monkeypatch.setattr(Result, "stated_error", lambda result, icache, lang: 40)
     found = gate([("a", one)], ("b", two), load_limits(None, catalogue), catalogue, CALM)
     assert [finding.row for finding in found.findings] == ["a.x icache=off"]
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A stand-in for the simulator, which prints prepared logs, and a run of the suite on it."""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import pytest
+
+from tockmark.result.model import Result
+from tockmark.result.of_run import result_of
+from tockmark.suite.catalogue import Boot, Catalogue
+from tockmark.suite.select import Selection
+from tockmark.target import board as boards
+from tockmark.target import run
+from tockmark.target.image import Apps, Image, Kernel
+from tockmark.target.links import Layout
+from tockmark.tests.conftest import RECORDS, encoded
+
+NAME = "tockmark-baseline 0.1.0 abi2"
+
+# Prints the log that lies where the flash image should; its last line says how to end.
+STAND_IN = f"""#!{sys.executable}
+import sys, time
+*lines, ending = open(sys.argv[sys.argv.index("--flash") + 1]).read().splitlines()
+for line in lines:
+    print(line, flush=True)
+print("earlgrey-sim: status cycles=1234 wall=0.1", file=sys.stderr)
+if ending == "hang":
+    time.sleep(60)
+if ending != "0":
+    print("earlgrey-sim: pc=0x20000404", file=sys.stderr)
+print(f"earlgrey-sim: end reason=x cycles=2500000 instret=1 wall=0.1", file=sys.stderr)
+sys.exit(int(ending))
+"""
+
+
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> run.Options:
+    """A run of all boots of a small catalogue on that simulator: a fixture for whoever tests it."""
+    binary = tmp_path / "stand-in"
+    binary.write_text(STAND_IN)
+    binary.chmod(0o755)
+    profile = boards.load(boards.DEFAULT)
+    target = dataclasses.replace(profile.target, binary=binary)
+
+    def prepared(boot: Boot, apps: Apps, *given: object) -> Image:
+        Path(str(given[2])).mkdir(parents=True, exist_ok=True)
+        return Image(apps.folder / f"{boot.name}.flash", ())
+
+    monkeypatch.setattr(run, "build_image", prepared)
+    for name, records in RECORDS.items():
+        end(tmp_path, name, "0", encoded(name, records))
+    return run.Options(
+        layouts=(Layout(Kernel(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
+        board=dataclasses.replace(profile, target=target),
+        suites=(run.Suite(Apps(tmp_path, 2), catalogue.boots(), []),),
+        catalogue=catalogue,
+        icaches=[True],
+        all_samples=False,
+        samples=None,
+        jobs=2,
+        max_cycles=1000,
+    )
+
+
+def end(folder: Path, app: str, how: str, lines: list[str]) -> None:
+    """What an app prints, and the exit code of the simulator behind it."""
+    (folder / f"{app}.flash").write_text("\n".join([*lines, how]))
+
+
+def ran(options: run.Options) -> tuple[Result, str]:
+    """The result of all that it is to run, and its log."""
+    return result_of(run.run(options), options, Selection(options.catalogue))

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Judging results of two languages: each is held against its own, unless the language is the very
+factor to compare."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli import app
+from tockmark.errors import OK, REGRESSION, UNUSABLE
+from tockmark.judge import factors, fit, history, spread
+from tockmark.judge.compare import Comparison, Margins, compare
+from tockmark.judge.gate import gate, load_limits
+from tockmark.judge.mean import kernel_mean
+from tockmark.judge.verdict import Verdict
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.show import compare_text, export, fit_text, gate_text
+from tockmark.suite.catalogue import load
+from tockmark.suite.select import select
+from tockmark.tests.of_samples import CALM, CC, made, of_both, steady
+
+KNOWN = load()
+COMMAND = "syscall.command"
+SWEEP = [f"mem.copy_memcpy size={size}" for size in (1024, 2048, 4096, 8192, 16384)]
+
+
+def costing(times: float) -> dict[str, list[int]]:
+    """Rows of the suite: of the kernel, of a body in assembly, and one that a compiler makes."""
+    rows = {
+        COMMAND: steady(round(1000 * times)),
+        "call.void": steady(500),
+        "mem.read_sum size=64": steady(round(90 * times)),
+    }
+    return rows | {row: steady(round(times * (n + 1) * 1000)) for n, row in enumerate(SWEEP)}
+
+
+def languages(c: float, rust: float) -> Result:
+    """A result of both, at these prices; whole as far as it goes."""
+    return replace(of_both(KNOWN, costing(c), costing(rust)), missing=())
+
+
+@pytest.fixture
+def both() -> Result:
+    return languages(1, 1.3)
+
+
+def compared(base: Result, new: Result) -> Comparison:
+    return compare(base, new, "b", KNOWN, Margins(), CALM)
+
+
+def of(comparison: Comparison, id_: str) -> list[tuple[str, float, float, Verdict | None]]:
+    return [
+        (pair.row.name, pair.cycles.base, pair.cycles.new, pair.verdict)
+        for pair in comparison.pairs()
+        if pair.row.id == id_
+    ]
+
+
+def test_each_language_is_compared_with_its_own(both: Result) -> None:
+    new = languages(1, 1.95)
+    found = compared(both, new)
+    assert of(found, COMMAND) == [
+        *((f"{COMMAND} icache={on}", 1000, 1000, Verdict.EQUIVALENT) for on in ("on", "off")),
+        *(
+            (f"{COMMAND} icache={on} lang=rust", 1300, 1950, Verdict.RELEVANT)
+            for on in ("on", "off")
+        ),
+    ]
+    assert {lang: mean.ratio for lang, mean in found.means.items()} == {
+        "c": pytest.approx(1),
+        "rust": pytest.approx(1.5),
+    }
+    assert found.mean is found.means["c"]
+    text = compare_text.render([("a", both), ("b", new)], [found])
+    assert "Processor and system calls, i-cache on, Rust" in text
+    assert "whatever its rows, in Rust: 1.5000" in " ".join(text.split())
+    (told,) = json.loads(json.dumps(compare_text.as_json("a", [found])))["comparisons"]
+    assert told["geometric_mean"]["ratio"] == pytest.approx(1)
+    assert told["geometric_mean_rust"]["ratio"] == pytest.approx(1.5)
+
+
+def test_what_is_in_one_language_alone_is_compared_in_that(both: Result) -> None:
+    found = compared(both, made(KNOWN, costing(1), icache=(True, False)))
+    assert {pair.row.lang for pair in found.pairs()} == {"c"}
+    assert f"{COMMAND} icache=on lang=rust" in found.only_base
+    assert found.factors == []  # the compiler of C is the same
+
+
+def test_two_languages_of_one_result_pair(both: Result) -> None:
+    c, rust = both.of_lang("c"), both.of_lang("rust")
+    found = compared(c, rust)
+    assert of(found, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.RELEVANT)
+    assert (found.only_base, found.only_new) == ([], [])
+    assert [(f.name, f.base, f.new) for f in found.factors] == [
+        ("compiler", CC["c"], CC["rust"]),
+        ("language", "c", "rust"),
+    ]
+    assert found.mean is not None
+    ratio = kernel_mean(c.column(True, "c"), rust.column(True, "rust"), KNOWN)
+    assert found.mean.ratio == pytest.approx(ratio)
+    assert factors.of(both)["language"] == "c, rust"
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_a_compiler_makes_says_nothing_of_the_noise(times: float) -> None:
+    """Between languages only the same code does, as of a body in assembly."""
+    rows = {COMMAND: steady(1000), "mem.read_sum size=64": steady(90), "call.void": steady(500)}
+    dearer = rows | {"mem.read_sum size=64": steady(round(90 * times))}
+    found = of_both(KNOWN, rows, dearer)
+    across = compared(found.of_lang("c"), found.of_lang("rust"))
+    assert across.rule.moved == ()
+    assert of(across, COMMAND)[0][-1] is Verdict.EQUIVALENT
+    within = compared(made(KNOWN, rows, icache=(False,)), made(KNOWN, dearer, icache=(False,)))
+    assert [row.id for row in within.rule.moved] == ["mem.read_sum"] * (times != 1)
+    moved = of_both(KNOWN, rows, rows | {"call.void": steady(510)})
+    warned = compared(moved.of_lang("c"), moved.of_lang("rust"))
+    assert [row.name for row in warned.rule.moved] == ["call.void icache=off"]
+
+
+def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Result) -> None:
+    known = spread.Spread("x", 4, {(COMMAND, frozenset(), True): spread.logs_of([1, 2, 4, 8])})
+    own = [row for row in both.rows if row.id == COMMAND and row.icache]
+    assert [row.lang for row in own] == ["c", "rust"]
+    assert known.of(own[0]) is not None
+    assert known.of(own[0]) == known.of(own[1])
+    assert known.of_mean(own[1:]) == known.of(own[1])
+
+
+def test_a_gate_finds_the_language_that_got_worse(both: Result) -> None:
+    limits = load_limits(None, KNOWN)
+    worse = languages(1, 1.95)
+    gated = gate([("a", both)], ("b", worse), limits, KNOWN, CALM)
+    assert gated.exit_code == REGRESSION
+    rows = {finding.row for finding in gated.findings}
+    assert rows == {f"{COMMAND} icache={on} lang=rust" for on in ("on", "off")}
+    assert f"{COMMAND} icache=on lang=rust" in gate_text.render(["a"], "b", gated)
+    assert gate([("a", both)], ("b", both), limits, KNOWN, CALM).exit_code == OK
+
+
+def test_limits_and_margins_may_be_of_a_language(tmp_path: Path, both: Result) -> None:
+    path = tmp_path / "limits.toml"
+    path.write_text(
+        '[[limit]]\nrows = ["*"]\ncycles = { hard = "2 %" }\n'
+        '[[limit]]\nrows = ["* lang=rust"]\ncycles = { hard = "200 %" }\n'
+    )
+    worse = languages(1, 1.95)
+    gated = gate([("a", both)], ("b", worse), load_limits(path, KNOWN), KNOWN, CALM)
+    assert gated.findings == []
+    margins = Margins(0.01, ((select(KNOWN, "* lang=rust"), 0.9),))
+    found = compare(both, worse, "b", KNOWN, margins, CALM)
+    assert Verdict.RELEVANT not in {pair.verdict for pair in found.pairs()}
+
+
+def test_a_history_has_a_line_for_each_language(tmp_path: Path, both: Result) -> None:
+    path = tmp_path / "h.jsonl"
+    assert history.add(path, both)
+    runs, _ = history.load(path)
+    assert runs == [history.run_of(both)]
+    labels = [series.label for series in history.series(runs, select(KNOWN, COMMAND))]
+    names = [f"{COMMAND} icache={on}" for on in ("on", "off")]
+    assert labels == [*names, *(f"{name} lang=rust" for name in names)]
+    rust = history.series(runs, select(KNOWN, f"{COMMAND} lang=rust"))
+    assert [series.points[0].cycles for series in rust] == [1300, 1300]
+
+
+def test_a_line_is_fitted_for_each_language(both: Result) -> None:
+    found = [sweep for sweep in fit.sweeps(both, KNOWN) if sweep.icache]
+    slopes = [round(sweep.line.slope, 3) for sweep in found]
+    assert len(slopes) == 2
+    assert slopes[1] == pytest.approx(1.3 * slopes[0], rel=0.01)
+    assert found[1].section.endswith(", i-cache on, Rust")
+    assert "i-cache on, Rust" in fit_text.render(found)
+
+
+@pytest.mark.parametrize("form", export.FORMS)
+def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
+    text = export.export(both, KNOWN, form)
+    names = {
+        "csv": [f"{COMMAND},,on,{lang}," for lang in ("c", "rust")],
+        "lmbench": [f"{COMMAND} icache=on{lang}: " for lang in ("", " lang=rust")],
+    }
+    others = [f'"{COMMAND} icache=on{lang}"' for lang in ("", " lang=rust")]
+    assert [text.count(name) for name in names.get(form, others)] == [1, 1]
+
+
+def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "known", lambda base: CALM)
+    path, alone = tmp_path / "both.json", tmp_path / "c.json"
+    path.write_text(file.text(both))
+    alone.write_text(file.text(both.of_lang("c")))
+    run = CliRunner().invoke
+    done = run(app, ["compare", "--by", "lang", str(path)])
+    assert done.exit_code == OK, done.output
+    assert f"A = {path}, C, the baseline" in done.output
+    assert f"B = {path}, Rust" in done.output
+    assert "differs: language  c -> rust" in done.output
+    told = json.loads(run(app, ["compare", "--by", "lang", str(path), "--json"]).output)
+    rows = [row for row in told["comparisons"][0]["rows"] if row["id"] == COMMAND]
+    assert [row["cycles"]["ratio"] for row in rows] == [pytest.approx(1.3)] * 2
+    for words, says in (
+        (["--by", "abi", str(path)], "there is no by 'abi'"),
+        (["--by", "lang", str(path), str(alone)], "but 2 are given"),
+        (["--by", "lang", str(alone)], "has rows in C alone"),
+        ([str(path)], "or --by lang"),
+    ):
+        failed = run(app, ["compare", *words])
+        assert getattr(failed.exception, "code", None) == UNUSABLE, words
+        assert says in str(failed.exception)

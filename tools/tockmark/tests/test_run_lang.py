@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Running the suite in both languages, on the stand-in for the simulator."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli import app
+from tockmark.commands import running
+from tockmark.commands.running import default_path
+from tockmark.errors import UNUSABLE
+from tockmark.result import file, parse
+from tockmark.result.of_run import result_of
+from tockmark.suite.select import Selection
+from tockmark.target import run
+from tockmark.target.image import Apps, Kernel
+from tockmark.tests import stand_in
+from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.of_samples import exit_code
+from tockmark.tests.stand_in import NAME, end, ran
+
+options = pytest.fixture(stand_in.options)
+
+
+@pytest.fixture
+def bilingual(options: run.Options, tmp_path: Path) -> run.Options:
+    """The same and again in Rust, with the cache on and off, but for one boot."""
+    (c,) = options.suites
+    rust = run.Suite(Apps(tmp_path / "rust", 2, "rust"), c.boots[1:], [])
+    rust.apps.folder.mkdir()
+    for name, records in RECORDS.items():
+        end(rust.apps.folder, name, "0", encoded(name, in_rust(records)))
+    return dataclasses.replace(options, suites=(c, rust), icaches=[True, False])
+
+
+def in_rust(records: list[str]) -> list[str]:
+    """The same as an app in Rust would say them."""
+    told = [record.replace("lang=c ", "lang=rust ") for record in records]
+    return [record.replace("cycles 4000", "cycles 4711") for record in told]
+
+
+def within(options: run.Options) -> Selection:
+    """Of Rust the boots that run."""
+    meant = Selection(options.catalogue, ("loop", "mem"))
+    return Selection(options.catalogue, within={"rust": meant})
+
+
+def test_a_run_of_both_languages(bilingual: run.Options, tmp_path: Path) -> None:
+    result, log = result_of(run.run(bilingual), bilingual, within(bilingual))
+    assert result.incomplete == ()
+    assert {lang: len(result.of_lang(lang).rows) for lang in result.langs} == {"c": 12, "rust": 10}
+    loop = {row.lang: row.cycles for row in result.rows if row.id == "loop.empty" and row.icache}
+    assert {lang: one and one.samples[0] for lang, one in loop.items()} == {"c": 4000, "rust": 4711}
+    boots = [(boot.boot, boot.lang, set(boot.cycles)) for boot in result.provenance.boots]
+    assert boots[2:] == [("mem", "c", {"on", "off"}), *((name, "rust", {"on", "off"})
+                          for name in ("loop", "mem"))]  # fmt: skip
+    marks = [line for line in log.splitlines() if line.startswith(("#boot", "#end"))]
+    assert [line.partition(" lang=")[2].split(" ")[0] for line in marks] == ["c"] * 12 + [
+        "rust"
+    ] * 8
+    (tmp_path / "r.log").write_text(log)
+    parsed = parse.parse(tmp_path / "r.log", bilingual.catalogue)
+    hertz = result.provenance.board.clock_hz
+    assert tuple(dataclasses.replace(row, clock_hz=hertz) for row in parsed.rows) == result.rows
+    assert parsed.incomplete == ()
+    (tmp_path / "r.json").write_text(file.text(result))
+    assert file.load(tmp_path / "r.json") == result
+
+
+def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.Options) -> None:
+    folder = bilingual.suites[1].apps.folder
+    end(folder, "loop", "4", encoded("loop", in_rust(RECORDS["loop"])[:5]))
+    result, _ = result_of(run.run(bilingual), bilingual, within(bilingual))
+    missing = ["loop.empty icache=on lang=rust", "loop.empty icache=off lang=rust"]
+    assert [gone.name for gone in result.missing] == missing
+    assert any(why.startswith("loop, i-cache on, Rust: the cycle li") for why in result.incomplete)
+
+
+def test_apps_of_another_language_than_asked_for_are_found_out(options: run.Options) -> None:
+    (suite,) = options.suites
+    said = dataclasses.replace(suite, apps=dataclasses.replace(suite.apps, lang="rust"))
+    result, _ = ran(dataclasses.replace(options, suites=(said,)))
+    told = "time: its begin says lang=c, but the mark of its boot lang=rust"
+    assert result.incomplete[0] == told
+    assert result.langs == ["c"]
+    assert {gone.lang for gone in result.missing} == {"rust"}
+
+
+def test_a_file_is_named_for_its_languages(bilingual: run.Options, options: run.Options) -> None:
+    result, _ = ran(options)
+    rust = dataclasses.replace(bilingual, suites=bilingual.suites[1:])
+    names = [
+        default_path(one, result, None, short).name.split("-", 4)[4]
+        for one, short in ((bilingual, False), (bilingual, True), (rust, False))
+    ]
+    assert names == [
+        "tockmark-baseline-abi2-c-rust-earlgrey-sim.json",
+        "tockmark-baseline-abi2-c-rust-earlgrey-sim-short.json",
+        "tockmark-baseline-abi2-rust-earlgrey-sim.json",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("run --lang zig", "there is no lang 'zig'; there are c, rust"),
+        ("run --lang ,", "--lang ',' names nothing"),
+        ("run --lang c,rust --apps x", "--apps gives apps of one language, but --lang names 2"),
+        ("run --short rust", "--short rust names no language of this run; --lang names c"),
+        ("run --only loop:lang=rust", r"no row of 'loop:lang=rust' is in --lang c; nothing"),
+        ("image loop --lang c,rust", "--lang c,rust names several languages; name one"),
+        ("profile loop.empty --lang c,rust", "--lang c,rust names several languages; name one"),
+    ],
+)
+def test_languages_that_cannot_be_are_refused_in_one_line(
+    words: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "read_kernel", lambda path: Kernel(path, NAME, "d" * 64, None, ()))
+    done = CliRunner().invoke(app, words.split())
+    assert exit_code(done) == UNUSABLE
+    assert says in str(done.exception)
+    assert done.output == ""
+
+
+def test_apps_are_found_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "APPS", Path("apps"))
+    assert Apps.built(1) == Apps(Path("apps/c-abi1"), 1, "c")
+    assert Apps.built(2, "rust") == Apps(Path("apps/rust-abi2"), 2, "rust")
