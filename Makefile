@@ -99,7 +99,7 @@ apps-%: setup
 	@$(MAKE) $(SILENT) -f apps/rust/build.mk OUT=build/apps/rust-abi$* ABI=$*
 
 bench: build
-	@$(TOCKMARK) run $(addprefix --beside ,$(RESULTS))
+	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
 test: build
 	@.venv/bin/pytest
