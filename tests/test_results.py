@@ -35,11 +35,16 @@ def rebuilt(log: Path, committed: Result) -> Result:
     catalogue says why."""
     known = load()
     measured = assemble(decode(log.read_bytes().decode("latin-1").split("\n")))
-    said = {(boot.of(app), boot.icache) for boot, app in measured.each()}
+    said = {(boot.of(app), boot.icache, app.lang) for boot, app in measured.each()}
     boots = {boot.name: boot for boot in known.boots()}
     provenance = committed.provenance
     expected = [
-        Expected(boots[run.boot], on, None if (run.boot, on) in said else boots[run.boot].panics)
+        Expected(
+            boots[run.boot],
+            on,
+            None if (run.boot, on, run.lang) in said else boots[run.boot].panics,
+            run.lang,
+        )
         for run in provenance.boots
         for on in (True, False)
         if ICACHE[on] in run.cycles

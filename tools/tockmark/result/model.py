@@ -307,13 +307,15 @@ class Result:
         )
 
     def only(self, wanted: Selection) -> "Result":
-        """The same with the rows that are meant, and all controls."""
+        """The same with the rows that are meant, and all controls; of boots and apps what is in a
+        language that is left."""
 
         def meant(row: Row | Absent) -> bool:
             is_control = row.id in CONTROLS.values()
             return is_control or wanted.fits(row.id, row.params, row.icache, row.lang)
 
-        return self._those(meant)
+        left = self._those(meant)
+        return replace(left, provenance=self.provenance.of_langs(left.langs))
 
     def of_lang(self, lang: Lang) -> "Result":
         """The same in one language only."""
@@ -343,7 +345,8 @@ class Result:
     @property
     def langs(self) -> list[Lang]:
         """The languages that there are rows in, the leading one first."""
-        found = {row.lang for row in self.rows}
+        rows = self.table.values() or (*self.failed, *self.skipped, *self.missing)
+        found = {row.lang for row in rows}
         return [lang for lang in LANGS if lang in found] or ["c"]
 
     def column(self, icache: bool | None, lang: Lang) -> dict[RowKey, Row]:

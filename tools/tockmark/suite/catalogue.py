@@ -239,6 +239,11 @@ def language(said: str) -> Lang:
     raise ValueError(f"lang={said} is not {' or '.join(LANGS)}")
 
 
+def aside(lang: Lang) -> str:
+    """What stands behind a heading or a name where the language is not C: `, Rust`."""
+    return "" if lang == "c" else f", {LANGS[lang]}"
+
+
 def row_key(id_: str, params: Params) -> RowKey:
     """What tells a row from all others that were measured with the same cache setting."""
     return id_, frozenset(params.items())

@@ -163,12 +163,14 @@ def test_a_boot_that_a_kernel_cannot_run_is_skipped_in_its_language(catalogue: C
         ("loop icache=off lang=?", ["c"]),
     ],
 )
-def test_the_language_is_a_parameter_too(
-    term: str, meant: list[str], both: Result, catalogue: Catalogue
-) -> None:
+def test_the_language_is_a_parameter_too(term: str, meant: list[str], catalogue: Catalogue) -> None:
+    control = {"null.sample": steady(0)}  # which stay, whatever is asked for
+    both = of_both(catalogue, ROWS | control, DEARER | control)
     wanted = select(catalogue, term)
     assert [lang for lang in LANGS if wanted.fits("loop.empty", {}, False, lang)] == meant
-    assert both.only(wanted).langs == meant
+    some = both.only(wanted)
+    assert some.langs == meant
+    assert some.provenance.said("lang") == meant
 
 
 def test_rows_of_a_language_can_be_limited_further(catalogue: Catalogue) -> None:
