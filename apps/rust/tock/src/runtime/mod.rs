@@ -39,6 +39,7 @@ pub struct Link {
 unsafe extern "C" {
     static tm_link: Link;
     fn tm_panic(file: *const u8, length: u32, line: u32) -> !;
+    safe fn tm_behind_samples(samples: u32, words: u32) -> *const AtomicU32;
     safe fn tm_mark_arm();
     safe fn tm_fault();
     safe fn tm_restart();
@@ -59,6 +60,17 @@ pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
         .map_or(("?", 0), |at| (at.file(), at.line()));
     // SAFETY: the text is as long as it says, and C only reads it.
     unsafe { tm_panic(file.as_ptr(), file.len() as u32, line) }
+}
+
+/// Words of the memory for samples that a run of so many does not take, for an app that is short of RAM:
+/// there are `WORDS` of them, or none.
+#[must_use]
+pub fn behind_samples<const WORDS: usize>(run: &Run) -> Option<&'static [AtomicU32; WORDS]> {
+    let words = tm_behind_samples(run.samples(), WORDS as u32);
+    // SAFETY: there are as many words behind the samples of this row, which are there for ever. The
+    // harness writes those of a row with more samples, if at all, as words between two calls of the
+    // app's; an atomic may change at any time.
+    unsafe { words.cast::<[AtomicU32; WORDS]>().as_ref() }
 }
 
 /// A sample by the simulator's clock begins here.
