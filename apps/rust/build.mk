@@ -72,10 +72,12 @@ $(MANIFEST): apps/rust/libtock-rs.toml
 	@sed 's|@ROOT@|$(CURDIR)|; s|@LIBTOCK_RS@|$(abspath $(LIBTOCK_RS))|' $< > $@
 endif
 
-# Without what the linker would take for code of another compiler.
+# Without what the linker would take for code of another compiler, and without libtock-rs's own start:
+# crt0.S is what starts an app.
+NOT := .llvmbc .llvmcmd $(if $(filter libtock-rs,$(LIBRARY)),.start)
 $(OUT)/%.o: $(BUILT)/%
 	@mkdir -p $(@D)
-	$(OBJCOPY) --strip-debug --remove-section .llvmbc --remove-section .llvmcmd $< $@
+	$(OBJCOPY) --strip-debug $(NOT:%=--remove-section %) $< $@
 
 $(OUT)/libtockmark.a: $(C)/libtockmark.a
 	@mkdir -p $(@D)
