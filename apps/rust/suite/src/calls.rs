@@ -71,6 +71,7 @@ fn taken_back(returned: Result<(), ErrorCode>, given: usize) -> Words {
 }
 
 #[cfg(not(feature = "abi-v1"))]
+#[inline(always)]
 fn read_both(driver: u32) -> Words {
     let read = Kernel::command(driver, abi::TM_PERF_BOTH, 0, 0).to_result::<(u32, u32), _>();
     words(abi::TOCK_SUCCESS_U32_U32, read.map(|(cycles, _)| cycles))

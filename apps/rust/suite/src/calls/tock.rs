@@ -57,7 +57,7 @@ pub extern "C" fn yield_wait_for(_nothing: u32) -> u32 {
 }
 
 pub fn ring_after(ticks: u32, upcall: Marked, wait: impl Fn()) -> Result<(), ErrorCode> {
-    let upcall = |now, due, third| upcall(now, due, third, 0);
+    let upcall = move |now, due, third| upcall(now, due, third, 0);
     share::scope::<alarm::Subscribe<'_>, _, _>(|handle| {
         Kernel::subscribe(handle, &upcall)?;
         alarm::after(ticks)?;
