@@ -63,9 +63,11 @@ cargo: $(MANIFEST)
 
 $(APPS:%=$(BUILT)/%): cargo ;
 
-# The manifest with libtock-rs; which copy of it is meant may be another one each time.
+# The manifest with libtock-rs; which copy of it is meant may be another one each time, of which Cargo
+# may have built the apps longer ago than the objects are old.
 ifeq ($(LIBRARY),libtock-rs)
-.PHONY: $(MANIFEST)
+.PHONY: $(MANIFEST) again
+$(APPS:%=$(OUT)/%.o): again
 $(MANIFEST): apps/rust/libtock-rs.toml
 	@mkdir -p $(@D)
 	@ln -sfn $(abspath apps/rust/suite/src) $(@D)/src
