@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU8, AtomicU32};
 
 use super::bench::{Outcome, Run};
-use super::{Buffer, Write};
+use super::{Buffer, Given, Write};
 
 type RawBody = unsafe extern "C" fn(*mut ()) -> u32;
 
@@ -105,6 +105,26 @@ impl<A: Argument> Body<A> {
         // which the sampler keeps, too; nothing else of the two types differs.
         let raw = unsafe { core::mem::transmute::<extern "C" fn(A) -> R, RawBody>(body) };
         Self(raw, core::marker::PhantomData)
+    }
+}
+
+impl Body<&'static Buffer> {
+    /// A body that has the buffer's memory to itself.
+    pub const fn given<R: Return>(body: extern "C" fn(Given<'_>) -> R) -> Self {
+        // SAFETY: a Given is a reference to the buffer; for R see `new`.
+        let raw = unsafe { core::mem::transmute::<extern "C" fn(Given<'_>) -> R, RawBody>(body) };
+        Self(raw, core::marker::PhantomData)
+    }
+}
+
+impl<A> Body<A> {
+    /// In the place of one in assembly.
+    ///
+    /// # Safety
+    ///
+    /// It is given an `A`: what is an [`Asm`] may be measured with anything.
+    pub const unsafe fn stand_in(self) -> Asm {
+        Asm(self.0)
     }
 }
 
