@@ -4,24 +4,22 @@
 Needs what `make build` makes.
 """
 
-import os
 import re
-import shutil
-import subprocess
-import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
+import scratch
 
 from tockmark import paths
 from tockmark.result.file import load
+from tockmark.result.model import Row
+from tockmark.suite.catalogue import LANGS
 
 PAGE = paths.ROOT / "docs" / "adding-a-benchmark.md"
 EDIT = re.compile(
     r"^(?:Append to|In) `([^`]+)`(?:, before `([^\n]+)`)?:\n\n```\w+\n(.*?)^```$", re.M | re.S
 )
-COPIED = ("apps", "boards", "docs", "tools")
-BUILT = (".tools", "build/sim", "build/cargo")
 
 
 def edit(root: Path, file: str, before: str, text: str) -> None:
@@ -34,70 +32,51 @@ def edit(root: Path, file: str, before: str, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout after the page's edits, its apps built."""
     root = tmp_path_factory.mktemp("scratch")
-    ignored = shutil.ignore_patterns("__pycache__", "model", "rtl")
-    for name in COPIED:
-        shutil.copytree(paths.ROOT / name, root / name, ignore=ignored)
-    (root / "build").mkdir()
-    for name in BUILT:
-        (root / name).symlink_to(paths.ROOT / name)
+    scratch.copy_to(root)
     edits = EDIT.findall(PAGE.read_text())
     assert {file for file, _, _ in edits} == {
         "apps/asm/loops.S",
         "apps/c/loop.c",
+        "apps/rust/suite/src/bin/loop.rs",
         "apps/catalogue.toml",
     }
     for file, before, text in edits:
         edit(root, file, before, text)
-    for abi in (1, 2):  # as `make apps` does
-        make = ["make", "-s", "-f", "apps/build.mk", f"OUT=build/apps/c-abi{abi}", f"ABI={abi}"]
-        subprocess.run(make, cwd=root, check=True)
+    for abi in (1, 2):
+        scratch.build(root, abi)
     return root
 
 
-def run(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(root / "tools")}
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=root,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done
+def rows(path: Path) -> list[Row]:
+    """Those of the new benchmark."""
+    return [row for row in load(path).rows if row.id == "loop.divide"]
 
 
-def figures(path: Path) -> list[tuple[bool | None, float | None, float | None]]:
-    """Of each row of the new benchmark: whether the cache is on, net instructions, net cycles."""
-    rows = [row for row in load(path).rows if row.id == "loop.divide"]
-    return [(row.icache, row.instructions, row.net) for row in rows]
-
-
-def test_the_new_benchmark_retires_what_the_page_says(scratch: Path) -> None:
-    out = scratch / "result.json"
-    said = run(scratch, "tockmark", "run", "--only", "loop.divide", "-o", str(out)).stdout
+def test_the_new_benchmark_retires_what_the_page_says(copy: Path) -> None:
+    out = copy / "result.json"
+    asked = ["--only", "loop.divide", "-o", str(out)]
+    said = scratch.run(copy, "tockmark", "run", "--lang", "c,rust", *asked).stdout
     assert "loop.divide" in said
-    measured = figures(out)
-    assert [icache for icache, _, _ in measured] == [True, False]
-    for _, instructions, cycles in measured:
-        assert instructions == 3000
-        assert cycles is not None
-        assert cycles > 37 * 1000, "a division takes 37 cycles"
+    measured = rows(out)
+    assert {(row.icache, row.lang) for row in measured} == set(product((True, False), LANGS))
+    for row in measured:
+        assert row.instructions == 3000
+        assert row.net is not None
+        assert row.net > 37 * 1000, "a division takes 37 cycles"
 
 
-def test_the_new_benchmark_comes_onto_the_page(scratch: Path) -> None:
+def test_the_new_benchmark_comes_onto_the_page(copy: Path) -> None:
     """By the part of `make tables` that needs no results, which are not in the copy."""
-    page = scratch / "docs" / "benchmarks.md"
+    page = copy / "docs" / "benchmarks.md"
     assert "loop.divide" not in page.read_text()
     program = (
         "import pathlib, runpy\n"
         "tables = runpy.run_path('tools/refresh_tables.py')\n"
         "print(tables['refreshed'](pathlib.Path('docs/benchmarks.md').read_text()))\n"
     )
-    (scratch / "tools" / "refreshed.py").write_text(program)
-    new = run(scratch, "refreshed").stdout
+    (copy / "tools" / "refreshed.py").write_text(program)
+    new = scratch.run(copy, "refreshed").stdout
     assert "\n- `loop.divide`: 1000 iterations of a loop that divides" in new

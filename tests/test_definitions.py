@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A benchmark is an entry of apps/catalogue.toml and one definition in apps/c, which takes from the
-entry what apps/generate.py makes of it: one without the other does not compile, and an entry that
-breaks a rule is refused.
+"""A benchmark is an entry of apps/catalogue.toml and one definition in each language, in apps/c and
+apps/rust, which takes from the entry what apps/generate.py makes of it: one without the other does
+not compile, and an entry that breaks a rule is refused.
 
 Needs what `make build` makes.
 """
 
+import itertools
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import scratch
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -81,6 +83,17 @@ def test_every_benchmark_is_defined_once_and_no_other(abi: int) -> None:
     assert defined == {id_.replace(".", "_"): 1 for id_ in KNOWN.benchmarks}
 
 
+def test_every_app_is_there_in_both_languages() -> None:
+    names = {
+        lang: {path.stem for path in (paths.ROOT / "apps").glob(f"{folder}/*{suffix}")}
+        for lang, folder, suffix in (("c", "c", ".c"), ("rust", "rust/suite/src/bin", ".rs"))
+    }
+    assert names["c"] == names["rust"] > set(KNOWN.groups()) - {"ipc"}
+    for abi, (lang, own) in itertools.product(ABIS, names.items()):
+        built = {path.stem for path in (paths.APPS / f"{lang}-abi{abi}").glob("*.o")}
+        assert own <= built, f"{lang}-abi{abi}"
+
+
 @pytest.mark.parametrize("abi", ABIS)
 @pytest.mark.parametrize(
     ("old", "new", "says"),
@@ -113,6 +126,48 @@ def test_a_definition_that_the_catalogue_does_not_ask_for_does_not_compile(
     )
     assert done.returncode != 0
     assert says in done.stderr
+
+
+LOOP_TAKEN = "bench!(loop_taken, setup: |run| iterate(run, bodies::tm_loop_taken));\n"
+
+
+@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (LOOP_TAKEN, "", "cannot find value `loop_taken`"),
+        ("bench!(loop_taken", "bench!(loop_empty", "`loop_empty` is defined multiple times"),
+        ("bench!(loop_taken", "bench!(loop_token", "could not find `loop_token` in `rows`"),
+        ("bench!(loop_taken, ", "bench!(loop_taken, samples: 1, ", "field `samples` of struct"),
+    ],
+    ids=["missing", "twice", "unknown", "says it again"],
+)
+def test_nor_does_one_in_rust(abi: int, old: str, new: str, says: str, copied: Path) -> None:
+    source = copied / "apps" / "rust" / "suite" / "src" / "bin" / "loop.rs"
+    text = source.read_text()
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new))
+    try:
+        assert says in rustc(copied, abi)
+    finally:
+        source.write_text(text)
+
+
+def rustc(root: Path, abi: int) -> str:
+    """What the compiler says of the app loop, which it refuses."""
+    command = ["cargo", "check", "--quiet", "--package", "tockmark-suite", "--bin", "loop"]
+    command += ["--target", "riscv32imc-unknown-none-elf", "--target-dir", str(root / "target")]
+    command += ["--features", "abi-v1"] if abi == 1 else []
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("copied")
+    scratch.copy_to(root)
+    return root
 
 
 def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 CHIP = ["--target", "riscv32imc-unknown-none-elf"]
 KERNEL = ["--release", "--package", "tockmark-kernel", *CHIP]
+SUITE = ["--package", "tockmark-suite", *CHIP, "--target-dir", "build/cargo-apps-debug"]
+HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock only
 V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1", "--target-dir", "build/cargo-v1"]
@@ -31,13 +34,15 @@ def files(*suffixes: str) -> list[Path]:
     "command",
     [
         ["cargo", "fmt", "--all", "--check"],
-        ["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *HOST, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],
-        ["cargo", "test", "--quiet", "--workspace"],
+        ["cargo", "clippy", "--quiet", *SUITE, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *SUITE, "--features", "abi-v1", "--", "-D", "warnings"],
+        ["cargo", "test", "--quiet", *HOST],
         ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
         [str(BIN / "ruff"), "check"],
         [str(BIN / "ruff"), "format", "--check"],
@@ -48,6 +53,27 @@ def files(*suffixes: str) -> list[Path]:
 def test_checker(command: list[str]) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_unsafe_code_is_in_one_crate_of_the_apps_only() -> None:
+    """There is none in the suite, and the linters of both hold it; in the other each block says
+    why it is safe."""
+    apps = ROOT / "apps" / "rust"
+    suite = [path for path in files(".rs") if path.is_relative_to(apps / "suite")]
+    assert len(suite) > 25
+    assert not [path for path in suite if "unsafe" in path.read_text(encoding="utf-8")]
+
+    def lints(*where: str) -> dict[str, dict[str, str]]:
+        found = tomllib.loads(ROOT.joinpath(*where).read_text(encoding="utf-8"))
+        own: dict[str, dict[str, str]] = found.get("workspace", found)["lints"]
+        return own
+
+    manifest = (apps / "suite" / "Cargo.toml").read_text(encoding="utf-8")
+    assert "\n[lints]\nworkspace = true\n" in manifest
+    for own in (lints("Cargo.toml"), lints("apps", "rust", "tock", "Cargo.toml")):
+        assert own["clippy"]["undocumented_unsafe_blocks"] == "deny"
+        assert own["rust"]["unsafe_op_in_unsafe_fn"] == "deny"
+    assert lints("Cargo.toml")["rust"]["unsafe_code"] == "deny"
 
 
 def test_clang_format() -> None:

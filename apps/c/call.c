@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The app call: what procedure calls cost. The bodies are in asm/calls.S. */
+/* The app call: what procedure calls cost. The bodies are in asm/calls.S, but for the one that the
+ * compiler makes. */
 #include "bench.h"
 
 enum { RETURNED = 42 };
@@ -24,8 +25,38 @@ static bool setup_args(struct tm_run *run) {
     return true;
 }
 
+/* What Rust calls a trait object: data, and the table of the functions that know it. */
+struct object {
+    const struct calls *calls;
+    uint32_t word;
+};
+
+struct calls {
+    uint32_t (*word)(const struct object *self);
+};
+
+static uint32_t word_of(const struct object *self) { return self->word; }
+
+static bool setup_object(struct tm_run *run) {
+    static const struct calls calls = {word_of};
+    static struct object object;
+    object = (struct object){&calls, RETURNED};
+    run->shot.arg = &object;
+    run->expect = RETURNED * TM_INNER_call_object;
+    return true;
+}
+
+static uint32_t call_object(void *arg) {
+    const struct object *object = arg;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < TM_INNER_call_object; i++)
+        sum += object->calls->word(object);
+    return sum;
+}
+
 TM_BENCH(call_void, .body = tm_call_void);
 TM_BENCH(call_return, .body = tm_call_return, .expect = RETURNED);
 TM_BENCH(call_args, .setup = setup_args);
 TM_BENCH(call_indirect, .body = tm_call_indirect, .expect = RETURNED, .setup = setup_indirect);
+TM_BENCH(call_object, .body = call_object, .setup = setup_object);
 TM_APP(call);

@@ -211,6 +211,7 @@ static uint32_t write_const(void *arg) {
 TM_BENCH(mem_latency, .body = tm_list_walk, .setup = setup_list, .finish = finish_list);
 ROW(mem_copy_memcpy, copy_memcpy, setup_copy, finish_copy);
 ROW(mem_copy_loop, copy_loop, setup_copy, finish_copy);
+TM_BENCH(mem_copy_plain); /* which is in Rust only */
 ROW(mem_copy_asm, tm_copy_words, setup_copy_asm, finish_copy);
 ROW(mem_read_sum, read_sum, setup_sum, 0);
 ROW(mem_read_asm, tm_read_words, setup_read, 0);

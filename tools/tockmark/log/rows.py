@@ -16,6 +16,7 @@ SERIES = ("cycles", "instret")
 LENGTHS = ("short", "long")  # 1 + n calls of the body in a sample, and 1 + 2 n
 PASSES = tuple(f"{length}_{name}" for length in LENGTHS for name in SERIES)
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
+PANICKED = ("panicked",)  # an `end` that is not one of all rows
 HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
 
 
@@ -143,6 +144,8 @@ def take(measured: Measured, record: Item) -> None:
         elif isinstance(record, Gap) and record.app:
             _boot_of(measured, record.app).apps.setdefault(record.app, App(record.app)).open = None
         return
+    if _of_a_panic_beside(measured, record):
+        return
     boot = _boot_of(measured, record.app)
     app = boot.apps.setdefault(record.app, App(record.app))
     handler = _RECORDS.get(record.kind)
@@ -155,6 +158,17 @@ def take(measured: Measured, record: Item) -> None:
     except ValueError as error:
         measured.problems.append(Problem(app.name, f"{record.kind}: {error}", record.line))
     app.last_line = record.line
+
+
+def _of_a_panic_beside(measured: Measured, record: Record) -> bool:
+    """Whether a record is one of the two that an app has which measures no rows, and panics."""
+    if record.kind == "fail" and record.words == ("panic",):
+        what = f"{record.app} {_why(dict(record.pairs))}"
+        measured.problems.append(Problem(None, what, record.line))
+        return True
+    reporter = measured.boots[-1].reporter if measured.boots else None
+    beside = reporter is not None and reporter != record.app
+    return beside and record.kind == "end" and record.words == PANICKED
 
 
 def _take_marks(boot: Booted, app: App, record: Record) -> None:
@@ -282,8 +296,14 @@ def _data(app: App, record: Record) -> None:
 
 
 def _fail(app: App, record: Record) -> None:
-    id_, params, (call, error) = _named(record, "call", "err")
-    _give_up(app, NoRow(app.name, record.kind, id_, params, f"{call} returned {error}"))
+    id_, params, (call, err) = _named(record, "call", "err")
+    _give_up(app, NoRow(app.name, record.kind, id_, params, _why({"call": call, "err": err})))
+
+
+def _why(pairs: dict[str, str]) -> str:
+    """What a fail record says, in words."""
+    call, error = pairs.get("call", "?"), pairs.get("err", "?")
+    return f"panicked at {error}" if call == "panic" else f"{call} returned {error}"
 
 
 def _skip(app: App, record: Record) -> None:
@@ -300,6 +320,8 @@ def _give_up(app: App, dropped: NoRow) -> None:
 
 def _end(app: App, record: Record) -> None:
     app.open = None
+    if record.words == PANICKED:
+        raise ValueError("the app panicked: what it had not measured by then is missing")
     if record.words != ("ok",):
         raise ValueError(f"the app ended with '{' '.join(record.words)}'")
     app.ended = True

@@ -230,6 +230,31 @@ def test_where_all_is_in_one_language_a_lost_begin_takes_nothing() -> None:
     assert languages([*boot(None, " lang=c"), *others, first, *rest]) == ["c", "rust"]
 
 
+PANIC = "call=panic err=x.rs:12"
+
+
+def test_a_row_at_which_its_app_panicked() -> None:
+    records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", f"fail a.b n=3 {PANIC}"]
+    found = measured(encoded("a", [*records, "end panicked"]))
+    (gone,) = apps(found)["a"].no_rows
+    assert (gone.id, gone.params, gone.why) == ("a.b", {"n": 3}, "panicked at x.rs:12")
+    (problem,) = found.problems
+    assert "the app panicked: what it had not measured by then is missing" in str(problem)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_an_app_that_panicked_beside_the_one_that_reports(first: bool) -> None:
+    """Before that one began, or later: what it measured stays its own."""
+    mark, begin, *own, end = boot(None, "")
+    told = encoded("b", [f"fail panic {PANIC}", "end panicked"])
+    found = measured([mark, *(told if first else ()), begin, *own[:-1], *told[2 * first :], end])
+    assert "b panicked at x.rs:12" in str(found.problems[0])
+    assert not [p for p in found.problems if "mark" in str(p)]
+    (measured_one,) = found.boots
+    assert measured_one.closed
+    assert list(measured_one.apps) == ["a"]
+
+
 def test_events_belong_to_their_row() -> None:
     records = ["bench a.b inner=1 n=5", "data cycles 1*5", "data instret 1*5"]
     records += ["data events (7,8) 1*2 0 0 0 0 0 0 0 5*2"]

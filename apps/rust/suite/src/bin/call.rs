@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The app call: what procedure calls cost. The bodies are in asm/calls.S.
+//! The app call: what procedure calls cost. The bodies are in asm/calls.S, but for the one that the
+//! compiler makes.
 
 #![no_std]
 #![no_main]
@@ -37,8 +38,32 @@ fn setup_args(run: &mut Run) -> Outcome {
     run.measure(BODIES[n as usize - 1], n)
 }
 
+trait Object: Sync {
+    fn word(&self) -> u32;
+}
+
+struct Word(u32);
+
+impl Object for Word {
+    fn word(&self) -> u32 {
+        self.0
+    }
+}
+
+fn setup_object(run: &mut Run) -> Outcome {
+    static OBJECT: Word = Word(RETURNED);
+    static STAGE: Stage<&dyn Object> = Stage::new();
+    run.expect(RETURNED * rows::call_object::INNER);
+    STAGE.measure(run, sum_of, &OBJECT)
+}
+
+extern "C" fn sum_of(object: &mut &'static dyn Object) -> u32 {
+    (0..rows::call_object::INNER).map(|_| object.word()).sum()
+}
+
 bench!(call_void, body: bodies::tm_call_void);
 bench!(call_return, body: bodies::tm_call_return, expect: RETURNED);
 bench!(call_args, setup: setup_args);
 bench!(call_indirect, expect: RETURNED, setup: setup_indirect);
+bench!(call_object, setup: setup_object);
 app!(c"call", benches_call!());

@@ -239,6 +239,20 @@ extern "C" fn copy_loop(copy: &mut Copy) -> u32 {
     address_behind(to)
 }
 
+/// What C's memcpy does (apps/runtime/memory.c): four words a pass, and one by one what is left.
+extern "C" fn copy_plain(copy: &mut Copy) -> u32 {
+    let (from, to) = copy.area.split_at_mut(copy.half);
+    let (from_fours, from_rest) = from.as_chunks::<4>();
+    let (to_fours, to_rest) = to.as_chunks_mut::<4>();
+    for (to, from) in to_fours.iter_mut().zip(from_fours) {
+        *to = *from;
+    }
+    for (to, from) in to_rest.iter_mut().zip(from_rest) {
+        *to = *from;
+    }
+    address_behind(to)
+}
+
 extern "C" fn read_sum(words: &mut Lent<'static>) -> u32 {
     words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
@@ -256,6 +270,8 @@ bench!(mem_latency, setup: setup_list, finish: finish_list);
 bench!(mem_copy_memcpy, setup: |run| setup_copy(run, copy_memcpy), finish: finish_copy,
     events_to: BEYOND);
 bench!(mem_copy_loop, setup: |run| setup_copy(run, copy_loop), finish: finish_copy,
+    events_to: BEYOND);
+bench!(mem_copy_plain, setup: |run| setup_copy(run, copy_plain), finish: finish_copy,
     events_to: BEYOND);
 bench!(mem_copy_asm, setup: setup_copy_asm, finish: finish_copy_asm, events_to: BEYOND);
 bench!(mem_read_sum, setup: setup_sum, events_to: BEYOND);

@@ -21,7 +21,7 @@ pub enum By {
     Mark,
 }
 
-/// A parameter: its values are numbers, or names, which hooks know by their index.
+/// A parameter, `struct tm_param`: its values are numbers, or names, which hooks know by their index.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Param {
@@ -170,7 +170,9 @@ pub struct Shot {
     #[cfg(not(feature = "abi-v1"))]
     instret: u32,
     #[cfg(not(feature = "abi-v1"))]
-    read: [u32; 2],
+    read_before: u32,
+    #[cfg(not(feature = "abi-v1"))]
+    read_after: u32,
     result: [u32; 2],
     passes: u32,
 }

@@ -42,19 +42,27 @@ impl Span {
     }
 }
 
-/// The head of a span alone.
+/// `struct tm_span` alone, of words that are only read.
 #[repr(C)]
-struct Reading(*mut u32, *const AtomicU32, *const AtomicU32);
+struct ReadSpan {
+    to: *mut u32,
+    from: *const AtomicU32,
+    from_end: *const AtomicU32,
+}
 
 unsafe extern "C" {
-    fn tm_read_words(span: *const Reading) -> u32;
+    fn tm_read_words(span: *const ReadSpan) -> u32;
 }
 
 /// Read all these words by the body of mem.read_asm: the last one.
 #[inline]
 pub fn read_words(words: &[AtomicU32]) -> u32 {
     let range = words.as_ptr_range();
-    let span = Reading(null_mut(), range.start, range.end);
+    let span = ReadSpan {
+        to: null_mut(),
+        from: range.start,
+        from_end: range.end,
+    };
     // SAFETY: it only reads, from the start to the end, which are those of a slice.
     unsafe { tm_read_words(&raw const span) }
 }

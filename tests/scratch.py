@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A copy of the checkout for tests that change sources: what it takes to build apps and to run
+them; simulators and kernels are the checkout's own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tockmark import paths
+
+COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
+FILES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml")
+LINKED = (".tools", "build/sim", "build/cargo")
+
+
+def copy_to(root: Path) -> None:
+    """Make the copy in an empty folder."""
+    ignored = shutil.ignore_patterns("__pycache__", "model", "rtl")
+    for name in COPIED:
+        shutil.copytree(paths.ROOT / name, root / name, ignore=ignored)
+    for name in FILES:
+        shutil.copy(paths.ROOT / name, root / name)
+    (root / "build").mkdir()
+    for name in LINKED:
+        (root / name).symlink_to(paths.ROOT / name)
+
+
+def build(root: Path, abi: int) -> None:
+    """Build the apps of both languages, as `make apps` does."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    for lang, makefile in (("c", "apps/build.mk"), ("rust", "apps/rust/build.mk")):
+        make = ["make", "-s", "-f", makefile, f"OUT=build/apps/{lang}-abi{abi}", f"ABI={abi}"]
+        subprocess.run(make, cwd=root, env=own, check=True)
+
+
+def run(root: Path, *command: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a module of the copy's own tools."""
+    environment = os.environ | {"PYTHONPATH": str(root / "tools")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What is measured in assembly costs the same whether C or Rust calls it, on both versions of the
+interface and on both machines: Rust brings nothing into a sample that is not its own.
+
+Takes what the committed runs have, and simulates the rest. Needs what `make build` makes; builds
+the Nexys Video simulator and its kernels if they are not there.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_agreement import COUNT, SHARE
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.result.model import Result, Row
+from tockmark.suite.catalogue import LANGS, Lang, label, load
+
+TOCKMARK = [sys.executable, "-m", "tockmark", "run"]
+KNOWN = load()
+IN_ASSEMBLY = [one for one in KNOWN.benchmarks.values() if one.bodies]
+COMMITTED = {
+    ("cw310", 2): "baseline-cw310",
+    ("cw310", 1): "baseline-v1-cw310",
+    ("nexysvideo", 1): "baseline-v1-nexysvideo",
+}
+# The UART is behind a crossbar with a quarter of the core's clock: what a write takes depends on
+# where in a period it begins, and that on all that was before it, in C alone, too.
+PERIOD = 4
+CROSSES = "console.write"
+
+Figures = dict[str, tuple[float | None, float | None]]  # net cycles and instructions, by label
+
+
+def labels(icache: bool, abi: int) -> set[str]:
+    """Of the rows that are to be compared: of a single pass with the cache off, and slopes with it
+    on, where a single pass has its readings' part of the cache in it."""
+    ids = [
+        one.id
+        for one in IN_ASSEMBLY
+        if (not icache or (one.passes and one.touches == "app")) and not (abi == 1 and one.skip_v1)
+    ]
+    return {label(id_, params) for id_, params in KNOWN.rows(ids)}
+
+
+def has(result: Result, lang: Lang, icache: bool) -> dict[str, Row]:
+    return {r.label: r for r in result.table.values() if r.lang == lang and r.icache is icache}
+
+
+def measured(folder: Path, machine: str, abi: int, icache: bool) -> dict[Lang, dict[str, Row]]:
+    """The rows of each language, by label."""
+    wanted = labels(icache, abi)
+    name = COMMITTED.get((machine, abi))
+    committed = file.load(paths.RESULTS / f"{name}.json") if name else None
+    found: dict[Lang, dict[str, Row]] = {}
+    if committed is not None:
+        found = {lang: has(committed, lang, icache) for lang in LANGS}
+    left = [lang for lang in LANGS if not wanted <= found.get(lang, {}).keys()]
+    if left:
+        path = folder / f"{machine}-{abi}-{icache}.json"
+        only = ",".join(dict.fromkeys(name.partition(" ")[0] for name in wanted))
+        how = ["--icache", "on", "--samples", "12"] if icache else ["--icache", "off"]
+        where = ["--machine", machine, "--abi", str(abi), "--lang", ",".join(left)]
+        command = [*TOCKMARK, *where, *how, "--only", only, "-o", str(path)]
+        subprocess.run(command, cwd=paths.ROOT, check=True, capture_output=True)
+        found |= {lang: has(file.load(path), lang, icache) for lang in left}
+    return {lang: {name: rows[name] for name in wanted} for lang, rows in found.items()}
+
+
+def figures(rows: dict[str, Row]) -> Figures:
+    return {name: (row.net, row.instructions) for name, row in rows.items()}
+
+
+@pytest.fixture(scope="module")
+def study() -> None:
+    """The machine of 2020."""
+    built = ["sim-nexysvideo", "kernel-nexysvideo", "kernel-v1-nexysvideo"]
+    subprocess.run(["make", "--silent", *built], cwd=paths.ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("abi", [1, 2])
+@pytest.mark.parametrize("machine", ["cw310", "nexysvideo"])
+def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str, abi: int) -> None:
+    found = measured(tmp_path, machine, abi, icache=False)
+    in_c, in_rust = figures(found["c"]), figures(found["rust"])
+    assert len(in_c) > 85
+    for name in [name for name in in_c if name.startswith(CROSSES)]:
+        (cycles, instructions), (others, as_many) = in_c.pop(name), in_rust.pop(name)
+        assert instructions == as_many, name
+        assert cycles is not None
+        assert others is not None
+        assert abs(cycles - others) < PERIOD, name
+    assert in_rust == in_c
+
+
+@pytest.mark.parametrize("abi", [1, 2])
+def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
+    found = measured(tmp_path, "cw310", abi, icache=True)
+    assert len(found["c"]) > 30
+    for name, row in found["c"].items():
+        for one in (row, found["rust"][name]):
+            assert one.cycles is not None
+            assert one.cycles.is_slope, one.name
+        here, there = row.net, found["rust"][name].net
+        assert here is not None
+        assert there is not None
+        assert abs(there - here) <= max(SHARE * here, COUNT), (name, here, there)
+        assert row.instructions == pytest.approx(found["rust"][name].instructions, abs=COUNT), name
