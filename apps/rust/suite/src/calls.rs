@@ -100,9 +100,10 @@ extern "C" fn command_absent(_nothing: u32) -> Words {
 }
 
 #[cfg(not(feature = "abi-v1"))]
-extern "C" fn yield_no_wait(ran: &'static AtomicU8) -> Words {
-    ran.store(Kernel::yield_no_wait() as u8, Relaxed);
-    Words(0, 0)
+extern "C" fn yield_no_wait(ran: &'static AtomicU8) -> u32 {
+    let answer = Kernel::yield_no_wait() as u8;
+    ran.store(answer, Relaxed);
+    answer.into()
 }
 
 /// The upcall is one of the library's, since its own safe call takes no bare function; as none comes,
