@@ -104,6 +104,7 @@ class Slot(Part, frozen=True):
     ram_start: Count
     ram_length: Count
     elf_sha256: Sha256
+    flash_length: Count | None = None  # code, constants and initial data, without the TBF's parts
 
 
 class BootRun(Part, frozen=True):

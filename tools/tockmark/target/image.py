@@ -86,6 +86,7 @@ class Slot:
     ram_start: int
     ram_length: int
     elf_sha256: str
+    flash_length: int
     symbols: Mapping[str, int]
 
     def layout(self) -> dict[str, int | str]:
@@ -95,6 +96,7 @@ class Slot:
             "ram_start": self.ram_start,
             "ram_length": self.ram_length,
             "elf_sha256": self.elf_sha256,
+            "flash_length": self.flash_length,
         }
 
 
@@ -197,10 +199,10 @@ def build_image(
         _link(object_, elf, apps, places, seed)
         with elf.open("rb") as file:
             linked = _symbols(ELFFile(file))
-        needs = _needs(linked, ram, room.ram_end - ram - GRANTS - RECORD)
+        needs = _needs(linked, start, ram, room.ram_end - ram - GRANTS - RECORD)
         flash += _pack(name, elf, tab, apps, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
-        slots.append(Slot(name, elf, start, ram, needs.ram, sha256, linked))
+        slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
     path = out / f"{boot.name}.flash"
@@ -225,17 +227,19 @@ def stopping_early(image: Image, board: Board, path: Path) -> Image:
 
 @dataclass(frozen=True)
 class _Needs:
-    """RAM of an app in bytes, without grants: all of it, and the heap that is part of it."""
+    """Bytes of an app: its flash, its RAM without grants, and the heap that is part of this."""
 
+    flash: int
     ram: int
     heap: int
 
 
-def _needs(symbols: Mapping[str, int], ram_start: int, room: int) -> _Needs:
+def _needs(symbols: Mapping[str, int], flash_start: int, ram_start: int, room: int) -> _Needs:
     """What a linked app wants: its sections, and its heap as far as there is room."""
     fixed = symbols["_app_end"] - ram_start
     heap = min(symbols.get("tm_heap", 0), room - fixed)
-    return _Needs(fixed + heap, heap)
+    data = symbols["_data_end"] - symbols["_data_start"]
+    return _Needs(symbols["_data_load"] + data - flash_start, fixed + heap, heap)
 
 
 def with_words(kernel: Kernel, words: Mapping[str, int]) -> Kernel:
