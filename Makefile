@@ -59,8 +59,8 @@ profile: build sim-retire
 
 # OPT=z (s, 1, 2): with that opt-level in the place of Cargo.toml's, and a folder of its own.
 ifneq ($(OPT),)
-ifneq ($(filter-out kernel%,$(MAKECMDGOALS)),)
-$(error OPT is for kernels only, as in: make kernel OPT=z)
+ifneq ($(filter-out kernel% apps%,$(MAKECMDGOALS)),)
+$(error OPT is for kernels and apps, as in: make kernel OPT=z)
 endif
 export CARGO_PROFILE_RELEASE_OPT_LEVEL := $(OPT)
 endif
@@ -90,15 +90,16 @@ kernel-layouts: setup
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
 
-# For each version of the system-call interface.
+# In C and in Rust, for each version of the system-call interface. OPT=z and the like are for Rust's.
 apps: apps-1 apps-2
 apps-%: setup
 	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
 	@$(MAKE) $(SILENT) -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
+	@$(MAKE) $(SILENT) -f apps/rust/build.mk OUT=build/apps/rust-abi$* ABI=$*
 
 bench: build
-	@$(TOCKMARK) run $(addprefix --beside ,$(RESULTS))
+	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
 test: build
 	@.venv/bin/pytest

@@ -50,6 +50,7 @@ BENCHMARK: dict[str, Any] = {
     "skip_v1": str,
     "skip_c": str,
     "skip_rust": str,
+    "skip_libtock_rs": str,
     "by": str,
     "passes": int,
     "distribution": str,
@@ -72,6 +73,7 @@ OPTIONAL = {
     "skip_v1",
     "skip_c",
     "skip_rust",
+    "skip_libtock_rs",
     "by",
     "passes",
     "distribution",
@@ -81,7 +83,7 @@ OPTIONAL = {
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table"}
-SKIPS = ("skip_v1", "skip_c", "skip_rust")
+SKIPS = ("skip_v1", "skip_c", "skip_rust", "skip_libtock_rs")
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
 
@@ -331,6 +333,11 @@ def rust_row(row: Row) -> list[str]:
     params += ["Param::NONE"] * (PARAMS_MAX - len(params))
     always = f"Some(c{json.dumps(row.skip['rust'])})" if "rust" in row.skip else "None"
     v1 = f"Some(c{json.dumps(row.skip['v1'])})" if "v1" in row.skip else always
+    if "libtock_rs" in row.skip:
+        library = f"Some(c{json.dumps(row.skip['libtock_rs'])})"
+        which = f'if cfg!(feature = "libtock-rs") {{ {library} }} else {{ {always} }}'
+        lines += [f"    const SKIP: Option<&core::ffi::CStr> = {which};"]
+        always = "SKIP"
     lines += [
         f"    pub const ROW: Bench = Bench::of(c{json.dumps(row.id)}, {row.samples}, INNER)",
         f"        .taken(By::{row.by.capitalize()}, {row.passes})",

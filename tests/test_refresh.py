@@ -44,6 +44,34 @@ def test_a_list_shows_the_benchmarks_of_its_section(refreshed: Callable[[str], s
         refreshed(page.replace("Memory latencies", "Memories"))
 
 
+def test_what_others_add_is_shown(refreshed: Callable[[str], str], tmp_path: Path) -> None:
+    """Twice the calls' cycles in the file `more`, and one row that only the first has."""
+    base = ROOT / "results" / "rust" / "assembly.json"
+    result = file.load(base)
+    rows = tuple(
+        row
+        if row.cycles is None or row.is_overhead
+        else replace(row, cycles=replace(row.cycles, samples=twice(row.cycles.samples)))
+        for row in result.rows
+        if row.id != "syscall.brk"
+    )
+    (tmp_path / "more.json").write_text(file.text(replace(result, rows=rows)), encoding="utf-8")
+    page = f"<!-- added: {base} {tmp_path / 'more.json'} -->\nold\n<!-- end of added -->\n"
+    lines = refreshed(page).splitlines()
+    assert lines[1].startswith("| | instructions: assembly | more | cycles, cache on: assembly |")
+    command = next(line for line in lines if line.startswith("| `syscall.command` |"))
+    _, _, instructions, same, cycles, more, *_ = command.split("|")
+    whole = next(row for row in result.rows if row.id == "syscall.command" and row.icache)
+    assert whole.cycles is not None
+    assert whole.net is not None
+    assert float(instructions) == whole.instructions
+    assert float(same) == 0
+    assert float(cycles) == whole.net
+    assert float(more) > whole.net  # the net is less the reading, which is not twice what it was
+    assert not any("syscall.brk" in line for line in lines)
+    assert refreshed("\n".join(lines) + "\n") == "\n".join(lines) + "\n"
+
+
 def twice(samples: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(2 * sample for sample in samples)
 

@@ -14,6 +14,9 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
     <!-- end of benchmarks -->
 
+    <!-- added: a.json b.json c.json -->            what one call costs in a, and what b and c add
+    <!-- end of added -->
+
 With --check nothing is written, and the exit code is 1 if a page does not show what is so.
 """
 
@@ -23,18 +26,21 @@ import shlex
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from tockmark.result import file
+from tockmark.result.model import Row
+from tockmark.show.text import NONE
 from tockmark.suite.catalogue import load
 
 ROOT = Path(__file__).resolve().parents[1]
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 BLOCK = re.compile(
-    r"(<!-- (table|validation|output|benchmarks): ([^\n]+?) -->\n).*?"
-    r"(<!-- end of (?:table|output|benchmarks) -->)",
+    r"(<!-- (table|validation|output|benchmarks|added): ([^\n]+?) -->\n).*?"
+    r"(<!-- end of (?:table|output|benchmarks|added) -->)",
     re.DOTALL,
 )
 SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -60,6 +66,46 @@ def values(given: list[int | str]) -> str:
     return ", ".join(map(str, given if len(given) < 11 else [given[0], "…", given[-1]]))
 
 
+def added(argument: str) -> str:
+    """Net instructions and cycles of one operation by the first result, and how many more by each
+    of the others, which are called as their files. A row that no other has is left out."""
+    paths = [ROOT / name for name in argument.split()]
+    base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
+    names = [path.stem for path in paths]
+    heads = [head for what in FIGURES for head in (f"{what}: {names[0]}", *names[1:])]
+    lines = [f"| | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
+    calls = (r.label for r in base.values() if not (r.is_overhead or r.is_control))
+    for label in dict.fromkeys(calls):
+        if not any((label, True) in other for other in others):
+            continue
+        cells = []
+        for icache, figure in FIGURES.values():
+            own = figure(base[label, icache])
+            cells += [f"{own:g}" if own is not None else NONE]
+            more = [figure(row) if (row := one.get((label, icache))) else None for one in others]
+            cells += [f"{m - own:+g}" if m is not None and own is not None else NONE for m in more]
+        lines += [f"| `{label}` | {' | '.join(cells)} |"]
+    return "\n".join(lines)
+
+
+def instructions(row: Row) -> float | None:
+    """Net, of one operation."""
+    return None if row.instructions is None else row.instructions / row.inner
+
+
+def cycles(row: Row) -> float | None:
+    """Net, of one operation."""
+    return row.per_op
+
+
+# What `added` shows: of the rows with the i-cache on or off, which figure.
+FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
+    "instructions": (False, instructions),
+    "cycles, cache on": (True, cycles),
+    "cycles, cache off": (False, cycles),
+}
+
+
 def shown(kind: str, argument: str) -> str:
     """What belongs into a block."""
     if kind == "output":
@@ -72,6 +118,9 @@ def shown(kind: str, argument: str) -> str:
     done = run([*VERBS[kind], argument])
     done.check_returncode()
     return done.stdout.rstrip()
+
+
+LISTS = {"benchmarks": listed, "added": added}
 
 
 def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
@@ -94,9 +143,9 @@ def refreshed(page: str) -> str:
     """The page with each of its blocks made anew."""
 
     def block(kind: str, argument: str) -> str:
-        return (
-            listed(argument) if kind == "benchmarks" else f"```text\n{shown(kind, argument)}\n```"
-        )
+        if kind in LISTS:
+            return LISTS[kind](argument)
+        return f"```text\n{shown(kind, argument)}\n```"
 
     return BLOCK.sub(lambda m: f"{m[1]}{block(m[2], m[3])}\n{m[4]}", page)
 

@@ -74,6 +74,8 @@ tm_flash_table:
     .set    seed, (seed * 1103515245 + 12345) & 0x7fffffff
     .word   (seed >> 16) & 63
     .endr
+    .globl  tm_flash_table_end
+tm_flash_table_end:
 
 /* Two words of one 8-byte flash word, each of which leads to the other. */
     .balign 8
@@ -98,3 +100,5 @@ tm_flash_far:
     .space  1020
     .endr
     .word   tm_flash_far
+    .globl  tm_flash_chains_end
+tm_flash_chains_end:

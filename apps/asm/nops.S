@@ -9,7 +9,10 @@
 
 #define SLED_BYTES TM_MAX_icache_nops_size
 
+    .globl  tm_nops_2, tm_nops_4 /* where they begin */
+
     .balign 64
+tm_nops_2:
     .rept   SLED_BYTES / 2
     c.nop
     .endr
@@ -20,6 +23,7 @@ end_body tm_nops_2_end
     .balign 64
     .option push
     .option norvc
+tm_nops_4:
     .rept   SLED_BYTES / 4
     nop
     .endr

@@ -9,8 +9,7 @@
 
 static uint32_t members[4]; /* their IPC numbers, by slot */
 static uint32_t size;
-/* Behind the few samples there is room: RAM is short for four apps on the Nexys Video. */
-static uint32_t *const set = (uint32_t *)&tm_samples[TM_SAMPLES_MAX - RING_WORDS / 2];
+static uint32_t *set; /* behind the few samples: RAM is short for four apps on the Nexys Video */
 static volatile uint32_t tokens;
 
 static void on_token(uint32_t sender, uint32_t length, uint32_t address, void *userdata) {
@@ -39,6 +38,9 @@ static uint32_t rounds(void *arg) {
 
 /* Once, when the others have had the time to register. */
 static bool join(struct tm_run *run) {
+    set = tm_behind_samples(run->bench->samples, RING_WORDS);
+    if (!tm_verify(run, set))
+        return false;
     if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
     for (uint32_t slot = 0; slot < tm_link.slots; slot++) {

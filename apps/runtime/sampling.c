@@ -11,6 +11,13 @@ struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
 struct tm_passes tm_passes[TM_LENGTHS];
 uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES];
 
+uint32_t *tm_behind_samples(uint32_t samples, uint32_t words) {
+    const uint32_t of_one = sizeof *tm_samples / sizeof(uint32_t);
+    if (samples > TM_SAMPLES_MAX || words > (TM_SAMPLES_MAX - samples) * of_one)
+        return 0;
+    return &tm_samples[TM_SAMPLES_MAX].cycles - words;
+}
+
 /* Did the body return what it should? */
 static bool body_is_good(struct tm_run *run) {
     const struct tm_bench *bench = run->bench;

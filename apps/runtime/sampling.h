@@ -24,6 +24,10 @@ extern struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
 extern struct tm_passes tm_passes[TM_LENGTHS];
 extern uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES];
 
+/* The last words of their memory, for an app that is short of RAM and takes few; 0 if there are not
+ * as many behind its samples. */
+uint32_t *tm_behind_samples(uint32_t samples, uint32_t words);
+
 /* Take them: how many there are, 0 where one was no good. */
 uint32_t tm_take_samples(struct tm_run *run);
 

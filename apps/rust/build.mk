@@ -2,15 +2,39 @@
 # Builds the Rust apps, not yet linked: one object an app (apps/rust/suite/src/bin/*.rs), and beside them
 # the libtockmark.a that the C apps have. Run from the top of the repository, when apps/build.mk has run:
 #     make -f apps/rust/build.mk OUT=build/apps/rust-abi2 ABI=2
-# OPT=z (s, 1, 2): with that opt-level in the place of Cargo.toml's, and -z behind the names of the folders.
+# What else may be said goes behind the names of the folders:
+#     OPT=z (s, 1, 2)     that opt-level in the place of 3                               -z
+#     CALLS=tock          the measured calls by the crate tock in the place of assembly  -tock
+#     LIBTOCK_RS=DIR      those of version 2 by libtock-rs, a user's own copy            -libtock
+# docs/libtock-rs.md says what the last two are for.
 
 ABI ?= 2
 OUT ?= build/apps/rust-abi$(ABI)
 C ?= build/apps/c-abi$(ABI)
 
+ifneq ($(filter-out tock,$(CALLS)),)
+$(error apps/rust/build.mk: there are no calls by '$(CALLS)'; use CALLS=tock, or LIBTOCK_RS=DIR)
+endif
+ifneq ($(and $(CALLS),$(LIBTOCK_RS)),)
+$(error apps/rust/build.mk: the measured calls are by tock or by libtock-rs; use CALLS or LIBTOCK_RS)
+endif
+
 OBJCOPY := riscv64-unknown-elf-objcopy
 TARGET := riscv32imc-unknown-none-elf
 SOURCE := apps/rust/suite/src/bin
+
+ifeq ($(ABI)$(if $(LIBTOCK_RS),-libtock),2-libtock)
+LIBRARY := libtock-rs
+VARIANT := -libtock
+WANTED := $(LIBTOCK_RS:%/=%)/platform/Cargo.toml $(LIBTOCK_RS:%/=%)/runtime/Cargo.toml
+ifneq ($(words $(wildcard $(WANTED))),2)
+$(error apps/rust/build.mk: $(LIBTOCK_RS) is no libtock-rs, which has platform/ and runtime/; give the folder of a checkout)
+endif
+else
+LIBRARY := $(CALLS)
+VARIANT := $(CALLS:%=-%)
+endif
+VARIANT := $(VARIANT)$(OPT:%=-%)
 
 # What shapes the code is set here, so that what the apps say of it is so.
 LEVEL := $(or $(OPT),3)
@@ -18,12 +42,13 @@ export CARGO_PROFILE_RELEASE_OPT_LEVEL := $(LEVEL)
 export CARGO_PROFILE_RELEASE_LTO := fat
 export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 1
 RUSTC := $(wordlist 1,2,$(shell rustc --version))
-export TM_CC := $(RUSTC) -Copt-level=$(LEVEL) -Clto=fat -Ccodegen-units=1 $(TARGET)
+export TM_CC := $(RUSTC) -Copt-level=$(LEVEL) -Clto=fat -Ccodegen-units=1 $(TARGET)$(LIBRARY:%= %)
+export TM_APPS := $(abspath apps)
 
-VARIANT := $(OPT:%=-%)
 override OUT := $(OUT)$(VARIANT)
 CARGO_OUT := build/cargo-apps-abi$(ABI)$(VARIANT)
-FEATURES := $(if $(filter 1,$(ABI)),--features abi-v1)
+MANIFEST := $(if $(filter libtock-rs,$(LIBRARY)),$(CARGO_OUT)/Cargo.toml,Cargo.toml)
+FEATURES := $(if $(filter 1,$(ABI)),abi-v1) $(if $(filter tock,$(LIBRARY)),calls)
 BUILT := $(CARGO_OUT)/$(TARGET)/release
 
 APPS := $(patsubst $(SOURCE)/%.rs,%,$(wildcard $(SOURCE)/*.rs))
@@ -32,15 +57,29 @@ APPS := $(patsubst $(SOURCE)/%.rs,%,$(wildcard $(SOURCE)/*.rs))
 all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a
 
 # Cargo knows what is out of date.
-cargo:
-	@cargo build --release --quiet --package tockmark-suite --target $(TARGET) --target-dir $(CARGO_OUT) $(FEATURES)
+cargo: $(MANIFEST)
+	@cargo build --release --quiet --manifest-path $< --package tockmark-suite --target $(TARGET) \
+	    --target-dir $(CARGO_OUT) --features '$(FEATURES)'
 
 $(APPS:%=$(BUILT)/%): cargo ;
 
-# Without what the linker would take for code of another compiler.
+# The manifest with libtock-rs; which copy of it is meant may be another one each time, of which Cargo
+# may have built the apps longer ago than the objects are old.
+ifeq ($(LIBRARY),libtock-rs)
+.PHONY: $(MANIFEST) again
+$(APPS:%=$(OUT)/%.o): again
+$(MANIFEST): apps/rust/libtock-rs.toml
+	@mkdir -p $(@D)
+	@ln -sfn $(abspath apps/rust/suite/src) $(@D)/src
+	@sed 's|@ROOT@|$(CURDIR)|; s|@LIBTOCK_RS@|$(abspath $(LIBTOCK_RS))|' $< > $@
+endif
+
+# Without what the linker would take for code of another compiler, and without libtock-rs's own start:
+# crt0.S is what starts an app.
+NOT := .llvmbc .llvmcmd $(if $(filter libtock-rs,$(LIBRARY)),.start)
 $(OUT)/%.o: $(BUILT)/%
 	@mkdir -p $(@D)
-	$(OBJCOPY) --strip-debug --remove-section .llvmbc --remove-section .llvmcmd $< $@
+	$(OBJCOPY) --strip-debug $(NOT:%=--remove-section %) $< $@
 
 $(OUT)/libtockmark.a: $(C)/libtockmark.a
 	@mkdir -p $(@D)

@@ -84,7 +84,8 @@ def _products() -> Iterator[Finding]:
     for name, path in {
         "simulator": profile.target.binary,
         "baseline kernel": profile.kernels[2],
-        "apps": Apps.built(2).folder / "libtockmark.a",
+        "apps in C": Apps.built(2).folder / "libtockmark.a",
+        "apps in Rust": Apps.built(2, "rust").folder / "syscall.o",
     }.items():
         yield Finding(name, paths.shown(path) if path.exists() else None, None, BUILD)
 

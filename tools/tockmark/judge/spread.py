@@ -26,7 +26,7 @@ LEAST = 4  # nets that a row's own spread is computed from
 UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most
 
 
-Moved = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
+AnyKey = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
 
 
 class Deviation(NamedTuple):
@@ -43,7 +43,7 @@ class Spread:
     source: str = ""
     links: int = 0
     # Of a row's net, link by link; whatever its language, since the links are the kernel's.
-    logs: Mapping[Moved, Floats] = field(default_factory=dict)
+    logs: Mapping[AnyKey, Floats] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

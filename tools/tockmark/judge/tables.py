@@ -5,16 +5,14 @@ section and setting."""
 from collections.abc import Iterable
 
 from tockmark.result.model import ICACHE, Row
-from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.suite.catalogue import LANGS, Catalogue, aside
 
 
 def tables(rows: Iterable[Row], catalogue: Catalogue) -> list[tuple[str, list[Row]]]:
     """The title and the rows of each, in the catalogue's order."""
     return [
         (
-            section
-            + (f", i-cache {ICACHE[setting]}" if setting is not None else "")
-            + (f", {LANGS[lang]}" if lang != "c" else ""),
+            section + (f", i-cache {ICACHE[setting]}" if setting is not None else "") + aside(lang),
             same,
         )
         for section, found in catalogue.in_sections(rows, lambda row: row.id)

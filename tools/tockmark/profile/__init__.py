@@ -23,7 +23,7 @@ from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
 from tockmark.result import provenance
 from tockmark.result.stats import summarise
-from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, Params, label
+from tockmark.suite.catalogue import ICACHE, Catalogue, Lang, Params, aside, label
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.simulator import simulate
@@ -52,8 +52,7 @@ class Options:
     @property
     def label(self) -> str:
         """The row, with any language but C."""
-        lang = self.apps.lang
-        return label(self.id, self.params) + (f", {LANGS[lang]}" if lang != "c" else "")
+        return label(self.id, self.params) + aside(self.apps.lang)
 
 
 def default_out(

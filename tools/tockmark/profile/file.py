@@ -14,7 +14,7 @@ from tockmark.profile.attribute import CAUSES, Line, Profile
 from tockmark.profile.report import function
 from tockmark.result import document
 from tockmark.result.provenance import Count, Kernel, Part, Positive
-from tockmark.suite.catalogue import Lang, Params, label
+from tockmark.suite.catalogue import Lang, Params, aside, label
 
 Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
 
@@ -52,7 +52,7 @@ class Stored(Part, frozen=True):
 
     @property
     def label(self) -> str:
-        return label(self.id, self.params)
+        return label(self.id, self.params) + aside(self.lang)
 
     @property
     def cycles(self) -> int:

@@ -11,7 +11,7 @@ from tockmark.judge.verdict import Change, Verdict, Z
 from tockmark.result.model import Result
 from tockmark.show import text
 from tockmark.show.headline import headline
-from tockmark.suite.catalogue import LANGS
+from tockmark.suite.catalogue import aside
 
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
@@ -182,7 +182,7 @@ def _mean(comparison: Comparison, letter: str) -> list[str]:
     return [
         line
         for lang, mean in comparison.means.items()
-        for line in _mean_of(mean, letter, "" if lang == "c" else f", in {LANGS[lang]}")
+        for line in _mean_of(mean, letter, aside(lang))
     ]
 
 

@@ -12,9 +12,9 @@ from tockmark.suite.catalogue import (
     LANGS,
     OVERHEAD,
     Catalogue,
-    Lang,
     Params,
     RowKey,
+    aside,
     label,
     row_key,
 )
@@ -311,16 +311,12 @@ def spread(row: Row, inner: int = 1) -> str:
 def skipped(result: Result) -> list[str]:
     """What was not tried, and why: once for all parameters and cache settings."""
     whys = dict.fromkeys((gone.id, gone.lang, gone.why) for gone in result.skipped)
-    return [f"skipped {id_}{_in(lang)}: {why}" for id_, lang, why in whys]
-
-
-def _in(lang: Lang) -> str:
-    return "" if lang == "c" else f", {LANGS[lang]}"
+    return [f"skipped {id_}{aside(lang)}: {why}" for id_, lang, why in whys]
 
 
 def _errors(rows: Iterable[Row]) -> list[str]:
     return [
-        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}{_in(row.lang)}: {error}"
+        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}{aside(row.lang)}: {error}"
         for row in rows
         for error in row.errors
     ]
@@ -389,7 +385,7 @@ def _overheads(result: Result) -> list[str]:
     boots: dict[str, list[str]] = {}
     for row in result.rows:
         if row.id == OVERHEAD:
-            cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{_in(row.lang)})"
+            cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{aside(row.lang)})"
             boots.setdefault(cost, []).append(row.boot)
     said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
     return text.wrap(f"Overhead (time.read) by boot, cycles/instr: {'; '.join(said)}", "") * bool(

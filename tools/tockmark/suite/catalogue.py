@@ -64,6 +64,7 @@ class Benchmark(Entry, frozen=True):
     skip_v1: str | None = None  # why it cannot be on version 1 of the interface
     skip_c: str | None = None  # why it cannot be in that language
     skip_rust: str | None = None
+    skip_libtock_rs: str | None = None  # why it cannot be by libtock-rs
     by: By = "sampler"
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
@@ -237,6 +238,11 @@ def language(said: str) -> Lang:
         if said == lang:
             return lang
     raise ValueError(f"lang={said} is not {' or '.join(LANGS)}")
+
+
+def aside(lang: Lang) -> str:
+    """What stands behind a heading or a name where the language is not C: `, Rust`."""
+    return "" if lang == "c" else f", {LANGS[lang]}"
 
 
 def row_key(id_: str, params: Params) -> RowKey:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import ICACHE, LANGS, Boot, Catalogue, Lang
+from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
@@ -90,7 +90,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{_in(self.apps)}"
+        return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{aside(self.apps.lang)}"
 
     @property
     def started(self) -> bool:
@@ -171,14 +171,10 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     return notes
 
 
-def _in(apps: Apps) -> str:
-    return f", {LANGS[apps.lang]}" if apps.lang != "c" else ""
-
-
 def _job(boot: Boot, icache: bool, apps: Apps, options: Options, layout: int) -> Job:
     rows = options.catalogue.rows_of(boot)
     several = len(options.layouts) > 1
-    name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}{_in(apps)}"
+    name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}{aside(apps.lang)}"
     weight = BOOTING + options.catalogue.cost(boot)
     return Job(boot, icache, apps, Status(name, rows, weight=weight), layout if several else None)
 

@@ -77,7 +77,7 @@ def test_each_language_is_compared_with_its_own(both: Result) -> None:
     assert found.mean is found.means["c"]
     text = compare_text.render([("a", both), ("b", new)], [found])
     assert "Processor and system calls, i-cache on, Rust" in text
-    assert "whatever its rows, in Rust: 1.5000" in " ".join(text.split())
+    assert "whatever its rows, Rust: 1.5000" in " ".join(text.split())
     (told,) = json.loads(json.dumps(compare_text.as_json("a", [found])))["comparisons"]
     assert told["geometric_mean"]["ratio"] == pytest.approx(1)
     assert told["geometric_mean_rust"]["ratio"] == pytest.approx(1.5)

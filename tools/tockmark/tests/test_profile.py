@@ -23,6 +23,7 @@ from tockmark.profile.trace import (
     windows,
 )
 from tockmark.result.provenance import Kernel
+from tockmark.suite.catalogue import Lang, language
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
 
@@ -159,9 +160,18 @@ def test_the_tables_end_in_the_sum(run: Sample) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def kept(run: Sample) -> file.Stored:
+def kept(run: Sample, lang: Lang = "c") -> file.Stored:
     made = attribute.profile(run, where)
-    return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board")
+    return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
+
+
+def test_a_profile_says_the_language_unless_it_is_c(run: Sample, tmp_path: Path) -> None:
+    path = tmp_path / "profile.json"
+    for lang, label, told in (("c", "call.args n=3", 0), ("rust", "call.args n=3, Rust", 1)):
+        made = kept(run, language(lang))
+        path.write_text(file.text(made), encoding="utf-8")
+        assert file.load(path) == made
+        assert (made.label, path.read_text().count('"lang"')) == (label, told)
 
 
 def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> None:

@@ -129,3 +129,5 @@ def test_apps_are_found_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "APPS", Path("apps"))
     assert Apps.built(1) == Apps(Path("apps/c-abi1"), 1, "c")
     assert Apps.built(2, "rust") == Apps(Path("apps/rust-abi2"), 2, "rust")
+    assert running._apps(None, 1, ["c", "rust"]) == [Apps.built(1), Apps.built(1, "rust")]
+    assert running._apps(Path("own"), 2, ["rust"]) == [Apps(Path("own"), 2, "rust")]

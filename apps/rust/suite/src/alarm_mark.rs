@@ -5,9 +5,14 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
+#[cfg(not(feature = "calls"))]
 use tock::abi::{TOCK_ALARM, TOCK_ALARM_UPCALL};
+use tock::alarm;
 use tock::runtime::{self, Marked, Outcome, Run};
-use tock::{Kernel, Syscalls, alarm};
+#[cfg(feature = "calls")]
+use tock::{ErrorCode, runtime::Stage};
+#[cfg(not(feature = "calls"))]
+use tock::{Kernel, Syscalls};
 
 use crate::peer::START_MS;
 
@@ -20,7 +25,15 @@ pub fn ring(_now: u32, _due: u32, _zero: u32) {
     RANG.store(true, Relaxed);
 }
 
+/// Subscribe the alarm's upcall, until `finish`.
+#[cfg(not(feature = "calls"))]
+fn subscribe(run: &mut Run, upcall: Marked) -> Outcome {
+    let subscribed = runtime::subscribe_marked(TOCK_ALARM, TOCK_ALARM_UPCALL, upcall);
+    run.require(c"alarm_subscribe", subscribed)
+}
+
 /// Set the alarm and sleep until its upcall has run.
+#[cfg(not(feature = "calls"))]
 fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
     RANG.store(false, Relaxed);
     run.require(c"alarm_set", alarm::after(ticks))?;
@@ -28,6 +41,25 @@ fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
         Kernel::yield_wait();
     }
     Ok(())
+}
+
+#[cfg(feature = "calls")]
+static UPCALL: Stage<Marked> = Stage::new();
+
+/// A library subscribes it for one alarm at a time.
+#[cfg(feature = "calls")]
+fn subscribe(run: &mut Run, upcall: Marked) -> Outcome {
+    UPCALL.keep(run, upcall);
+    Ok(())
+}
+
+#[cfg(feature = "calls")]
+fn ring_after(run: &mut Run, ticks: u32) -> Outcome {
+    RANG.store(false, Relaxed);
+    let upcall = UPCALL.get(run).copied();
+    let upcall = run.require(c"alarm_subscribe", upcall.ok_or(ErrorCode::Invalid))?;
+    let rang = crate::calls::ring_after(ticks, upcall, &RANG);
+    run.require(c"alarm_set", rang)
 }
 
 /// An alarm has to come when whoever runs meanwhile has begun to, not while the kernel is still on the
@@ -38,8 +70,7 @@ pub fn setup(run: &mut Run, upcall: Marked) -> Outcome {
     let far = frequency / 512 + 1;
     PER_MILLISECOND.store(frequency / 1000, Relaxed);
     run.require(c"nap", alarm::nap(START_MS))?;
-    let subscribed = runtime::subscribe_marked(TOCK_ALARM, TOCK_ALARM_UPCALL, upcall);
-    run.require(c"alarm_subscribe", subscribed)?;
+    subscribe(run, upcall)?;
     let mut way = 0;
     for _ in 0..3 {
         let begin = alarm::now();

@@ -6,6 +6,8 @@
 
 #![no_std]
 pub mod alarm_mark;
+#[cfg(feature = "calls")]
+pub mod calls;
 pub mod exchange;
 pub mod peer;
 pub mod reading;
@@ -16,6 +18,9 @@ pub mod rows {
     include!(concat!(env!("OUT_DIR"), "/rows.rs"));
 }
 
+#[cfg(feature = "calls")]
+pub use calls::bodies;
+#[cfg(not(feature = "calls"))]
 pub use rows::bodies;
 
 /// The compiler, and what shapes the code.

@@ -66,7 +66,7 @@ impl ErrorCode {
     }
 
     /// The error code with this number; BADRVAL for a number that is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of(number: u32) -> ErrorCode {
         ErrorCode::try_from(number).unwrap_or(ErrorCode::BadRVal)
     }
@@ -79,7 +79,7 @@ pub struct NotAnErrorCode;
 impl TryFrom<u32> for ErrorCode {
     type Error = NotAnErrorCode;
 
-    #[inline]
+    #[inline(always)]
     fn try_from(number: u32) -> Result<ErrorCode, NotAnErrorCode> {
         // What the compiler makes of this is a comparison and a move: the numbers are the enum's.
         Ok(match number {

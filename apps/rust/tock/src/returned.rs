@@ -74,7 +74,7 @@ impl CommandReturn {
     /// # Errors
     ///
     /// The kernel's.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self) -> Result<(), ErrorCode> {
         if self.variant < abi::TOCK_SUCCESS {
             Err(ErrorCode::of(self.words[0]))
@@ -88,13 +88,13 @@ impl CommandReturn {
     /// # Errors
     ///
     /// The kernel's, or BADRVAL if it is a success of another variant.
-    #[inline]
+    #[inline(always)]
     pub fn to_result<T: SuccessData, E: From<ErrorCode>>(self) -> Result<T, E> {
         self.check()?;
         self.success().ok_or(E::from(ErrorCode::BadRVal))
     }
 
-    #[inline]
+    #[inline(always)]
     fn success<T: SuccessData>(&self) -> Option<T> {
         (self.variant == T::VARIANT).then(|| T::from_words(self.words))
     }
@@ -197,7 +197,7 @@ macro_rules! success_data {
         impl sealed::Sealed for $type {}
         impl SuccessData for $type {
             const VARIANT: u32 = $variant;
-            #[inline]
+            #[inline(always)]
             fn from_words($words: [u32; 3]) -> $type {
                 $value
             }

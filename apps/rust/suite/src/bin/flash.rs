@@ -13,14 +13,14 @@ use tock::runtime::{Outcome, Run, flash};
 const WORDS: usize = flash_read_seq::INNER as usize;
 
 fn setup_seq(run: &mut Run) -> Outcome {
-    run.expect(flash::table::<WORDS>()[WORDS - 1]);
+    run.expect(flash::table()[WORDS - 1]);
     Ok(())
 }
 
 /// The walk as it should go, and its sum.
 fn setup_sporadic(run: &mut Run) -> Outcome {
     let (mut loads, mut at, mut sum) = (0, 0, 0);
-    while let Some(&word) = flash::table::<WORDS>().get(at) {
+    while let Some(&word) = flash::table().get(at) {
         at += 1 + word as usize;
         sum += word;
         loads += 1;

@@ -12,7 +12,7 @@ use suite::{app, benches_syscall, bodies, peer};
 use tock::abi::{self, TM_ABSENT_DRIVER};
 use tock::ipc::{self, Shared};
 use tock::memory::Break;
-use tock::runtime::{self, Asm, Buffer, Outcome, Run, Stage};
+use tock::runtime::{self, Asm, Buffer, Bytes, Outcome, Run, Stage, Stop};
 use tock::{ErrorCode, Kernel, Syscalls, alarm, bench, perf};
 
 const V1: bool = cfg!(feature = "abi-v1");
@@ -20,7 +20,7 @@ const SIZE: usize = syscall_allow_rw::size::MAX as usize;
 const STEP: usize = 8; // bytes by which sbrk and brk move the break
 
 static UPCALL_RAN: AtomicU8 = AtomicU8::new(0); // the kernel's answer to yield-no-wait
-static BYTES: [AtomicU8; SIZE] = [const { AtomicU8::new(0) }; SIZE];
+static BYTES: Bytes<SIZE> = Bytes::new();
 static BUFFER: Buffer = Buffer::new();
 static BREAK: Stage<Break> = Stage::new();
 
@@ -80,12 +80,12 @@ fn took_back(run: &mut Run, given: usize) -> Outcome {
 }
 
 fn setup_allow(run: &mut Run, body: Asm) -> Outcome {
-    BUFFER.set(&BYTES[..run.value(0) as usize]);
+    BUFFER.set(&BYTES, run.value(0));
     run.measure(body, &BUFFER)
 }
 
 fn finish_allow(run: &mut Run) -> Outcome {
-    took_back(run, BYTES.as_ptr().addr())
+    took_back(run, BYTES.address())
 }
 
 /// The app's flash starts with its header, so before this code.
@@ -95,11 +95,29 @@ fn finish_memop(run: &mut Run) -> Outcome {
 }
 
 /// Each sample moves the break from the same place, so that a row needs no more RAM than that.
-fn setup_break(run: &mut Run, body: Asm) -> Outcome {
+fn take_break(run: &mut Run) -> Result<Break, Stop> {
     BREAK.take(run);
-    let end = run.require(c"sbrk", Break::take())?;
+    run.require(c"sbrk", Break::take())
+}
+
+fn setup_sbrk(run: &mut Run) -> Outcome {
+    let end = take_break(run)?;
+    BREAK.keep(run, end);
+    run.measure(bodies::tm_syscall_sbrk, ())
+}
+
+#[cfg(any(not(feature = "calls"), feature = "libtock-rs"))]
+fn setup_brk(run: &mut Run) -> Outcome {
+    let end = take_break(run)?;
     let to = BREAK.keep(run, end).base() + STEP;
-    run.measure(body, to)
+    run.measure(bodies::tm_syscall_brk, to)
+}
+
+/// Only who has the break may move it to an address.
+#[cfg(all(feature = "calls", not(feature = "libtock-rs")))]
+fn setup_brk(run: &mut Run) -> Outcome {
+    let end = take_break(run)?;
+    BREAK.measure(run, suite::calls::brk::<STEP>, end)
 }
 
 fn before_break(run: &mut Run) -> Outcome {
@@ -188,9 +206,9 @@ bench!(syscall_allow_rw, expect: success(abi::TOCK_SUCCESS_U32_U32), call: c"all
 bench!(syscall_memop, body: bodies::tm_syscall_memop, expect: abi::TOCK_SUCCESS_U32,
     returns_any: V1, call: c"memop", finish: finish_memop);
 bench!(syscall_sbrk, expect: abi::TOCK_SUCCESS_U32, returns_any: V1, call: c"sbrk",
-    setup: |run| setup_break(run, bodies::tm_syscall_sbrk), before: before_break,
+    setup: setup_sbrk, before: before_break,
     finish: finish_sbrk);
 bench!(syscall_brk, expect: success(abi::TOCK_SUCCESS), call: c"brk",
-    setup: |run| setup_break(run, bodies::tm_syscall_brk), before: before_break,
+    setup: setup_brk, before: before_break,
     finish: finish_break);
 app!(c"syscall", benches_syscall!());

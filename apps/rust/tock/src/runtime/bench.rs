@@ -198,6 +198,11 @@ impl Run {
         self.value[parameter]
     }
 
+    /// Samples that the row takes at most.
+    pub fn samples(&self) -> u32 {
+        self.bench.samples
+    }
+
     /// Operations in a sample.
     pub fn inner(&self) -> u32 {
         self.bench.inner

@@ -150,6 +150,23 @@ macro_rules! heap {
     };
 }
 
+/// Bodies in Rust, each of the name of the one in assembly that it stands in for, and takes what
+/// that takes.
+///
+/// ```ignore
+/// stand_ins! { tm_syscall_sbrk = Body::new(sbrk); } // extern "C" fn sbrk(_nothing: u32) -> Words
+/// ```
+#[macro_export]
+macro_rules! stand_ins {
+    ($($name:ident = $body:expr;)*) => { $(
+        #[allow(non_upper_case_globals, unsafe_code)]
+        pub const $name: $crate::runtime::Asm = {
+            // SAFETY: hooks give to a body of this name what the one in assembly takes.
+            unsafe { $body.stand_in() }
+        };
+    )* };
+}
+
 /// The bodies in assembly of these names, as constants of the module `bodies`.
 #[macro_export]
 macro_rules! bodies {

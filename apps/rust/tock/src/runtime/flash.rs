@@ -3,7 +3,7 @@
 //! The tables in flash that the bodies of asm/flash.S read.
 
 /// A word of a chain: the address of the next one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Place(*const Place);
 
@@ -12,17 +12,24 @@ unsafe impl Sync for Place {}
 
 unsafe extern "C" {
     static tm_flash_table: u32;
+    static tm_flash_table_end: u32;
     static tm_flash_within: Place;
     static tm_flash_next: Place;
     static tm_flash_far: Place;
+    static tm_flash_chains_end: Place;
 }
 
 impl Place {
-    /// The one that it leads to. Chains end in a circle, or behind as many places as the catalogue has
-    /// loads in a sample: nobody goes further.
+    /// The one that it leads to.
+    ///
+    /// # Panics
+    ///
+    /// Behind the end of a chain that has one.
     #[must_use]
     pub fn follow(self) -> Self {
-        // SAFETY: it is in one of the tables below, each word of which is a place.
+        let chains = &raw const tm_flash_within..&raw const tm_flash_chains_end;
+        assert!(chains.contains(&self.0), "the chain ends here");
+        // SAFETY: between these two labels there are chains, or zeros.
         unsafe { *self.0 }
     }
 
@@ -51,9 +58,10 @@ pub fn far() -> Place {
     Place(&raw const tm_flash_far)
 }
 
-/// The table of so many words between 0 and 63: as the catalogue has for flash.read_seq.
+/// The table of words between 0 and 63.
 #[must_use]
-pub fn table<const WORDS: usize>() -> &'static [u32; WORDS] {
-    // SAFETY: assembly makes it as long as the catalogue says, which callers pass.
-    unsafe { &*(&raw const tm_flash_table).cast() }
+pub fn table() -> &'static [u32] {
+    let (start, end) = (&raw const tm_flash_table, &raw const tm_flash_table_end);
+    // SAFETY: between these two labels there are words, which nobody changes.
+    unsafe { core::slice::from_raw_parts(start, end.offset_from_unsigned(start)) }
 }

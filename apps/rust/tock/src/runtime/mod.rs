@@ -11,7 +11,8 @@ mod span;
 mod stage;
 mod text;
 
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use crate::syscalls::subscribe_function;
 use crate::{ErrorCode, Kernel, Register, UpcallFunction};
@@ -39,6 +40,7 @@ pub struct Link {
 unsafe extern "C" {
     static tm_link: Link;
     fn tm_panic(file: *const u8, length: u32, line: u32) -> !;
+    safe fn tm_behind_samples(samples: u32, words: u32) -> *const AtomicU32;
     safe fn tm_mark_arm();
     safe fn tm_fault();
     safe fn tm_restart();
@@ -61,6 +63,17 @@ pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { tm_panic(file.as_ptr(), file.len() as u32, line) }
 }
 
+/// Words of the memory for samples that a run of so many does not take, for an app that is short of RAM:
+/// there are `WORDS` of them, or none.
+#[must_use]
+pub fn behind_samples<const WORDS: usize>(run: &Run) -> Option<&'static [AtomicU32; WORDS]> {
+    let words = tm_behind_samples(run.samples(), WORDS as u32);
+    // SAFETY: there are as many words behind the samples of this row, which are there for ever. The
+    // harness writes those of a row with more samples, if at all, as words between two calls of the
+    // app's; an atomic may change at any time.
+    unsafe { words.cast::<[AtomicU32; WORDS]>().as_ref() }
+}
+
 /// A sample by the simulator's clock begins here.
 #[inline]
 pub fn arm() {
@@ -80,6 +93,26 @@ pub fn restart() {
     tm_restart();
 }
 
+/// Memory for a [`Buffer`]: nobody but the body that is given one reaches it.
+#[derive(Debug)]
+pub struct Bytes<const MOST: usize>(UnsafeCell<[u8; MOST]>);
+
+// SAFETY: an app has one thread, and its bodies run one at a time.
+unsafe impl<const MOST: usize> Sync for Bytes<MOST> {}
+
+impl<const MOST: usize> Bytes<MOST> {
+    /// Zeros.
+    #[allow(clippy::new_without_default)] // it is for statics
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new([0; MOST]))
+    }
+
+    /// Where they are.
+    pub fn address(&self) -> usize {
+        self.0.get().expose_provenance()
+    }
+}
+
 /// A buffer as the bodies in assembly are given one: `struct tm_allow`.
 #[repr(C)]
 #[derive(Debug)]
@@ -93,16 +126,32 @@ impl Buffer {
     #[allow(clippy::new_without_default)] // it is for statics
     pub const fn new() -> Self {
         Self {
-            address: AtomicUsize::new(0),
+            address: AtomicUsize::new(1), // a slice, even of nothing, is nowhere at 0
             length: AtomicU32::new(0),
         }
     }
 
-    /// This one: a driver may write it.
-    pub fn set(&self, memory: &'static [AtomicU8]) {
-        self.address
-            .store(memory.as_ptr().expose_provenance(), Relaxed);
-        self.length.store(memory.len() as u32, Relaxed);
+    /// The first so many bytes of these, or all if there are no more.
+    pub fn set<const MOST: usize>(&self, memory: &'static Bytes<MOST>, length: u32) {
+        self.address.store(memory.address(), Relaxed);
+        self.length.store(length.min(MOST as u32), Relaxed);
+    }
+}
+
+/// A buffer as the sampler gives it to a body in Rust: [`Body::given`].
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Given<'body>(&'body Buffer);
+
+impl Given<'_> {
+    /// Its memory, which is the body's alone as long as it runs.
+    #[inline(always)]
+    pub fn bytes(&mut self) -> &mut [u8] {
+        let start = core::ptr::with_exposed_provenance_mut(self.0.address.load(Relaxed));
+        let length = self.0.length.load(Relaxed) as usize;
+        // SAFETY: there are none yet, or `set` took them from a `Bytes`, where nobody else reaches
+        // them: the sampler alone makes a `Given`, which does not outlive the body that it calls.
+        unsafe { core::slice::from_raw_parts_mut(start, length) }
     }
 }
 

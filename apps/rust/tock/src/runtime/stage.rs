@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU8, AtomicU32};
 
 use super::bench::{Outcome, Run};
-use super::{Buffer, Write};
+use super::{Buffer, Given, Write};
 
 type RawBody = unsafe extern "C" fn(*mut ()) -> u32;
 
@@ -48,6 +48,10 @@ pub struct Asm(RawBody);
 
 unsafe extern "C" {
     fn tm_body_empty(word: *mut ()) -> u32;
+    fn tm_nops_2_end(word: *mut ()) -> u32;
+    fn tm_nops_4_end(word: *mut ()) -> u32;
+    static tm_nops_2: u8;
+    static tm_nops_4: u8;
 }
 
 impl Asm {
@@ -62,16 +66,25 @@ impl Asm {
         Self(body)
     }
 
-    /// The same body, entered so many bytes earlier.
+    /// A run of NOPs of `width` bytes, 2 or 4, entered so many bytes before its end (asm/nops.S).
     ///
-    /// Only the runs of NOPs of asm/nops.S may be entered elsewhere than where they begin; nothing but
-    /// the group icache has a use for it.
+    /// # Panics
+    ///
+    /// If it is not as long, or a NOP does not begin there.
     #[must_use]
-    pub fn entered_before(self, bytes: u32) -> Self {
-        let address = (self.0 as usize).wrapping_sub(bytes as usize);
-        // SAFETY: an address of code is a function's pointer here, and before the end of a run there
-        // are as many bytes of NOPs as the catalogue's largest size, which is what callers pass.
-        Self(unsafe { core::mem::transmute::<usize, RawBody>(address) })
+    pub fn nops(width: u32, bytes: u32) -> Self {
+        let (start, end): (*const u8, RawBody) = if width == 2 {
+            (&raw const tm_nops_2, tm_nops_2_end)
+        } else {
+            (&raw const tm_nops_4, tm_nops_4_end)
+        };
+        let at = (end as *const u8).wrapping_sub(bytes as usize);
+        assert!(
+            at >= start && bytes.is_multiple_of(width),
+            "no NOP of the run begins there"
+        );
+        // SAFETY: from there on it is NOPs, and the end, which returns what it is given.
+        Self(unsafe { core::mem::transmute::<*const u8, RawBody>(at) })
     }
 }
 
@@ -92,6 +105,26 @@ impl<A: Argument> Body<A> {
         // which the sampler keeps, too; nothing else of the two types differs.
         let raw = unsafe { core::mem::transmute::<extern "C" fn(A) -> R, RawBody>(body) };
         Self(raw, core::marker::PhantomData)
+    }
+}
+
+impl Body<&'static Buffer> {
+    /// A body that has the buffer's memory to itself.
+    pub const fn given<R: Return>(body: extern "C" fn(Given<'_>) -> R) -> Self {
+        // SAFETY: a Given is a reference to the buffer; for R see `new`.
+        let raw = unsafe { core::mem::transmute::<extern "C" fn(Given<'_>) -> R, RawBody>(body) };
+        Self(raw, core::marker::PhantomData)
+    }
+}
+
+impl<A> Body<A> {
+    /// In the place of one in assembly.
+    ///
+    /// # Safety
+    ///
+    /// It is given an `A`: what is an [`Asm`] may be measured with anything.
+    pub const unsafe fn stand_in(self) -> Asm {
+        Asm(self.0)
     }
 }
 

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Builds the Rust apps with their measured calls by a library: `CALLS=tock`, `LIBTOCK_RS=DIR`.
+
+The libtock-rs here is a stand-in of ours with the same items, on top of the crate tock, so that the
+build is tested where there is none. Needs what `make build` makes.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.result.model import Result
+
+PACKAGE = """
+[package]
+name = "{name}"
+version = "0.1.0"
+edition = "2021"
+[dependencies]
+tock = {{ path = "{root}/apps/rust/tock", package = "tockmark-tock" }}
+{more}
+[workspace]
+"""
+
+PLATFORM = """
+#![no_std]
+use core::cell::Cell;
+use core::marker::PhantomData;
+pub use tock::{share, AllowRo, AllowRw, CommandReturn, ErrorCode, Subscribe, YieldNoWaitReturn};
+use share::Handle;
+
+pub mod subscribe {
+    pub struct AnyId;
+    pub struct OneId<const DRIVER: u32, const NUMBER: u32>;
+}
+pub struct DefaultConfig;
+pub trait Upcall<Ids> {
+    fn upcall(&self, first: u32, second: u32, third: u32);
+}
+impl Upcall<subscribe::AnyId> for Cell<bool> {
+    fn upcall(&self, _: u32, _: u32, _: u32) {
+        self.set(true);
+    }
+}
+#[repr(transparent)]
+struct Called<U, Ids>(U, PhantomData<Ids>);
+impl<U: Upcall<Ids>, Ids> tock::Upcall for Called<U, Ids> {
+    fn upcall(&self, first: u32, second: u32, third: u32) {
+        self.0.upcall(first, second, third);
+    }
+}
+pub trait Syscalls: tock::Syscalls {
+    fn command(driver: u32, number: u32, first: u32, second: u32) -> CommandReturn {
+        <Self as tock::Syscalls>::command(driver, number, first, second)
+    }
+    fn yield_wait() {
+        <Self as tock::Syscalls>::yield_wait()
+    }
+    fn yield_no_wait() -> YieldNoWaitReturn {
+        <Self as tock::Syscalls>::yield_no_wait()
+    }
+    fn subscribe<'share, Ids: 'share, U: Upcall<Ids>, Config, const D: u32, const N: u32>(
+        handle: Handle<'_, Subscribe<'share, Self, D, N>>,
+        upcall: &'share U,
+    ) -> Result<(), ErrorCode> {
+        let called = unsafe { &*(upcall as *const U).cast::<Called<U, Ids>>() };
+        <Self as tock::Syscalls>::subscribe(handle, called)
+    }
+    fn allow_rw<'share, Config, const D: u32, const N: u32>(
+        handle: Handle<'_, AllowRw<'share, Self, D, N>>,
+        buffer: &'share mut [u8],
+    ) -> Result<(), ErrorCode> {
+        <Self as tock::Syscalls>::allow_rw(handle, buffer)
+    }
+    fn allow_ro<'share, Config, const D: u32, const N: u32>(
+        handle: Handle<'_, AllowRo<'share, Self, D, N>>,
+        buffer: &'share [u8],
+    ) -> Result<(), ErrorCode> {
+        <Self as tock::Syscalls>::allow_ro(handle, buffer)
+    }
+    fn memop_increment_brk(bytes: u32) -> Result<*const u8, ErrorCode> {
+        <Self as tock::Syscalls>::memop_increment_brk(bytes).map(|was| was.cast_const())
+    }
+}
+impl<S: tock::Syscalls> Syscalls for S {}
+"""
+
+# The start-up code, which stands for what of a library is not to be linked.
+RUNTIME = """
+#![no_std]
+pub use tock::Kernel as TockSyscalls;
+core::arch::global_asm!(
+    ".section .start, \\"ax\\"\\n.globl start\\nstart: j rust_start\\n.previous"
+);
+#[no_mangle]
+extern "C" fn rust_start() -> ! {
+    extern "Rust" {
+        fn libtock_unsafe_main() -> !;
+    }
+    unsafe { libtock_unsafe_main() }
+}
+"""
+
+ROWS = "syscall,upcall,console,irq.upcall,ctx,ipc.share"
+# Instructions that a library may add to a sample at most, by version: a frame, what it checks of
+# the two words of version 2 or the one of version 1, and the result made of them: libtock-rs.md.
+MOST = {1: 10, 2: 14}
+AS_IT_COMES = ("syscall.command", "syscall.by_")  # on version 1 a counter is not looked at
+SKIPPED = {
+    "syscall.memop": "libtock-rs has no memop that asks for the start of the flash",
+    "syscall.brk": "libtock-rs has no safe brk",
+    "upcall.yield_wait_for": "libtock-rs has no yield-wait-for",
+    "ctx.ring": "libtock-rs has no IPC",
+    "ipc.share": "libtock-rs has no IPC",
+}
+
+
+def make(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-s", "-f", "apps/rust/build.mk", f"OUT={root / 'apps'}", *arguments]
+    # Without what an outer make would tell this one, which then talks of its job server.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        command, cwd=paths.ROOT, env=own, capture_output=True, text=True, check=False
+    )
+
+
+def built(root: Path, *arguments: str) -> None:
+    done = make(root, *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def run(apps: Path, abi: int, out: Path, only: str = ROWS) -> Result:
+    command = [sys.executable, "-m", "tockmark", "run", "--abi", str(abi), "--apps", str(apps)]
+    more = ["--only", only, "--icache", "off", "-o", str(out)]
+    done = subprocess.run([*command, *more], cwd=paths.ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    result = file.load(out)
+    assert not result.incomplete
+    return result
+
+
+def counted(result: Result) -> dict[str, float]:
+    """Instructions of a sample by row, without what measures nothing of a call."""
+    return {
+        row.label: row.instructions
+        for row in result.rows
+        if row.instructions is not None and not (row.is_overhead or row.is_control)
+    }
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> object:
+    """The version, and the results by assembly and by the crate tock."""
+    abi = request.param
+    root = tmp_path_factory.mktemp(f"calls{abi}")
+    built(root, f"ABI={abi}")
+    built(root, f"ABI={abi}", "CALLS=tock")
+    rows = "syscall,upcall,console"
+    raw = run(root / "apps", abi, root / "raw.json", rows)
+    return abi, raw, run(root / "apps-tock", abi, root / "tock.json", rows)
+
+
+def test_the_crates_part_of_a_call_is_counted(pair: tuple[int, Result, Result]) -> None:
+    abi, raw, tock = pair
+    before, after = counted(raw), counted(tock)
+    assert before.keys() == after.keys()
+    assert len(before) > 15
+    for label, own in before.items():
+        if abi == 1 and label.startswith(AS_IT_COMES) and "absent" not in label:
+            assert after[label] == own, label
+        else:
+            assert 0 < after[label] - own <= MOST[abi], label
+
+
+def test_the_apps_say_whose_the_calls_are(pair: tuple[int, Result, Result]) -> None:
+    _, raw, tock = pair
+    assert not raw.provenance.said("cc")[0].endswith(" tock")
+    assert tock.provenance.said("cc")[0].endswith(" tock")
+
+
+def stand_in(root: Path) -> Path:
+    """The folder of a libtock-rs of ours."""
+    more = {"platform": "", "runtime": 'libtock_platform = { path = "../platform" }'}
+    for name, source in (("platform", PLATFORM), ("runtime", RUNTIME)):
+        (root / name / "src").mkdir(parents=True)
+        package = PACKAGE.format(name=f"libtock_{name}", root=paths.ROOT, more=more[name])
+        (root / name / "Cargo.toml").write_text(package)
+        (root / name / "src" / "lib.rs").write_text(source)
+    return root
+
+
+def test_the_apps_run_by_a_libtock_rs(tmp_path: Path) -> None:
+    built(tmp_path, f"LIBTOCK_RS={stand_in(tmp_path / 'libtock-rs')}")
+    built(tmp_path)
+    result = run(tmp_path / "apps-libtock", 2, tmp_path / "library.json")
+    assert result.provenance.said("cc")[0].endswith(" libtock-rs")
+    assert {gone.id: gone.why for gone in result.skipped} == SKIPPED
+    raw = run(tmp_path / "apps", 2, tmp_path / "raw.json", "syscall,upcall,console")
+    before, after = counted(raw), counted(result)
+    assert before.keys() - after.keys() == SKIPPED.keys() - {"ctx.ring", "ipc.share"}
+    for label, own in after.items():
+        assert 0 < own - before[label] <= MOST[2], label
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("LIBTOCK_RS=/nowhere",), "/nowhere is no libtock-rs, which has platform/ and runtime/"),
+        (("CALLS=c",), "there are no calls by 'c'; use CALLS=tock, or LIBTOCK_RS=DIR"),
+        (("CALLS=tock", "LIBTOCK_RS=/nowhere"), "by tock or by libtock-rs"),
+    ],
+)
+def test_a_build_that_cannot_be_says_so(
+    tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    done = make(tmp_path, *arguments)
+    assert done.returncode != 0
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
