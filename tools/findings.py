@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md from its template and the committed results: `make findings`.
+"""Makes docs/findings.md and docs/c-and-rust.md from their templates and the committed results:
+`make findings`.
 
-The template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
-file or a profile under results/. With --check nothing is written, and the exit code is 1 if the
-page is not what the results say.
+A template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
+file or a profile under results/. With --check nothing is written, and the exit code is 1 if a page
+is not what the results say.
 """
 
 import sys
+from dataclasses import dataclass
 
 import jinja2
 
@@ -16,20 +18,33 @@ from tockmark.result import file as results
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import label
+from tockmark.suite.catalogue import OF_BOOT, Lang, label
 
-TEMPLATE, PAGE = ROOT / "docs" / "findings.md.j2", ROOT / "docs" / "findings.md"
+DOCS = ROOT / "docs"
+PAGES = ("findings.md", "c-and-rust.md")  # in docs/, as their templates are
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bytes of an app: code, constants and initial data in flash; RAM with stack and heap."""
+
+    flash: int
+    ram: int
 
 
 class Run:
-    """A result file, by row."""
+    """A result file, by row, in one language of the apps: the one that leads if none is given."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lang: Lang | None = None) -> None:
         self.name = name
+        self.lang: Lang = lang or "c"
         self.result = results.load(RESULTS / f"{name}.json")
         self.kernel = self.result.provenance.kernel
         self.board = self.result.provenance.board
-        self.rows = {(row.icache, row.label): row for row in self.result.leading.table.values()}
+        table = (self.result if lang else self.result.leading).table
+        self.rows = {
+            (row.icache, row.label): row for row in table.values() if lang in (None, row.lang)
+        }
 
     def row(self, name: str, icache: bool = True) -> Row | None:
         return self.rows.get((icache, name))
@@ -58,6 +73,26 @@ class Run:
         """What a heading must say of the kernel beside its name."""
         return f"opt-level {self.kernel.opt_level or 'unknown'}"
 
+    @property
+    def compiler(self) -> str:
+        """What its apps say of it, and of what shapes the code."""
+        (said,) = {app.said["cc"] for app in self.result.provenance.apps if app.lang == self.lang}
+        return said
+
+    def sizes(self) -> dict[str, Size]:
+        """Of each app, by name; of several processes of one app, the first."""
+        slots = [
+            slot
+            for boot in self.result.provenance.boots
+            for slot in boot.slots
+            if boot.lang == self.lang
+        ]
+        return {
+            slot.name: Size(slot.flash_length or 0, slot.ram_length)
+            for slot in slots
+            if not slot.name[-1].isdigit()
+        }
+
     def skipped(self) -> list[tuple[str, str]]:
         """What was not measured, and why, each once."""
         return list(dict.fromkeys((gone.id, gone.why or "") for gone in self.result.skipped))
@@ -68,12 +103,25 @@ class Findings:
 
     def __init__(self) -> None:
         self.catalogue = catalogues.load()
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[tuple[str, Lang | None], Run] = {}
 
-    def run(self, name: str) -> Run:
-        if name not in self.runs:
-            self.runs[name] = Run(name)
-        return self.runs[name]
+    def run(self, name: str, lang: Lang | None = None) -> Run:
+        if (name, lang) not in self.runs:
+            self.runs[name, lang] = Run(name, lang)
+        return self.runs[name, lang]
+
+    def compiled(self, *sizes: int) -> list[str]:
+        """The rows whose body a compiler makes; of a sweep of the memory only these sizes."""
+        ids = [
+            one.id
+            for one in self.catalogue.benchmarks.values()
+            if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
+        ]
+        return [
+            label(id_, params)
+            for id_, params in self.catalogue.rows(ids)
+            if params.get("size", sizes[0]) in sizes
+        ]
 
     def table(self, columns: dict[str, str], groups: list[str], icache: bool = True) -> str:
         """Net cycles of one operation; `columns` has a heading for each run. From the second run
@@ -129,25 +177,28 @@ def share(part: float, whole: float) -> str:
     return text.percent(part / whole, digits=0)
 
 
-def render() -> str:
-    """The whole page."""
+def render(page: str) -> str:
+    """A whole page of docs/."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    template = environment.from_string((DOCS / f"{page}.j2").read_text(encoding="utf-8"))
     made = template.render(f=Findings(), number=number, times=times, share=share)
     return made.rstrip() + "\n"
 
 
 def main() -> int:
-    made = render()
-    fresh = PAGE.exists() and PAGE.read_text(encoding="utf-8") == made
-    if "--check" in sys.argv:
-        if not fresh:
-            print(f"{PAGE.relative_to(ROOT)}: not what the results say; run `make findings`")
-        return 0 if fresh else 1
-    PAGE.write_text(made, encoding="utf-8")
-    return 0
+    stale = False
+    for name in PAGES:
+        page, made = DOCS / name, render(name)
+        if page.exists() and page.read_text(encoding="utf-8") == made:
+            continue
+        stale = True
+        if "--check" in sys.argv:
+            print(f"{page.relative_to(ROOT)}: not what the results say; run `make findings`")
+        else:
+            page.write_text(made, encoding="utf-8")
+    return 1 if stale and "--check" in sys.argv else 0
 
 
 if __name__ == "__main__":
