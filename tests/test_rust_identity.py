@@ -2,8 +2,8 @@
 """What is measured in assembly costs the same whether C or Rust calls it, on both versions of the
 interface and on both machines: Rust brings nothing into a sample that is not its own.
 
-Takes what the committed runs have, and simulates the rest. Needs what `make build` makes; builds
-the Nexys Video simulator and its kernels if they are not there.
+Needs what `make build` makes; builds the Nexys Video simulator and its kernels if they are not
+there.
 """
 
 import subprocess
@@ -21,11 +21,6 @@ from tockmark.suite.catalogue import LANGS, Lang, label, load
 TOCKMARK = [sys.executable, "-m", "tockmark", "run"]
 KNOWN = load()
 IN_ASSEMBLY = [one for one in KNOWN.benchmarks.values() if one.bodies]
-COMMITTED = {
-    ("cw310", 2): "baseline-cw310",
-    ("cw310", 1): "baseline-v1-cw310",
-    ("nexysvideo", 1): "baseline-v1-nexysvideo",
-}
 # The UART is behind a crossbar with a quarter of the core's clock: what a write takes depends on
 # where in a period it begins, and that on all that was before it, in C alone, too.
 PERIOD = 4
@@ -52,20 +47,13 @@ def has(result: Result, lang: Lang, icache: bool) -> dict[str, Row]:
 def measured(folder: Path, machine: str, abi: int, icache: bool) -> dict[Lang, dict[str, Row]]:
     """The rows of each language, by label."""
     wanted = labels(icache, abi)
-    name = COMMITTED.get((machine, abi))
-    committed = file.load(paths.RESULTS / f"{name}.json") if name else None
-    found: dict[Lang, dict[str, Row]] = {}
-    if committed is not None:
-        found = {lang: has(committed, lang, icache) for lang in LANGS}
-    left = [lang for lang in LANGS if not wanted <= found.get(lang, {}).keys()]
-    if left:
-        path = folder / f"{machine}-{abi}-{icache}.json"
-        only = ",".join(dict.fromkeys(name.partition(" ")[0] for name in wanted))
-        how = ["--icache", "on", "--samples", "12"] if icache else ["--icache", "off"]
-        where = ["--machine", machine, "--abi", str(abi), "--lang", ",".join(left)]
-        command = [*TOCKMARK, *where, *how, "--only", only, "-o", str(path)]
-        subprocess.run(command, cwd=paths.ROOT, check=True, capture_output=True)
-        found |= {lang: has(file.load(path), lang, icache) for lang in left}
+    path = folder / "both.json"
+    only = ",".join(dict.fromkeys(name.partition(" ")[0] for name in wanted))
+    how = ["--icache", "on", "--samples", "12"] if icache else ["--icache", "off"]
+    where = ["--machine", machine, "--abi", str(abi), "--lang", ",".join(LANGS)]
+    command = [*TOCKMARK, *where, *how, "--only", only, "-o", str(path)]
+    subprocess.run(command, cwd=paths.ROOT, check=True, capture_output=True)
+    found = {lang: has(file.load(path), lang, icache) for lang in LANGS}
     return {lang: {name: rows[name] for name in wanted} for lang, rows in found.items()}
 
 

@@ -9,6 +9,7 @@ use std::{env, fs};
 
 fn main() {
     // A manifest that stands elsewhere says where the apps are.
+    println!("cargo:rerun-if-env-changed=TM_APPS");
     let apps = env::var("TM_APPS").unwrap_or_else(|_| "../..".into());
     let apps = Path::new(&apps);
     let out = env::var("OUT_DIR").expect("cargo says where");
