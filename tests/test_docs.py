@@ -21,12 +21,8 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 BUILT = ("build", ".venv", ".tools")
-<<<<<<< HEAD
 # Whose paths have this before them.
 UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")
-=======
-UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")  # whose paths begin so
->>>>>>> w-docs
 READERS = ("~", "path")  # stand for the reader's own: ~/tock, path/to/kernel.elf
 PATH = re.compile(r"(?<![\w./$~…-])[\w.~-]+/[\w./*<>{},…-]*")
 NAME = re.compile(r"`([\w-]+\.(?:c|cc|h|S|sv|vlt|ld|rs|py|sh|toml|mk|j2|md))`")
