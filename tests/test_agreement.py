@@ -18,7 +18,7 @@ SHARE, COUNT = 0.005, 1  # of a sample; whichever is more
 
 
 def result(name: str) -> Result:
-    return file.load(RESULTS / f"{name}.json")
+    return file.load(RESULTS / f"{name}.json").of_lang("c")
 
 
 def over_passes(one: Result) -> dict[Key, float]:

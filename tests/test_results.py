@@ -21,7 +21,7 @@ JSON = committed(".json")
 FILES = [path for path in JSON if path.parent == RESULTS and path.stem != "validation"]
 LINKS = [path for path in JSON if path.parent == RESULTS / "links"]  # without logs: too long
 CALLS = [path for path in JSON if path.parent == RESULTS / "rust"]  # likewise
-MOST_LINES = 1_000
+MOST_LINES = 1_500
 MOST_BYTES = 7_500_000
 
 

@@ -49,6 +49,11 @@ class Run:
     def row(self, name: str, icache: bool = True) -> Row | None:
         return self.rows.get((icache, name))
 
+    @property
+    def cycles(self) -> str:
+        """What all boots with apps in this language took, in millions of cycles."""
+        return f"{self.result.of_lang(self.lang).provenance.cycles / 1e6:.0f}"
+
     def net(self, name: str, icache: bool = True) -> str:
         """Net cycles of one sample; time.read as measured."""
         row = self.row(name, icache)

@@ -24,7 +24,8 @@ COMMITTED = ["baseline-cw310", "tock-2.2-cw310", "tock-master-cw310"]
 
 @pytest.fixture(scope="module")
 def named() -> list[tuple[str, Result]]:
-    return [(f"{name}.json", file.load(paths.RESULTS / f"{name}.json")) for name in COMMITTED]
+    found = [(f"{name}.json", file.load(paths.RESULTS / f"{name}.json")) for name in COMMITTED]
+    return [(name, result.of_lang("c")) for name, result in found]
 
 
 def cells(text: str, words: str) -> list[str]:
