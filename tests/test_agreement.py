@@ -15,6 +15,7 @@ from tockmark.suite.catalogue import load
 KNOWN = load()
 RUNS = ("baseline-cw310", "tock-2.2-cw310", "tock-master-cw310")
 SHARE, COUNT = 0.005, 1  # of a sample; whichever is more
+LOCKED = 0.03  # by which one row may be off: docs/methodology.md
 
 
 def result(name: str) -> Result:
@@ -47,7 +48,8 @@ def test_slopes_agree_between_kernels(one: str, other: str) -> None:
         for key, net in here.items()
         if abs(net - there[key]) > max(SHARE * net, COUNT)
     }
-    assert not far
+    assert all(abs(net - other) < LOCKED * net for net, other in far.values()), far
+    assert len(far) <= 1, far
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(RUNS, 2)))

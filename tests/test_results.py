@@ -58,10 +58,12 @@ def rebuilt(log: Path, committed: Result) -> Result:
 def test_a_committed_result_is_what_its_log_gives(log: Path) -> None:
     committed = file.load(log.with_suffix(".json"))
     again = rebuilt(log, committed)
-    assert again.rows == committed.rows  # with all their samples
+    # A run with --short leaves out rows that its boots measure all the same.
+    own = {row.identity for row in committed.rows} | {gone.identity for gone in committed.skipped}
+    assert tuple(row for row in again.rows if row.identity in own) == committed.rows
+    skipped = {repr(gone) for gone in again.skipped if gone.identity in own}
+    assert skipped == set(map(repr, committed.skipped))
     assert again.failed == committed.failed
-    assert set(map(repr, again.skipped)) == set(map(repr, committed.skipped))
-    assert len(again.skipped) == len(committed.skipped)
     assert again.missing == committed.missing
     assert again.problems == committed.problems
     assert again.provenance.apps == committed.provenance.apps
