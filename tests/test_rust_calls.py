@@ -136,6 +136,7 @@ def built(root: Path, *arguments: str) -> None:
 
 def run(apps: Path, abi: int, out: Path, only: str = ROWS) -> Result:
     command = [sys.executable, "-m", "tockmark", "run", "--abi", str(abi), "--apps", str(apps)]
+    command += ["--lang", "rust"]
     more = ["--only", only, "--icache", "off", "-o", str(out)]
     done = subprocess.run([*command, *more], cwd=paths.ROOT, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr

@@ -57,7 +57,10 @@ def build(
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}
-    problems = [showable(str(problem)) for problem in (*notes, *measured.problems)]
+    said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
+    strange = sorted(said - {one.lang for one in boots})
+    problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
+    problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board.clock_hz):
             if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):

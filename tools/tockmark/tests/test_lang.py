@@ -131,6 +131,13 @@ def test_each_language_is_asked_for_what_its_boots_should_give(catalogue: Catalo
     assert len(result.missing) == len(result.rows) == 6
 
 
+def test_apps_in_another_language_than_was_asked_for_are_named(catalogue: Catalogue) -> None:
+    """As with --apps and the folder of the others."""
+    result = built(lines("rust"), catalogue, "c")
+    assert result.problems[0] == "the apps are in rust: give --lang rust"
+    assert not built(lines("rust"), catalogue, "rust").problems
+
+
 def test_what_one_language_skips_the_other_may_have(catalogue: Catalogue) -> None:
     skipped = ("data cycles 4000", "data instret 2103")
     log = [*lines("c"), *lines("rust", skipped, skip=("bench loop.empty",))]
