@@ -84,7 +84,7 @@ def test_apps_of_another_language_than_asked_for_are_found_out(options: run.Opti
     said = dataclasses.replace(suite, apps=dataclasses.replace(suite.apps, lang="rust"))
     result, _ = ran(dataclasses.replace(options, suites=(said,)))
     told = "time: its begin says lang=c, but the mark of its boot lang=rust"
-    assert result.incomplete[0] == told
+    assert result.incomplete[:2] == ("the apps are in c: give --lang c", told)
     assert result.langs == ["c"]
     assert {gone.lang for gone in result.missing} == {"rust"}
 
