@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Kernel segments to flash, and kernels that are none."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
@@ -77,7 +77,7 @@ def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None
     first = told()
     others = [
         told(kernel=kernel((0, b"K"))),
-        told(room=replace(room, ram_end=room.ram_end - 4)),
+        told(room=msgspec.structs.replace(room, ram_end=room.ram_end - 4)),
         told(boot=Boot("one", "a", ("a", "b", "b"), ("a.x",))),
         told(apps=Apps(tmp_path, 1)),
         told(apps=Apps(tmp_path, 2, "rust")),
