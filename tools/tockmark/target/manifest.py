@@ -9,7 +9,7 @@ edf5e35f5d): the fields and what they mean are declared in
 
 - the *test ROM* of FPGA bitstreams reads `address_translation` and `entry_point`, and jumps;
 - the *ROM* of the product checks all of it and a signature, which nobody can make here: what
-  `manifest` gives is unsigned, and only the test ROM enters it.
+  `boot_manifest` gives is unsigned, and only the test ROM enters it.
 """
 
 import struct
@@ -69,7 +69,7 @@ class Manifest:
         return struct.pack(f"<{len(words)}I", *words)
 
 
-def manifest(segments: Iterable[tuple[int, bytes]], entry: int, base: int) -> bytes:
+def boot_manifest(segments: Iterable[tuple[int, bytes]], entry: int, base: int) -> bytes:
     """The manifest of a kernel of these segments (address, content) in the flash that begins at
     `base`, entered at `entry`.
 

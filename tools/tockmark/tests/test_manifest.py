@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
-from tockmark.target.manifest import LONGEST, SIZE, manifest
+from tockmark.target.manifest import LONGEST, SIZE, boot_manifest
 
 BASE = 0x2000_0000
 # Offset and size in bytes, copied by hand from the assertions and types of manifest.h
@@ -51,7 +51,7 @@ def read(raw: bytes) -> dict[str, int | bytes]:
 
 
 def laid(*segments: tuple[int, bytes], entry: int = BASE + SIZE) -> dict[str, int | bytes]:
-    return read(manifest(segments, entry, BASE))
+    return read(boot_manifest(segments, entry, BASE))
 
 
 def test_the_published_fields_fill_the_manifest() -> None:
@@ -124,11 +124,11 @@ def test_kernels_of_any_shape_get_what_the_rom_takes(
         at += size + gap
     end = segments[-1][0] + sizes[-1]
     entry = segments[0][0] + 4 * (word % -(-sizes[0] // 4))
-    found = read(manifest(segments, entry, base))
+    found = read(boot_manifest(segments, entry, base))
     assert rom_takes(found)
     assert found["entry_point"] == entry - base
     assert 0 <= int(found["length"]) - (end - base) < 4
-    assert manifest(reversed(segments), entry, base) == manifest(segments, entry, base)
+    assert boot_manifest(reversed(segments), entry, base) == boot_manifest(segments, entry, base)
 
 
 def test_the_longest_kernel_and_one_byte_more() -> None:
