@@ -141,7 +141,9 @@ def load(name: str) -> Board:
         raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        settings = dict(data.pop("target", {}))
+        settings = data.pop("target", None)
+        if not isinstance(settings, dict):
+            raise ValueError("it has no table `target`")
         kind = settings.pop("kind", None)
         kinds = sorted(file.stem for file in KINDS.glob("[a-z]*.py"))
         if kind not in kinds:
