@@ -78,20 +78,18 @@ def boot_manifest(segments: Iterable[tuple[int, bytes]], entry: int, base: int) 
     segments = list(segments)
     for start, _ in segments:
         if start < base + SIZE:
-            raise _no_manifest(f"it has a segment at {start:#x}, where the manifest would lie")
+            raise _none(f"it has a segment at {start:#x}", f"link it from {base + SIZE:#x} on")
     end = max((start + len(data) - base for start, data in segments), default=SIZE)
     length = -(-end // 4) * 4  # code ends at a word
     if length > LONGEST:
-        raise _no_manifest(f"it ends {length} bytes into flash, and {LONGEST} is the most")
+        raise _none(f"it ends {length} bytes into flash", f"make it {LONGEST} at most")
     if entry % 4 or not any(start <= entry < start + len(data) for start, data in segments):
-        raise _no_manifest(f"its entry {entry:#x} is no word of its code")
+        raise _none(f"its entry {entry:#x} is no word of its code", "see how it was linked")
     # Constants and initial data lie behind the code; one region has them all.
     return bytes(
         Manifest(signed_region_end=length, length=length, code_end=length, entry_point=entry - base)
     )
 
 
-def _no_manifest(why: str) -> TockmarkError:
-    return TockmarkError(
-        f"this kernel cannot have a boot manifest: {why}", "link it for 0x400 bytes into flash"
-    )
+def _none(why: str, todo: str) -> TockmarkError:
+    return TockmarkError(f"this kernel cannot have a boot manifest: {why}", todo)
