@@ -148,9 +148,9 @@ class Session:
             yield from self.watch.take(line)
             if self.watch.over and self.simulation is None:
                 return
-        if self.watch.other not in (None, self._said):
-            self._said = self.watch.other
-            _say(f"this is the boot {self._said}: load {self.start.boot}")
+            if self.watch.other not in (None, self._said):
+                self._said = self.watch.other
+                _say(f"this is the boot {self._said}: load {self.start.boot}")
 
     @property
     def _patience(self) -> float:
