@@ -22,7 +22,7 @@ from tockmark.paths import RESULTS
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Boot
+from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.select import Selection
 from tockmark.tests.test_serial import HELLO, OTHER, OWN, said, sent
 from tockmark.tests.wire import session
@@ -173,13 +173,15 @@ def numbers(row: Row) -> dict[str, tuple[int, ...]]:
 
 def check(stream: Stream, clean: Result, faulty: Result) -> bool:
     """Hold a result to that of the undamaged stream; whether anything of it is gone."""
-    rows = {row.identity: row for row in clean.rows}
+    rows = {row_key(row.id, row.params): numbers(row) for row in clean.rows}
+    got = {}
     for row in faulty.rows:
-        true = numbers(rows[row.identity])
+        key = row_key(row.id, row.params)
         for name, samples in numbers(row).items():
-            assert samples == true[name], f"{row.label}: {name}"
-    got = {row.identity: numbers(row) for row in faulty.rows}
-    gone = any(got.get(identity) != numbers(row) for identity, row in rows.items())
+            assert samples == rows[key][name], f"{row.label}: {name}"
+        if row.icache is not None:  # else of an unknown setting: compared with nothing
+            got[key] = numbers(row)
+    gone = got != rows
     assert not gone or faulty.incomplete
     assert judge(faulty) == (INCOMPLETE if faulty.incomplete else OK)
     return gone
