@@ -18,6 +18,7 @@ from tockmark.commands.choosing import (
     OptLevel,
     boots_of,
     languages,
+    one_language,
 )
 from tockmark.commands.common import Debug, Only
 from tockmark.errors import INCOMPLETE, TockmarkError
@@ -90,12 +91,10 @@ def image_verb(
     elf = named(elf, kernel_name, opt_level, kernel_manifest)
     order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
     manifest = lay(order, output)
-    for why in dict.fromkeys(one.why for one in manifest.left_out):
-        names = [one.name for one in manifest.left_out if one.why == why]
-        print(
-            f"left out {len(names)} of {len(names) + len(manifest.boots)}: {', '.join(names)}: {why}"
-        )
-    count = len(manifest.boots)
+    count, left = len(manifest.boots), manifest.left_out
+    for why in dict.fromkeys(one.why for one in left):
+        names = [one.name for one in left if one.why == why]
+        print(f"left out {len(names)} of {count + len(left)} boots, {', '.join(names)}: {why}")
     print(f"{count} image{'s' * (count > 1)}, each one flashing: {paths.shown(output)}/")
 
 
@@ -122,7 +121,7 @@ def install_verb(
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
     folder = laid.read(images)
-    found = folder.boot(boot, None if lang is None else languages(lang)[0])
+    found = folder.boot(boot, None if lang is None else one_language(lang))
     if kernel is not None:
         folder.holds(read_kernel(kernel))
     profiled = boards.load(folder.manifest.board)
