@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -67,6 +67,12 @@ class Load(_Part, frozen=True):
         return [str(flash) if word == IMAGE else word for word in self.command]
 
 
+class Boot(_Part, frozen=True):
+    """What the chip's boot ROM asks of a flash image."""
+
+    manifest: Literal["opentitan"] | None = None  # by which it enters: target/manifest.py
+
+
 class Profile(_Part, frozen=True):
     """A profile as it stands in its file, but for its target."""
 
@@ -83,6 +89,7 @@ class Profile(_Part, frozen=True):
     memory: Memory
     slots: Slots  # where apps go when the kernel ELF does not say
     load: Load | None = None  # None: no tool is known, or none is needed
+    boot: Boot = Boot()
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
 
 
