@@ -260,9 +260,7 @@ def _start(job: Job, image: Image, options: Options) -> Start:
     if Ability.MARKS in options.board.target.can:
         watched = marks.options(slot.symbols for slot in image.slots)
     load = partial(load_or_ask, options.board.profile, job.boot.name, image.flash)
-    return Start(
-        job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name, load
-    )
+    return Start(job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name, load)
 
 
 def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:
