@@ -45,7 +45,6 @@ def listen_verb(
     opened = Port(port, baud)
     count = 0
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="latin-1", newline="\n") as log:
             for line in _lines(opened, seconds):
                 log.write(f"{line}\n")

@@ -151,7 +151,7 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
     images = Images(options, folder)
-    shown = display([job.status for job in jobs])
+    shown = display([job.status for job in jobs if not job.status.done])
     pool = ThreadPoolExecutor(options.jobs)
     known = options.catalogue
     # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that

@@ -3,9 +3,11 @@
 no row gets other numbers by it, and what is missing is named.
 
 Streams are of committed logs, and some that say their image; each goes through a pseudo-terminal
-into the serial target. Seeds are fixed: a fault that is found once stays.
+into the serial target. Seeds are fixed: a fault that is found once stays. TOCKMARK_FAULTS asks for
+more of them.
 """
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +31,7 @@ from tockmark.tests.wire import session
 
 LOG = RESULTS / "baseline-cw310.log"
 RECORDED = ("time", "loop", "call")  # boots of it, the cache on
-FAULTS = 240  # damaged streams
+FAULTS = int(os.environ.get("TOCKMARK_FAULTS", "400"))  # damaged streams
 KNOWN = catalogues.load()
 
 
@@ -229,9 +231,6 @@ def test_what_is_not_damaged_comes_through_whole(
 def test_the_check_finds_a_wrong_number() -> None:
     stream = STREAMS[0]
     clean = stream.result(stream.lines)
-    other = made()
-    wrong = other.result([line for line in said() if "data" not in line])
-    assert wrong.incomplete
     changed = next(i for i, line in enumerate(stream.lines) if " data instret" in line)
     line = decode_line(stream.lines[changed])
     assert line is not None
