@@ -77,9 +77,8 @@ class Relay:
     def _pass_on(self) -> None:
         rest = b""
         while select.select([self._source], [], [], 60)[0]:
-            try:
-                data = os.read(self._source, 4096)
-            except OSError:  # the simulator has ended
+            data = os.read(self._source, 4096)
+            if not data:  # the simulator has ended
                 break
             *lines, rest = (rest + data).split(b"\n")
             os.write(self.wire.master, b"".join(map(self._damage, lines)))
