@@ -7,14 +7,14 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
-import json
 import struct
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -22,8 +22,9 @@ from elftools.elf.sections import SymbolTableSection
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.suite.catalogue import Boot, Lang
-from tockmark.target import shuffle
+from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
+from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
@@ -37,7 +38,6 @@ SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 IMAGE_WORD = "tm_link_image"
-BOOT_NAME_BYTES = 24  # of tm_link, a NUL among them; apps/generate.py holds the names to it
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 AR = "riscv64-unknown-elf-ar"
@@ -57,6 +57,12 @@ class Kernel:
     commit: str | None = None  # of its source
     flags: str | None = None
     rustc: str | None = None
+    entry: int = 0  # address of its first instruction
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is the baseline kernel, wherever it was built: no other has the word."""
+        return SLICE_WORD in self.words
 
     @property
     def is_ours(self) -> bool:
@@ -109,7 +115,7 @@ class Image:
 
     flash: Path
     slots: tuple[Slot, ...]
-    id: str  # 8 hexadecimal digits, which the begin record of its app says, too
+    id: str  # 8 hexadecimal digits, which its app says, too: target/identity.py
 
 
 def read_kernel(path: Path) -> Kernel:
@@ -120,6 +126,7 @@ def read_kernel(path: Path) -> Kernel:
             if elf.get_machine_arch() != "RISC-V" or elf.elfclass != 32:
                 raise TockmarkError(f"{paths.shown(path)} is not a 32-bit RISC-V ELF file")
             symbols = _symbols(elf)
+            entry = elf.header["e_entry"]
             comment = elf.get_section_by_name(".comment")
             rustc = rustc_of(comment.data()) if comment is not None else None
             segments = tuple(
@@ -142,7 +149,7 @@ def read_kernel(path: Path) -> Kernel:
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
     name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
     own = opt_level if OPT_LEVELS.fullmatch(opt_level) else None
-    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc)
+    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc, entry=entry)
 
 
 def named(
@@ -186,11 +193,15 @@ def build_image(
         "tm_slots": len(boot.slots),
         "tm_most_samples": 0,  # as many as the catalogue says
         "tm_only": 0,  # all benchmarks
-        **_name_words(boot.name),
+        **identity.name_words(boot.name),
         **shuffle.places(seed),
         **(symbols or {}),
     }
-    words["tm_image"] = _identity(kernel, room, boot, apps, words, seed)
+    path = out / f"{boot.name}.flash"
+    write_flash(kernel, board, path)
+    parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
+    said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
+    words["tm_image"] = identity.of(said, parts)
     flash, ram = room.flash_start, room.ram_start
     slots: list[Slot] = []
     tabs: list[Path] = []
@@ -215,10 +226,8 @@ def build_image(
         slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
-    path = out / f"{boot.name}.flash"
-    write_flash(kernel, board, path)
     tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
-    where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
+    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
     files = ["--flash-file", str(path), *where, *map(str, tabs)]
     _call([*tockloader, *files], f"laying {boot.name} into flash")
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
@@ -228,36 +237,13 @@ def stopping_early(image: Image, board: Board, path: Path) -> Image:
     """The same image, whose apps end a row that repeats: as a file of its own, at `path`, and with
     an id of its own."""
     flash = bytearray(image.flash.read_bytes())
-    number = _first_word(hashlib.sha256(f"{image.id} stopping early".encode()).digest())
+    number = identity.of([image.id, STEADY_STOP_WORD])
     for slot in image.slots:
         for word, value in ((STEADY_STOP_WORD, 1), (IMAGE_WORD, number)):
             if (address := slot.symbols.get(word)) is not None:
                 struct.pack_into("<I", flash, address - board.flash.base, value)
     path.write_bytes(flash)
     return replace(image, flash=path, id=f"{number:08x}")
-
-
-def _identity(
-    kernel: Kernel, room: Slots, boot: Boot, apps: Apps, words: Mapping[str, int], seed: int
-) -> int:
-    """What tells images apart: 32 bits of a SHA-256 over all that decides what is in one."""
-    said = [boot.slots, asdict(room), apps.lang, apps.abi, words, seed]
-    digest = hashlib.sha256(json.dumps(said).encode())
-    for address, data in kernel.segments:
-        digest.update(struct.pack("<II", address, len(data)) + data)
-    for part in dict.fromkeys(part for slot in boot.slots for part in _parts(slot, apps)):
-        digest.update(hashlib.sha256(part.read_bytes()).digest())
-    return _first_word(digest.digest())
-
-
-def _first_word(digest: bytes) -> int:
-    return int.from_bytes(digest[:4], "big")
-
-
-def _name_words(name: str) -> dict[str, int]:
-    """A boot's name as the words of tm_link, with a NUL behind it."""
-    held = name.encode("ascii").ljust(BOOT_NAME_BYTES, b"\0")
-    return {f"tm_boot_{i}": word for i, (word,) in enumerate(struct.iter_unpack("<I", held))}
 
 
 @dataclass(frozen=True)
@@ -295,9 +281,13 @@ def _patched(start: int, data: bytes, address: int, value: int) -> tuple[int, by
 
 
 def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
-    """The kernel's segments as a raw image of the flash, erased bytes between them."""
+    """The kernel's segments as a raw image of the flash, erased bytes between them. The baseline
+    kernel leaves the boot manifest to be laid here; any other kernel is taken as it is."""
+    segments = list(kernel.segments)
+    if board.profile.boot.manifest is not None and kernel.is_baseline:
+        segments.append((board.flash.base, boot_manifest(segments, kernel.entry, board.flash.base)))
     image = bytearray()
-    for address, data in sorted(kernel.segments):
+    for address, data in sorted(segments):
         start = address - board.flash.base
         if start < 0 or start + len(data) > board.flash.size:
             raise TockmarkError(
