@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -21,7 +22,7 @@ from elftools.elf.sections import SymbolTableSection
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.suite.catalogue import Boot, Lang
-from tockmark.target import shuffle
+from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
 from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
@@ -36,6 +37,7 @@ FLASH_ALIGN = (
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
+IMAGE_WORD = "tm_link_image"
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 AR = "riscv64-unknown-elf-ar"
@@ -113,6 +115,7 @@ class Image:
 
     flash: Path
     slots: tuple[Slot, ...]
+    id: str  # 8 hexadecimal digits, which its app says, too: target/identity.py
 
 
 def read_kernel(path: Path) -> Kernel:
@@ -182,6 +185,23 @@ def build_image(
     are words for the apps besides those that all have, `seed` says where their code lies."""
     out.mkdir(parents=True, exist_ok=True)
     room = kernel.slots or board.slots
+    kernel = with_words(kernel, {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us})
+    words = {
+        "tm_apps": 1,  # one of them reports
+        "tm_steady_stop": 0,
+        "tm_scene": boot.scene,
+        "tm_slots": len(boot.slots),
+        "tm_most_samples": 0,  # as many as the catalogue says
+        "tm_only": 0,  # all benchmarks
+        **identity.name_words(boot.name),
+        **shuffle.places(seed),
+        **(symbols or {}),
+    }
+    path = out / f"{boot.name}.flash"
+    write_flash(kernel, board, path)
+    parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
+    said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
+    words["tm_image"] = identity.of(said, parts)
     flash, ram = room.flash_start, room.ram_start
     slots: list[Slot] = []
     tabs: list[Path] = []
@@ -194,15 +214,8 @@ def build_image(
             "tm_flash_length": room.flash_end - start,
             "tm_ram_start": ram,
             "tm_ram_length": room.ram_end - ram - GRANTS - RECORD,
-            "tm_apps": 1,  # one of them reports
-            "tm_steady_stop": 0,
-            "tm_scene": boot.scene,
             "tm_slot": index,
-            "tm_slots": len(boot.slots),
-            "tm_most_samples": 0,  # as many as the catalogue says
-            "tm_only": 0,  # all benchmarks
-            **shuffle.places(seed),
-            **(symbols or {}),
+            **words,
         }
         _link(object_, elf, apps, places, seed)
         with elf.open("rb") as file:
@@ -213,24 +226,24 @@ def build_image(
         slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
-    path = out / f"{boot.name}.flash"
-    words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
-    write_flash(with_words(kernel, words), board, path)
     tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
     where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
     files = ["--flash-file", str(path), *where, *map(str, tabs)]
     _call([*tockloader, *files], f"laying {boot.name} into flash")
-    return Image(path, tuple(slots))
+    return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
 def stopping_early(image: Image, board: Board, path: Path) -> Image:
-    """The same image, whose apps end a row that repeats: as a file of its own, at `path`."""
+    """The same image, whose apps end a row that repeats: as a file of its own, at `path`, and with
+    an id of its own."""
     flash = bytearray(image.flash.read_bytes())
+    number = identity.of([image.id, STEADY_STOP_WORD])
     for slot in image.slots:
-        if (address := slot.symbols.get(STEADY_STOP_WORD)) is not None:
-            struct.pack_into("<I", flash, address - board.flash.base, 1)
+        for word, value in ((STEADY_STOP_WORD, 1), (IMAGE_WORD, number)):
+            if (address := slot.symbols.get(word)) is not None:
+                struct.pack_into("<I", flash, address - board.flash.base, value)
     path.write_bytes(flash)
-    return replace(image, flash=path)
+    return replace(image, flash=path, id=f"{number:08x}")
 
 
 @dataclass(frozen=True)
@@ -287,14 +300,20 @@ def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
     path.write_bytes(image)
 
 
-def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
-    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a"]
-    for part in [*parts, paths.LINKER_SCRIPT]:
+def _parts(app: str, apps: Apps) -> list[Path]:
+    """What an app is linked of: its objects, and how the linker lays them."""
+    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", paths.LINKER_SCRIPT]
+    for part in parts:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
+    return parts
+
+
+def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
+    *parts, script_file = _parts(app, apps)
     defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
     machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
-    script = ["-T", str(paths.LINKER_SCRIPT)]
+    script = ["-T", str(script_file)]
     command = [GCC, *machine, *script, *defsyms, "-o", str(elf)]
     used = _call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
     if seed:
