@@ -18,6 +18,7 @@ from tockmark.commands import (
     patching,
     running,
     showing,
+    tabs,
 )
 from tockmark.commands.common import debugging
 from tockmark.errors import INTERRUPTED, OK, UNUSABLE, TockmarkError
@@ -45,7 +46,7 @@ def top(
         raise typer.Exit(OK)
 
 
-for verbs in (running, laying, files, judging, showing, conformance, patching, checking):
+for verbs in (running, laying, tabs, files, judging, showing, conformance, patching, checking):
     verbs.register(app)
 
 
