@@ -4,6 +4,7 @@
 import json
 import sys
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -16,6 +17,13 @@ from tockmark.suite.select import Selection, select
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
 _debug = False
+
+
+class Switch(StrEnum):
+    """on or off."""
+
+    ON = "on"
+    OFF = "off"
 
 
 def debugging() -> bool:

@@ -5,14 +5,13 @@ import os
 import signal
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tockmark import BASELINE, paths, profile
-from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.commands.common import AsJson, Debug, Only, Switch, judge
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
@@ -27,14 +26,6 @@ from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.image import Apps, build_image, named, read_kernel
 from tockmark.target.shuffle import MOST
-
-
-class Switch(StrEnum):
-    """on or off."""
-
-    ON = "on"
-    OFF = "off"
-
 
 KernelFile = Annotated[
     Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")

@@ -27,11 +27,11 @@ def of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str]:
     What not every result has to say stands there only if it is known."""
     provenance = result.provenance.of_langs(langs)
     kernel, board = provenance.kernel, provenance.board
-    abi = f"version {provenance.abi}" if provenance.abi else ", ".join(provenance.said("abi"))
+    abi = str(provenance.abi or ", ".join(provenance.said("abi")))
     found = {
         "kernel": _hashed(kernel.name or kernel.file, kernel.sha256),
         "opt-level": kernel.opt_level,
-        "ABI": abi,
+        "ABI": f"version {abi}" if abi else "",
         "compiler": ", ".join(provenance.said("cc")),
         "language": ", ".join(provenance.said("lang")),
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
