@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,6 +47,17 @@ Only = Annotated[
         help="Which rows: ids, groups, patterns, kernel or app, separated by commas:"
         " 'syscall,call.args:n=3'."
     ),
+]
+KernelName = Annotated[
+    str | None, typer.Option(help="What to call a kernel that does not say its name.")
+]
+OptLevel = Annotated[
+    str | None,
+    typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
+]
+Manifest = Annotated[
+    Path | None,
+    typer.Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
 

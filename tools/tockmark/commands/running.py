@@ -11,7 +11,16 @@ from typing import Annotated
 import typer
 
 from tockmark import BASELINE, paths, profile
-from tockmark.commands.common import AsJson, Debug, Only, Switch, judge
+from tockmark.commands.common import (
+    AsJson,
+    Debug,
+    KernelName,
+    Manifest,
+    Only,
+    OptLevel,
+    Switch,
+    judge,
+)
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
@@ -29,9 +38,6 @@ from tockmark.target.shuffle import MOST
 
 KernelFile = Annotated[
     Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
-]
-KernelName = Annotated[
-    str | None, typer.Option(help="What to call a kernel that does not say its name.")
 ]
 OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
 BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
@@ -79,16 +85,8 @@ def run_verb(
         ),
     ] = False,
     kernel_name: KernelName = None,
-    opt_level: Annotated[
-        str | None,
-        typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
-    ] = None,
-    kernel_manifest: Annotated[
-        Path | None,
-        typer.Option(
-            help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."
-        ),
-    ] = None,
+    opt_level: OptLevel = None,
+    kernel_manifest: Manifest = None,
     only: Only = None,
     board: BoardName = boards.DEFAULT,
     machine: Annotated[

@@ -21,8 +21,8 @@ from tockmark.result.model import ICACHE, Absent, Key, Result, Row, alike
 from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import LANGS
 
-# What must be the same: else cycles or code are others. The kernel is looked at by itself.
-REFUSED = ("machine", "clock", "ABI", "i-cache", "language")
+# What must be the same, besides the kernel: else cycles or code are others.
+REFUSED = ("machine", "clock", "ABI", "i-cache")
 NO_CLOCK = "the board has no clock that sees interrupts, as the simulator's does"
 
 
@@ -148,7 +148,7 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
         _check(sim, board, name, differ)
     here, there = _in_common(sim, board), _in_common(board, sim)
     pairs, unusable = [], []
-    for key in here.keys() & there.keys():
+    for key in (key for key in here if key in there):
         one, two = alike(here[key], there[key])
         why = _unusable(one, two)
         if why:
@@ -161,10 +161,9 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
         raise TockmarkError(
             f"{name} has no good row that the simulator's has, too", "`tockmark table` shows both"
         )
-    order = {key: place for place, key in enumerate(here)}
     return Agreement(
         machine=bounds.machine,
-        pairs=tuple(sorted(pairs, key=lambda pair: order[pair.sim.key])),
+        pairs=tuple(pairs),
         only_sim=gone,
         only_board=new,
         unusable=tuple(unusable),
@@ -193,10 +192,13 @@ def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> N
     if own.sha256 is None or own.sha256 != other.sha256:
         facts = ("kernel", own.title, other.title), ("opt-level", own.opt_level, other.opt_level)
         wrong += [Factor(what, a or UNKNOWN, b or UNKNOWN) for what, a, b in facts if a != b]
+    if not set(sim.langs) & set(board.langs):
+        told = (", ".join(LANGS[lang] for lang in one.langs) for one in (sim, board))
+        wrong.append(Factor("language", *told))
     for factor in wrong:
-        told = f"{factor.name} is {factor.base} on the simulator, {factor.new} on the board"
         raise TockmarkError(
-            f"{name} cannot be held against it: {told}",
+            f"{name} cannot be held against the simulator's result: {factor.name} is"
+            f" {factor.base} there, {factor.new} here",
             "`tockmark parse LOG --board … --kernel ELF` says what a log does not"
             if UNKNOWN in factor.new
             else "--force does so all the same",
@@ -270,10 +272,9 @@ def _layouts(sim: Result, board: Result) -> str | None:
     if own.kernel.sha256 != other.kernel.sha256:
         return "the kernels are two files"
     here, there = ({(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other))
-    if not here.keys() & there.keys():
-        if own.said("cc") != other.said("cc"):
-            return "the apps were built by two compilers"
-        return "where the apps lie is not known"
+    langs = set(sim.langs) & set(board.langs)
+    if own.of_langs(langs).said("cc") != other.of_langs(langs).said("cc"):
+        return "the apps were built by two compilers, or with other options"
     for boot in here.keys() & there.keys():
         if _places(here[boot]) != _places(there[boot]):
             return f"the apps of the boot {boot[0]} lie elsewhere"

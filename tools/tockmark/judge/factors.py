@@ -10,6 +10,8 @@ from tockmark.result.model import ICACHE, Result
 from tockmark.suite.catalogue import LANGS, Lang
 
 REFUSED = ("machine", "clock", "timing")
+# Cycles of one machine, counted or checked: the simulator's and the board's can be compared.
+CHECKED = {"hardware", "checked-against-hardware", "checked-against-board", "checked-against-rtl"}
 UNKNOWN = "unknown"
 
 
@@ -68,6 +70,8 @@ def differing(base: Result, new: Result) -> list[Factor]:
 def check(found: list[Factor], name: str, force: bool) -> None:
     """Refuse what cannot be compared, unless told to."""
     for factor in found:
+        if factor.name == "timing" and {factor.base, factor.new} <= CHECKED:
+            continue
         if factor.name in REFUSED and not force:
             raise TockmarkError(
                 f"{name} cannot be compared: {factor.name} is {factor.base} on one side,"

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What the reader of a captured log says of it, and where log or kernel contradict that."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tockmark import BASELINE
+from tockmark.errors import TockmarkError
+from tockmark.log.rows import Measured
+from tockmark.paths import shown
+from tockmark.suite.catalogue import ICACHE
+from tockmark.target.board import Board
+from tockmark.target.image import Kernel
+from tockmark.target.protocol import Ability
+
+_BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
+_OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")
+
+
+@dataclass(frozen=True)
+class Told:
+    """All of it. None: nothing is said."""
+
+    board: Board | None = None
+    kernel: Kernel | None = None
+    abi: int | None = None
+    icache: bool | None = None
+
+    @property
+    def setting(self) -> bool | None:
+        """Of the cache, where the log does not say it."""
+        if self.icache is None and self.board is not None:
+            return self.board.target.icache
+        return self.icache
+
+
+def check(log: str, text: str, measured: Measured, told: Told) -> int | None:
+    """The version of the interface that a log and whoever tells of it agree on, if they say it.
+    TockmarkError where it is of something else than they say."""
+    for problems in (_kernels(log, text, told), _boards(log, measured, told)):
+        for what, todo in problems:
+            raise TockmarkError(what, todo)
+    said = {
+        int(abi)
+        for _, app in measured.each()
+        if (abi := (app.begin or {}).get("abi", "")).isdecimal()
+    }
+    ours = _ours(told)
+    by = [
+        ("--abi", told.abi),
+        (shown(told.kernel.path) if told.kernel else "", int(ours["abi"]) if ours else None),
+    ]
+    for who, version in by:
+        if version is not None and (others := sorted(said - {version})):
+            raise TockmarkError(
+                f"{log} is of version {others[0]} of the interface, {who} of {version}",
+                "name what ran",
+            )
+        said |= {version} if version is not None else set()
+    return said.pop() if len(said) == 1 else None
+
+
+def _ours(told: Told) -> re.Match[str] | None:
+    """What the name of the baseline kernel says, if that is the one."""
+    return _OURS.fullmatch(told.kernel.name or "") if told.kernel else None
+
+
+def _kernels(log: str, text: str, told: Told) -> Iterator[tuple[str, str]]:
+    """Where the kernel is none of this log, or of this board: what, and what to do."""
+    if told.kernel is None:
+        return
+    path, ours = shown(told.kernel.path), _ours(told)
+    own = {ours["version"]} if ours else set()
+    for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own):
+        found = told.kernel.name or "another"
+        yield f"{log} is of {BASELINE} {version}, but {path} is {found}", "give the ELF that ran"
+    if ours and told.board is not None and ours["machine"] != told.board.machine:
+        machine, name = told.board.machine, told.board.name
+        yield (
+            f"{path} is built for {ours['machine']}, but {name} is a {machine}",
+            "name the kernel and the board that ran",
+        )
+
+
+def _boards(log: str, measured: Measured, told: Told) -> Iterator[tuple[str, str]]:
+    """Where the log is of no such board, or had another cache setting."""
+    no_clock = told.board is not None and Ability.MARKS not in told.board.target.can
+    if told.board is not None and no_clock and any(boot.marks for boot in measured.boots):
+        yield (
+            f"{log} holds marks of the simulator's clock, which {told.board.name} cannot give",
+            "name the board that it was captured from",
+        )
+    for boot in measured.boots:
+        if None not in (told.icache, boot.icache) and told.icache is not boot.icache:
+            yield (
+                f"{log} says icache={ICACHE[boot.icache]} of the boot {boot.name}",
+                "leave out --icache: the log knows it",
+            )
