@@ -4,8 +4,6 @@
 import json
 import sys
 from collections.abc import Iterable
-from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,13 +16,6 @@ from tockmark.suite.select import Selection, select
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
 _debug = False
-
-
-class Switch(StrEnum):
-    """on or off."""
-
-    ON = "on"
-    OFF = "off"
 
 
 def debugging() -> bool:
@@ -47,17 +38,6 @@ Only = Annotated[
         help="Which rows: ids, groups, patterns, kernel or app, separated by commas:"
         " 'syscall,call.args:n=3'."
     ),
-]
-KernelName = Annotated[
-    str | None, typer.Option(help="What to call a kernel that does not say its name.")
-]
-OptLevel = Annotated[
-    str | None,
-    typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
-]
-Manifest = Annotated[
-    Path | None,
-    typer.Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
 

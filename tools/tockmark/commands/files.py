@@ -9,18 +9,8 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import (
-    AsJson,
-    Debug,
-    KernelName,
-    Manifest,
-    Only,
-    OptLevel,
-    Switch,
-    judge,
-    print_json,
-    selected,
-)
+from tockmark.commands.choosing import KernelManifest, KernelName, OptLevel, Switch
+from tockmark.commands.common import AsJson, Debug, Only, judge, print_json, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
@@ -66,7 +56,7 @@ def parse_verb(
     kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
     kernel_name: KernelName = None,
     opt_level: OptLevel = None,
-    kernel_manifest: Manifest = None,
+    kernel_manifest: KernelManifest = None,
     abi: Annotated[
         int | None, typer.Option(min=1, max=2, help="Version of the interface; the log says it.")
     ] = None,

@@ -8,15 +8,8 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import (
-    AsJson,
-    Debug,
-    Only,
-    Switch,
-    print_json,
-    rows_of,
-    selected,
-)
+from tockmark.commands.choosing import Switch
+from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.judge import agree, bounds, compare, fit, gate, history, spread

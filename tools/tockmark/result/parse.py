@@ -54,7 +54,7 @@ def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
     if told == Told():
         return build(measured, catalogue)
     abi = check(shown(log), text, measured, told)
-    if not any(boot.name for boot in measured.boots):  # else a boot without a mark has lost it
+    if not any(boot.reporter for boot in measured.boots):  # else a boot without a mark lost it
         for boot in measured.boots:
             boot.icache = told.setting
     context = Context(
