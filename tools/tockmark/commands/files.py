@@ -18,6 +18,7 @@ from tockmark.result.told import Told
 from tockmark.show import export, summary, table
 from tockmark.suite import catalogue
 from tockmark.target import board as boards
+from tockmark.target import laid
 from tockmark.target.image import named, read_kernel
 
 
@@ -64,6 +65,10 @@ def parse_verb(
         Switch | None,
         typer.Option(help="Cache setting of a log without marks; default: the board's."),
     ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Folder that `tockmark image` laid and that was installed: says both."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Turn a captured UART log, ours or one of the 2021 study, into a result file.
@@ -77,11 +82,19 @@ def parse_verb(
     about = (kernel_name, opt_level, kernel_manifest)
     if kernel is None and any(one is not None for one in about):
         raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
+    ran = named(read_kernel(kernel), *about) if kernel else None
+    installed = laid.read(images) if images else None
+    if installed is not None:
+        installed.suits(known)
+        if ran is not None:
+            installed.holds(ran)
+        ran, board = ran or installed.kernel(), board or installed.manifest.board
     told = Told(
         board=boards.load(board) if board else None,
-        kernel=named(read_kernel(kernel), *about) if kernel else None,
+        kernel=ran,
         abi=abi,
         icache=None if icache is None else icache is Switch.ON,
+        images=installed,
     )
     parse.settled(log)
     result = parse.parse(log, known, told)

@@ -20,7 +20,7 @@ from tockmark.result.facts import board_of, kernel_of
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.result.strict import showable
-from tockmark.result.told import Told, check
+from tockmark.result.told import Told, boots, check
 from tockmark.suite.catalogue import Catalogue
 
 STUDY = Context(
@@ -61,6 +61,7 @@ def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
         kernel=kernel_of(told.kernel, told.board) if told.kernel else Kernel(),
         board=board_of(told.board) if told.board else Board(),
         abi=abi,
+        boots=boots(measured, told),
     )
     return build(measured, catalogue, context)
 

@@ -9,13 +9,17 @@ from tockmark import BASELINE
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Measured
 from tockmark.paths import shown
-from tockmark.suite.catalogue import ICACHE
+from tockmark.result.provenance import BootRun, Slot
+from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.target.board import Board
 from tockmark.target.image import Kernel
+from tockmark.target.laid import Laid, LaidApp, LaidBoot
 from tockmark.target.protocol import Ability
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
 _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")
+
+Contradiction = tuple[str, str]  # what, and what to do
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Told:
     kernel: Kernel | None = None
     abi: int | None = None
     icache: bool | None = None
+    images: Laid | None = None  # that were installed
 
     @property
     def setting(self) -> bool | None:
@@ -38,7 +43,8 @@ class Told:
 def check(log: str, text: str, measured: Measured, told: Told) -> int | None:
     """The version of the interface that a log and whoever tells of it agree on, if they say it.
     TockmarkError where it is of something else than they say."""
-    for problems in (_kernels(log, text, told), _boards(log, measured, told)):
+    contradictions = _kernels, _boards, _images
+    for problems in (found(log, text, measured, told) for found in contradictions):
         for what, todo in problems:
             raise TockmarkError(what, todo)
     said = {
@@ -66,8 +72,8 @@ def _ours(told: Told) -> re.Match[str] | None:
     return _OURS.fullmatch(told.kernel.name or "") if told.kernel else None
 
 
-def _kernels(log: str, text: str, told: Told) -> Iterator[tuple[str, str]]:
-    """Where the kernel is none of this log, or of this board: what, and what to do."""
+def _kernels(log: str, text: str, _: Measured, told: Told) -> Iterator[Contradiction]:
+    """Where the kernel is none of this log, or of this board."""
     if told.kernel is None:
         return
     path, ours = shown(told.kernel.path), _ours(told)
@@ -83,7 +89,7 @@ def _kernels(log: str, text: str, told: Told) -> Iterator[tuple[str, str]]:
         )
 
 
-def _boards(log: str, measured: Measured, told: Told) -> Iterator[tuple[str, str]]:
+def _boards(log: str, _: str, measured: Measured, told: Told) -> Iterator[Contradiction]:
     """Where the log is of no such board, or had another cache setting."""
     no_clock = told.board is not None and Ability.MARKS not in told.board.target.can
     if told.board is not None and no_clock and any(boot.marks for boot in measured.boots):
@@ -91,9 +97,51 @@ def _boards(log: str, measured: Measured, told: Told) -> Iterator[tuple[str, str
             f"{log} holds marks of the simulator's clock, which {told.board.name} cannot give",
             "name the board that it was captured from",
         )
+    if told.images and told.board and told.images.manifest.board != told.board.name:
+        laid = told.images.manifest.board
+        yield f"the images were laid for {laid}, not for {told.board.name}", "leave out --board"
     for boot in measured.boots:
         if None not in (told.icache, boot.icache) and told.icache is not boot.icache:
             yield (
                 f"{log} says icache={ICACHE[boot.icache]} of the boot {boot.name}",
                 "leave out --icache: the log knows it",
             )
+
+
+def _images(log: str, _: str, measured: Measured, told: Told) -> Iterator[Contradiction]:
+    """Where another image ran than the one that was laid."""
+    for boot, app in measured.each():
+        said = (app.begin or {}).get("image")  # which apps of before do not say
+        for laid in _laid(boot.of(app), app.lang, told):
+            if said not in (None, laid.image):
+                yield (
+                    f"{log}: the boot {laid.name} ran the image {said}, not {laid.image}",
+                    "give the folder that was installed",
+                )
+
+
+def boots(measured: Measured, told: Told) -> tuple[BootRun, ...]:
+    """Where the apps of the boots in a log were laid."""
+    found = {
+        (laid.name, laid.lang): BootRun(laid.name, {}, tuple(map(_slot, laid.slots)), laid.lang)
+        for boot, app in measured.each()
+        for laid in _laid(boot.of(app), app.lang, told)
+    }
+    return tuple(found.values())
+
+
+def _laid(name: str, lang: Lang, told: Told) -> list[LaidBoot]:
+    """The image of a boot, if it was laid."""
+    every = told.images.manifest.boots if told.images else ()
+    return [laid for laid in every if (laid.name, laid.lang) == (name, lang)]
+
+
+def _slot(app: LaidApp) -> Slot:
+    return Slot(
+        name=app.name,
+        flash_start=app.flash_start,
+        ram_start=app.ram_start,
+        ram_length=app.ram_length,
+        elf_sha256=app.elf_sha256,
+        flash_length=app.flash_length,
+    )

@@ -19,7 +19,9 @@ from tockmark.log.protocol import BootMark
 from tockmark.result import file, parse
 from tockmark.result.model import Result as Measured
 from tockmark.suite.catalogue import load
+from tockmark.target.board import Slots
 from tockmark.target.image import Kernel
+from tockmark.target.laid import Laid, LaidApp, LaidBoot, LaidKernel, Manifest
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
 
@@ -153,6 +155,44 @@ def test_what_the_log_contradicts_is_one_line_and_no_file(
     assert said in str(done.exception)
     assert "\n" not in str(done.exception)
     assert not out.exists()
+
+
+def laid_for(kernel: Kernel, board: str = "cw310", image: str = "0123abcd") -> Laid:
+    """A folder with the one boot `time`, as if it had been read."""
+    app = LaidApp("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
+    manifest = Manifest(
+        version=1,
+        tockmark="0.1.0",
+        board=board,
+        abi=2,
+        catalogue_sha256=load().sha256,
+        kernel=LaidKernel("k.elf", kernel.sha256, Slots(0, 1, 2, 3)),
+        boots=(LaidBoot("time", "c", "t.flash", "f" * 64, image, (app,)),),
+    )
+    return Laid(Path("out"), manifest)
+
+
+def test_laid_images_say_where_apps_lie(
+    tmp_path: Path, kernel: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elf = kernel(f"{BASELINE} 0.1.0 abi2 cw310")
+    own = Kernel(elf, None, "e" * 64, None, ())
+    begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
+    log = encoded("time", [begin, *RECORDS[1:]])
+    monkeypatch.setattr("tockmark.target.laid.read", lambda _: laid_for(own))
+    options = ["--kernel", str(elf), "--images", "out"]
+    known = read(*parsed(tmp_path, *options, log=log)).provenance
+    assert known.board.name == "cw310"
+    assert [(run.boot, run.slots[0].flash_start) for run in known.boots] == [("time", 0x20030000)]
+    for given, folder, said in (
+        (options, laid_for(own, image="99999999"), "ran the image 0123abcd"),
+        ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
+        (options, laid_for(Kernel(elf, None, "0" * 64, None, ())), "laid for another kernel"),
+    ):
+        monkeypatch.setattr("tockmark.target.laid.read", lambda _, folder=folder: folder)
+        done, _ = parsed(tmp_path, *given, log=log)
+        assert exit_code(done) == UNUSABLE
+        assert said in str(done.exception)
 
 
 def test_a_log_that_grows_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
