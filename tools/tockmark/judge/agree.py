@@ -226,7 +226,7 @@ def _unusable(sim: Row, board: Row) -> str | None:
     if board.unsound:
         return f"on the board: {board.unsound}"
     if sim.inner != board.inner:
-        return f"a sample is {sim.inner} operations on the simulator, {board.inner} on the board"
+        return f"operations in a sample: {sim.inner} on the simulator, {board.inner} on the board"
     return None
 
 

@@ -16,6 +16,7 @@ from tockmark.judge.agree import Agreement, Standing, agree
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.result.slope import Slope
 from tockmark.show import agree_text
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import KERNEL, SIMULATED, exit_code, made, steady, with_provenance
@@ -85,6 +86,47 @@ def test_instructions_must_be_the_same() -> None:
         of(NETS, icache=(True,)), of(NETS, BOARD, instret={"loop.empty": 99}, icache=(True,))
     )
     assert standings(cached)["loop.empty"] is Standing.WITHIN  # that counter may be 2 off there
+
+
+def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
+    """4 cycles of a sample of some passes; what readings may be off is no part of a slope."""
+
+    def sloped(net: int, board: Board) -> Result:
+        result = of({"loop.empty": 5000}, board, icache=(True,))
+        empty = Slope((600,) * 16, (1000,) * 16, 4)
+        slope = Slope((400 + 4 * net,) * 16, (400 + 8 * net,) * 16, 4)
+        (read, row) = result.rows
+        assert read.cycles
+        assert row.cycles
+        reading = replace(read.cycles, slope=empty)
+        own = replace(row.cycles, slope=slope, reading=reading)
+        return replace(result, rows=(read, replace(row, cycles=own, passes=4)))
+
+    for off, standing in ((1, Standing.WITHIN), (2, Standing.OUTSIDE)):
+        found = held(sloped(5000, SIMULATED), sloped(5000 + off, BOARD))
+        assert standings(found)["loop.empty"] is standing
+
+
+def test_rows_that_mean_nothing_are_not_compared() -> None:
+    sim, board = of(NETS), of(NETS, BOARD)
+    for one, two, why in (
+        (
+            sim,
+            of(NETS, BOARD, inner=2),
+            "operations in a sample: 1 on the simulator, 2 on the board",
+        ),
+        (sim, faulty(board), "on the board: it is torn"),
+        (faulty(sim), board, "on the simulator: it is torn"),
+    ):
+        found = held(one, two)
+        assert {lone.why for lone in found.unusable} == {why}
+        assert found.exit_code == INCOMPLETE
+
+
+def faulty(result: Result) -> Result:
+    """With one row that whoever parsed it found fault with."""
+    first, second, *rows = result.rows
+    return replace(result, rows=(first, replace(second, faults=("it is torn",)), *rows))
 
 
 def test_the_farthest_stands_first() -> None:

@@ -89,6 +89,8 @@ def test_each_alone_is_fine(tmp_path: Path, kernel: Callable[..., Path]) -> None
     known = read(*parsed(tmp_path, "--kernel", str(kernel(f"{BASELINE} 0.1.0 abi2 x")))).provenance
     assert (known.board.machine, known.kernel.sha256) == (None, "e" * 64)
     assert read(*parsed(tmp_path)).provenance.abi is None
+    silent = encoded("time", [RECORDS[0].replace(" abi=2", ""), *RECORDS[1:]])
+    assert read(*parsed(tmp_path, "--abi", "1", log=silent)).provenance.abi == 1
 
 
 def test_the_cache_setting_is_the_logs_else_what_is_said_else_the_boards(tmp_path: Path) -> None:
