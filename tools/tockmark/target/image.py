@@ -10,9 +10,10 @@ import hashlib
 import json
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
@@ -257,7 +258,7 @@ def _identity(
     kernel: Kernel, room: Slots, boot: Boot, apps: Apps, words: Mapping[str, int], seed: int
 ) -> int:
     """What tells images apart: 32 bits of a SHA-256 over all that decides what is in one."""
-    said = [boot.slots, asdict(room), apps.lang, apps.abi, words, seed]
+    said = [boot.slots, msgspec.structs.asdict(room), apps.lang, apps.abi, words, seed]
     digest = hashlib.sha256(json.dumps(said).encode())
     for address, data in kernel.segments:
         digest.update(struct.pack("<II", address, len(data)) + data)
