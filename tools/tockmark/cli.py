@@ -19,6 +19,7 @@ from tockmark.commands import (
     patching,
     running,
     showing,
+    tabs,
 )
 from tockmark.commands.common import debugging
 from tockmark.errors import INTERRUPTED, OK, UNUSABLE, TockmarkError
@@ -49,6 +50,7 @@ def top(
 for verbs in (
     running,
     laying,
+    tabs,
     capturing,
     files,
     judging,

@@ -81,10 +81,11 @@ int Terminal::unread() const {
 }
 
 // A terminal that closes forgets what is unread. None unread may be the moment in which a client
-// has taken some and the kernel has not brought the next, so it must stay so.
+// has taken some and the kernel has not brought the next, so it must stay so for a while: one look
+// alone lost the end in 4 of 178 runs.
 void Terminal::drain() const {
     constexpr std::chrono::milliseconds kPause(10);
-    constexpr unsigned kSure = 5, kLong = 100;
+    constexpr unsigned kSure = 10, kLong = 100;
     if (slave_ < 0)
         return;
     unsigned looks = 0;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Calling other people's tools: linkers, packers, loaders. A failure is one line."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -33,9 +34,15 @@ def call(command: Sequence[str], doing: str) -> str:
         ) from error
     if done.returncode:
         said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        last = _plain(said[-1]) if said else "without a word"
         raise TockmarkError(
-            f"{doing}: {Path(command[0]).name} failed: {said[-1] if said else 'without a word'}",
+            f"{doing}: {Path(command[0]).name} failed: {last}",
             "--debug shows the command",
             INCOMPLETE,
         ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
     return done.stdout
+
+
+def _plain(line: str) -> str:
+    """What a tool said, without the level that some put before it: `[ERROR  ] no such file`."""
+    return re.sub(r"^\[[A-Z]+ *\] ", "", line)
