@@ -7,21 +7,20 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
-import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
-from msgspec.structs import astuple
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import Boot, Lang
-from tockmark.target import shuffle
+from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
 from tockmark.target.linking import GRANTS, HEADER, link, pack
 from tockmark.target.manifest import boot_manifest
@@ -34,7 +33,6 @@ SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 IMAGE_WORD = "tm_link_image"
-BOOT_NAME_BYTES = 24  # of tm_link, a NUL among them; apps/generate.py holds the names to it
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 
 
@@ -110,7 +108,7 @@ class Image:
 
     flash: Path
     slots: tuple[Slot, ...]
-    id: str  # 8 hexadecimal digits, which the begin record of its app says, too
+    id: str  # 8 hexadecimal digits, which its app says, too: target/identity.py
 
 
 def read_kernel(path: Path) -> Kernel:
@@ -200,11 +198,15 @@ def build_image(
         "tm_slots": len(boot.slots),
         "tm_most_samples": 0,  # as many as the catalogue says
         "tm_only": 0,  # all benchmarks
-        **_name_words(boot.name),
+        **identity.name_words(boot.name),
         **shuffle.places(seed),
         **(symbols or {}),
     }
-    words["tm_image"] = _identity(kernel, room, boot, apps, words, seed)
+    path = out / f"{boot.name}.flash"
+    write_flash(kernel, board, path)
+    parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
+    said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
+    words["tm_image"] = identity.of(said, parts)
     flash, ram = room.flash_start, room.ram_start
     slots: list[Slot] = []
     tabs: list[Path] = []
@@ -229,8 +231,6 @@ def build_image(
         slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
-    path = out / f"{boot.name}.flash"
-    write_flash(kernel, board, path)
     install(tabs, path, board, room)
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
@@ -239,36 +239,13 @@ def stopping_early(image: Image, board: Board, path: Path) -> Image:
     """The same image, whose apps end a row that repeats: as a file of its own, at `path`, and with
     an id of its own."""
     flash = bytearray(image.flash.read_bytes())
-    number = _first_word(hashlib.sha256(f"{image.id} stopping early".encode()).digest())
+    number = identity.of([image.id, STEADY_STOP_WORD])
     for slot in image.slots:
         for word, value in ((STEADY_STOP_WORD, 1), (IMAGE_WORD, number)):
             if (address := slot.symbols.get(word)) is not None:
                 struct.pack_into("<I", flash, address - board.flash.base, value)
     path.write_bytes(flash)
     return replace(image, flash=path, id=f"{number:08x}")
-
-
-def _identity(
-    kernel: Kernel, room: Slots, boot: Boot, apps: Apps, words: Mapping[str, int], seed: int
-) -> int:
-    """What tells images apart: 32 bits of a SHA-256 over all that decides what is in one."""
-    said = [boot.slots, astuple(room), apps.lang, apps.abi, words, seed]
-    digest = hashlib.sha256(json.dumps(said).encode())
-    for address, data in kernel.segments:
-        digest.update(struct.pack("<II", address, len(data)) + data)
-    for part in dict.fromkeys(part for slot in boot.slots for part in _parts(slot, apps)):
-        digest.update(hashlib.sha256(part.read_bytes()).digest())
-    return _first_word(digest.digest())
-
-
-def _first_word(digest: bytes) -> int:
-    return int.from_bytes(digest[:4], "big")
-
-
-def _name_words(name: str) -> dict[str, int]:
-    """A boot's name as the words of tm_link, with a NUL behind it."""
-    held = name.encode("ascii").ljust(BOOT_NAME_BYTES, b"\0")
-    return {f"tm_boot_{i}": word for i, (word,) in enumerate(struct.iter_unpack("<I", held))}
 
 
 @dataclass(frozen=True)

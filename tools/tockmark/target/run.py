@@ -232,7 +232,7 @@ def _start(job: Job, image: Image, options: Options) -> Start:
     watched: list[str] = []
     if Ability.MARKS in options.board.target.can:
         watched = marks.options(slot.symbols for slot in image.slots)
-    return Start(job.name, image.flash, job.icache, tuple(watched))
+    return Start(job.name, image.flash, job.icache, tuple(watched), image.id)
 
 
 def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:

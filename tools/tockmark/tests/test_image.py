@@ -5,15 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import Boot
 from tockmark.target import board as boards
-from tockmark.target import image
+from tockmark.target import identity, image
 from tockmark.target.image import (
     SLICE_WORD,
-    Apps,
     Image,
     Kernel,
     Slot,
@@ -68,7 +65,7 @@ def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
 
 
 def test_a_boots_name_is_in_the_words_of_its_apps() -> None:
-    words = image._name_words("ipc-server_first")
+    words = identity.name_words("ipc-server_first")
     held = b"".join(word.to_bytes(4, "little") for word in words.values())
     assert list(words) == [f"tm_boot_{i}" for i in range(6)]
     assert held == b"ipc-server_first" + b"\0" * 8
@@ -76,29 +73,16 @@ def test_a_boots_name_is_in_the_words_of_its_apps() -> None:
 
 def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None:
     """And the same again is the same."""
-    room = boards.load(boards.DEFAULT).slots
-    boot, apps = Boot("one", "a", ("a", "b"), ("a.x",)), Apps(tmp_path, 2)
-    for name in ("a.o", "b.o", "libtockmark.a"):
-        (tmp_path / name).write_bytes(name.encode())
-
-    def told(**other: object) -> int:
-        given = {"kernel": kernel((0, b"k")), "room": room, "boot": boot, "apps": apps}
-        return image._identity(**{**given, "words": {"tm_scene": 1}, "seed": 0, **other})  # type: ignore[arg-type]
-
-    first = told()
-    others = [
-        told(kernel=kernel((0, b"K"))),
-        told(room=structs.replace(room, ram_end=room.ram_end - 4)),
-        told(boot=Boot("one", "a", ("a", "b", "b"), ("a.x",))),
-        told(apps=Apps(tmp_path, 1)),
-        told(apps=Apps(tmp_path, 2, "rust")),
-        told(words={"tm_scene": 2}),
-        told(seed=1),
-    ]
-    assert told() == first
-    (tmp_path / "b.o").write_bytes(b"another")
-    others.append(told())
-    assert len({first, *others}) == len(others) + 1
+    files = [tmp_path / name for name in ("kernel", "a.o", "libtockmark.a")]
+    for path in files:
+        path.write_text(path.name)
+    said: list[object] = [("a", "a"), "c", 2, {"tm_scene": 1}]
+    first = identity.of(said, files)
+    assert identity.of(said, [*files, files[1]]) == first
+    others = [identity.of([*said[:3], {"tm_scene": 2}], files), identity.of(said, files[:2])]
+    files[1].write_text("another")
+    others.append(identity.of(said, files))
+    assert len({first, *others}) == 4
 
 
 def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
