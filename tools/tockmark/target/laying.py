@@ -171,6 +171,10 @@ def _replaceable(out: Path) -> None:
         return
     if not out.is_dir():
         raise TockmarkError(f"{shown(out)} is a file", "choose a folder with -o")
+    if Path.cwd().is_relative_to(out):
+        raise TockmarkError(
+            f"you are in {out}, which a new folder would replace", "choose another with -o"
+        )
     there = {str(path.relative_to(out)) for path in out.rglob("*") if not path.is_dir()}
     if not there:
         return

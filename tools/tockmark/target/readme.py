@@ -25,8 +25,9 @@ def text(manifest: Manifest, board: Board) -> str:
         _measure(board, first, install),
         _by_tockloader(manifest, board, first, install),
         "## What is here",
-        f"Images: {len(manifest.boots)}, each of them one flashing. A `.flash` file is the whole flash from {board.flash.base:#x} on.\n`manifest.json` has"
-        " the sha256 of each, and where each app lies.",
+        f"Images: {len(manifest.boots)}, each of them one flashing. A `.flash` file is the whole"
+        f" flash from {board.flash.base:#x} on.\n`manifest.json` has the sha256 of each, and where"
+        " each app lies.",
         _table(["boot", "flash file", "image", "apps"], [_row(boot) for boot in manifest.boots]),
     ]
     if manifest.left_out:
