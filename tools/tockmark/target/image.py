@@ -223,8 +223,7 @@ def build_image(
             **words,
         }
         link(object_, _parts(object_, apps), elf, places, seed)
-        with elf.open("rb") as file:
-            linked = _symbols(ELFFile(file))
+        linked = symbols_of(elf)
         needs = _needs(linked, start, ram, room.ram_end - ram - GRANTS - RECORD)
         flash += pack(name, elf, tab, apps.abi, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
@@ -316,6 +315,12 @@ def _parts(app: str, apps: Apps) -> list[Path]:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
     return parts
+
+
+def symbols_of(path: Path) -> dict[str, int]:
+    """The symbols of an app's ELF and their addresses."""
+    with path.open("rb") as file:
+        return _symbols(ELFFile(file))
 
 
 def _symbols(elf: ELFFile) -> dict[str, int]:

@@ -20,7 +20,8 @@ def load(profile: Profile, flash: Path) -> bool:
     PATH; TockmarkError, with the last thing that the tool said, if it fails."""
     if profile.load is None or shutil.which(profile.load.command[0]) is None:
         return False
-    call(profile.load.words(flash), f"loading {shown(flash)} onto {profile.name}")
+    doing = f"loading {shown(flash)} onto {profile.name}"
+    call(profile.load.words(flash), doing, "see that it starts from a shell")
     return True
 
 
