@@ -12,6 +12,7 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.target import board
 from tockmark.target.image import GCC, Apps
+from tockmark.target.kinds import sim
 
 SETUP = "run `make setup`"
 BUILD = "run `make build`"
@@ -81,6 +82,7 @@ def _packages() -> Iterator[Finding]:
 
 def _products() -> Iterator[Finding]:
     profile = board.load(board.DEFAULT)
+    assert isinstance(profile.target, sim.Target)
     for name, path in {
         "simulator": profile.target.binary,
         "baseline kernel": profile.kernels[2],

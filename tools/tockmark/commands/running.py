@@ -148,13 +148,18 @@ def run_verb(
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
+    uart_cycles: Annotated[
+        int | None,
+        typer.Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Run the suite and print what it costs.
 
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    profiled = boards.load(boards.simulated(machine) if machine else board)
+    given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
+    profiled = boards.load(boards.simulated(machine) if machine else board).configured(given)
     known = catalogues.load()
     langs = _languages(lang)
     wanted = replace(select(known, only), within=_within(short, langs, known))
@@ -175,7 +180,6 @@ def run_verb(
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
         jobs=jobs or os.cpu_count() or 1,
-        max_cycles=max_cycles or profiled.target.max_cycles,
         fresh=fresh,
     )
     if not any(suite.boots for suite in options.suites):
@@ -293,7 +297,7 @@ def profile_verb(
 
     Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
     Needs what `make profile` builds."""
-    profiled = boards.load(board)
+    profiled = boards.load(board).configured({"max-cycles": max_cycles})
     known = catalogues.load()
     id_, params = only_one(known, benchmark)
     measured = named(
@@ -302,8 +306,7 @@ def profile_verb(
     cached = profiled.target.icache if icache is None else icache is Switch.ON
     apps = Apps.built(2, _one(lang))
     folder = output or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
-    limit = max_cycles or profiled.target.max_cycles
-    options = profile.Options(measured, profiled, apps, cached, id_, params, folder, limit, as_json)
+    options = profile.Options(measured, profiled, apps, cached, id_, params, folder, as_json)
     print(profile.profile(options, known))
 
 

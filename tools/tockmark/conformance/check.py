@@ -20,7 +20,7 @@ from tockmark.log.protocol import Decoder, Problem, Record
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import Board
 from tockmark.target.image import RESTARTS_WORD, Apps, Kernel, build_image, with_words
-from tockmark.target.simulator import simulate
+from tockmark.target.protocol import Start
 
 RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
 SLICE_US = 1000  # short, so that the neighbours get their turns
@@ -147,11 +147,10 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
     name = trial.boot.name
     try:
         image = build_image(trial.boot, apps, kernel, plan.board, out, {"cf_calls": plan.calls})
-        simulation = simulate(
-            plan.board, image.flash, True, trial.max_cycles, "--uart-cycles", str(trial.uart_cycles)
-        )
-        lines = list(simulation.lines())
-        ending = simulation.ending()
+        limits = {"max-cycles": trial.max_cycles, "uart-cycles": trial.uart_cycles}
+        session = plan.board.target.configured(limits).start(Start(name, image.flash, icache=True))
+        lines = list(session.lines())
+        ending = session.ending()
     except TockmarkError as error:
         return Count(lost=[f"{name}: {error}"])
     (out / f"{name}.log").write_text("".join(f"{line}\n" for line in lines), encoding="latin-1")

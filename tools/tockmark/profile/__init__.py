@@ -7,11 +7,12 @@ is profiled is what is measured. A steady sample of the benchmark is then found 
 trace (trace.py), its cycles are charged (attribute.py), and shown (report.py, flame.py).
 """
 
-import dataclasses
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
@@ -26,7 +27,8 @@ from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import ICACHE, Catalogue, Lang, Params, aside, label
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
-from tockmark.target.simulator import simulate
+from tockmark.target.kinds import sim
+from tockmark.target.protocol import Ability, Start, require
 
 VARIANT = "retire"
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
@@ -46,7 +48,6 @@ class Options:
     id: str
     params: Params
     out: Path
-    max_cycles: int
     as_json: bool = False
 
     @property
@@ -65,8 +66,10 @@ def default_out(
     return paths.PROFILES / "-".join([*parts, *([] if icache else ["icache-off"])])
 
 
-def retirement_binary(board: Board) -> Path:
-    """The simulator with the retirement port, beside the plain one."""
+def simulators(board: Board) -> tuple[sim.Target, sim.Target]:
+    """The plain simulator, and the one with the retirement port beside it."""
+    require(board.target, Ability.RETIREMENT, "profile", board.name)
+    assert isinstance(board.target, sim.Target)  # no other kind can
     plain = board.target.binary
     binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
     if not binary.exists():
@@ -74,12 +77,12 @@ def retirement_binary(board: Board) -> Path:
             f"the simulator {paths.shown(binary)} is not built",
             f"run `make profile MACHINE={board.machine}` (half a minute)",
         )
-    return binary
+    return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
 def profile(options: Options, catalogue: Catalogue) -> str:
     """Profile one benchmark; writes the files, returns the text to print."""
-    binary = retirement_binary(options.board)
+    targets = simulators(options.board)
     group = catalogue.benchmarks[options.id].group
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
@@ -88,7 +91,7 @@ def profile(options: Options, catalogue: Catalogue) -> str:
         image = stopping_early(image, options.board, image.flash)
     app = _reporter(image)
     sampler = Sampler.of(app)
-    log, runs = _run(options, binary, image.flash, sampler)
+    log, runs = _run(options, targets, image.flash, sampler)
     rows = _rows(log, group, options)
     series = rows[-1].series["cycles"]
     number = _steady(series)
@@ -167,20 +170,14 @@ def _kernel(kernel: Kernel) -> Program:
 
 
 def _run(
-    options: Options, binary: Path, flash: Path, sampler: Sampler
+    options: Options, targets: tuple[sim.Target, sim.Target], flash: Path, sampler: Sampler
 ) -> tuple[str, list[list[str]]]:
     """The log, and the lines of each run of tm_sample."""
-    plain = simulate(options.board, flash, options.icache, options.max_cycles)
-    target = dataclasses.replace(options.board.target, binary=binary)
+    start = Start(options.label, flash, options.icache)
+    plain = targets[0].start(start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
-        tracing = simulate(
-            dataclasses.replace(options.board, target=target),
-            flash,
-            options.icache,
-            options.max_cycles,
-            *("--uart", str(uart), "--itrace", "-"),
-        )
+        tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
         try:
             runs = list(windows(_checked(tracing.lines()), sampler))
             log = "".join(f"{line}\n" for line in plain.lines())

@@ -2,7 +2,6 @@
 """From a run to a result: the boots' text becomes the log, and the result is made from that log
 alone, just as `tockmark parse` would make it, plus the provenance that only the run knows."""
 
-import hashlib
 from collections.abc import Sequence
 
 import msgspec
@@ -17,7 +16,6 @@ from tockmark.result.strict import showable
 from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
-from tockmark.target.simulator import versions
 
 
 def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
@@ -61,7 +59,6 @@ def _lines(job: Job, options: Options) -> list[str]:
 
 def _context(ran: Ran, options: Options) -> Context:
     board, kernel = options.board, options.kernel
-    made_of = versions(board.target.binary)
     return Context(
         kernel=Kernel(
             name=showable(kernel.name) if kernel.name else None,
@@ -79,11 +76,8 @@ def _context(ran: Ran, options: Options) -> Context:
                 "name": board.name,
                 "machine": board.machine,
                 "clock_hz": board.clock_hz,
-                "timing": board.timing,
-                "simulator_sha256": hashlib.sha256(board.target.binary.read_bytes()).hexdigest(),
-                "verilator": made_of.get("verilator"),
-                "ibex": made_of.get("ibex"),
-                "uart_cycles_per_byte": board.target.uart_cycles_per_byte,
+                "timing": board.profile.timing,
+                **board.target.provenance(),
             },
             Board,
         ),

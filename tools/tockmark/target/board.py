@@ -1,71 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Board profiles (boards/*.toml): memory map, clock, app slots, and how to run there."""
+"""Board profiles (boards/*.toml): memory map, clock, UART, app slots, and how boots run there."""
 
+import importlib
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.target.protocol import Target
 
 DEFAULT = "earlgrey-sim"
+KINDS = Path(__file__).with_name("kinds")
+
+Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
 
-@dataclass(frozen=True)
-class Region:
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all parts of a profile have in common: nothing strange is read."""
+
+
+class Region(_Part, frozen=True):
     """A piece of the memory map."""
 
-    base: int
-    size: int
+    base: Address
+    size: Annotated[int, msgspec.Meta(ge=1, le=2**32)]
 
     @property
     def end(self) -> int:
         return self.base + self.size
 
 
-@dataclass(frozen=True)
-class Slots:
+class Memory(_Part, frozen=True):
+    """The memory map."""
+
+    rom: Region
+    ram: Region
+    flash: Region
+
+
+class Slots(_Part, frozen=True):
     """The flash and the RAM that a kernel leaves to apps."""
 
-    flash_start: int
-    flash_end: int
-    ram_start: int
-    ram_end: int
+    flash_start: Address
+    flash_end: Address
+    ram_start: Address
+    ram_end: Address
 
 
-@dataclass(frozen=True)
-class SimTarget:
-    """How to start the simulator."""
+class Profile(_Part, frozen=True):
+    """A profile as it stands in its file, but for its target."""
 
-    binary: Path
-    icache: bool
-    uart_cycles_per_byte: int
-    max_cycles: int
+    name: str
+    description: str
+    machine: str  # the chip: results of one machine can be compared
+    isa: str  # as compilers name it
+    clock_hz: Annotated[int, msgspec.Meta(ge=1)]
+    timing: str  # what its cycle counts are worth: result/provenance.py has the words
+    tockloader_board: str
+    kernel: Path  # the baseline kernel of version 2 of the interface
+    kernel_v1: Path
+    uart: Address
+    memory: Memory
+    slots: Slots  # where apps go when the kernel ELF does not say
+    not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
 
 
 @dataclass(frozen=True)
 class Board:
     """One profile."""
 
-    name: str
-    description: str
-    machine: str
-    clock_hz: int
-    timing: str
-    tockloader_board: str
-    kernels: dict[int, Path]  # the baseline kernel, by version of the system-call interface
-    target: SimTarget
-    flash: Region
-    ram: Region
-    slots: Slots
+    profile: Profile
+    kind: str  # of its target
+    target: Target
+
+    @property
+    def name(self) -> str:
+        return self.profile.name
+
+    @property
+    def machine(self) -> str:
+        return self.profile.machine
+
+    @property
+    def clock_hz(self) -> int:
+        return self.profile.clock_hz
+
+    @property
+    def flash(self) -> Region:
+        return self.profile.memory.flash
+
+    @property
+    def ram(self) -> Region:
+        return self.profile.memory.ram
+
+    @property
+    def slots(self) -> Slots:
+        return self.profile.slots
+
+    @property
+    def kernels(self) -> dict[int, Path]:
+        """The baseline kernel, by version of the system-call interface."""
+        return {1: self.profile.kernel_v1, 2: self.profile.kernel}
+
+    def configured(self, options: Mapping[str, object]) -> "Board":
+        """The same with options of the command line for its target."""
+        return replace(self, target=self.target.configured(options))
+
+
+def names() -> list[str]:
+    """All boards."""
+    return sorted(path.stem for path in paths.BOARDS.glob("*.toml"))
 
 
 def simulated(machine: str) -> str:
     """The name of the profile that simulates this machine."""
-    machines = {}
-    for path in sorted(paths.BOARDS.glob("*.toml")):
-        profile = load(path.stem)
-        machines[profile.machine] = profile.name
+    machines = {board.machine: board.name for board in map(load, names()) if board.kind == "sim"}
     if machine not in machines:
         raise TockmarkError(
             f"there is no simulated machine '{machine}'", f"choose one of: {', '.join(machines)}"
@@ -76,29 +130,32 @@ def simulated(machine: str) -> str:
 def load(name: str) -> Board:
     """Read a profile by its name."""
     path = paths.BOARDS / f"{name}.toml"
+    if name not in names():
+        raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
     try:
-        data = tomllib.loads(path.read_text())
-        target, memory = data["target"], data["memory"]
-        if target["kind"] != "sim":
-            raise ValueError(f"unknown target kind {target['kind']!r}")
-        return Board(
-            **{key: data[key] for key in ("name", "description", "machine", "clock_hz", "timing")},
-            tockloader_board=data["tockloader_board"],
-            kernels={1: paths.ROOT / data["kernel_v1"], 2: paths.ROOT / data["kernel"]},
-            target=SimTarget(
-                paths.ROOT / target["binary"],
-                target["icache"],
-                target["uart_cycles_per_byte"],
-                target["max_cycles"],
-            ),
-            flash=Region(**memory["flash"]),
-            ram=Region(**memory["ram"]),
-            slots=Slots(**data["slots"]),
-        )
-    except FileNotFoundError as error:
-        known = ", ".join(sorted(p.stem for p in paths.BOARDS.glob("*.toml")))
-        raise TockmarkError(f"there is no board '{name}'", f"choose one of: {known}") from error
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = data.pop("target", None)
+        if not isinstance(settings, dict):
+            raise ValueError("it has no table `target`")
+        kind = settings.pop("kind", None)
+        kinds = sorted(file.stem for file in KINDS.glob("[a-z]*.py"))
+        if kind not in kinds:
+            raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(kinds)}")
+        known: Any = importlib.import_module(f"tockmark.target.kinds.{kind}").Target
+        target: Target = _convert(settings, known, "target.")
+        return Board(_convert(data, Profile), kind, target)
+    except OSError as error:
+        raise TockmarkError(f"cannot read {paths.shown(path)}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, ValueError) as error:
         raise TockmarkError(
-            f"{paths.shown(path)} does not follow the profile's form: {error!r}"
+            f"{paths.shown(path)} does not follow the profile's form: {error}",
+            "docs/boards.md has the form",
         ) from error
+
+
+def _convert(data: dict[str, Any], to: Any, where: str = "") -> Any:
+    """A table of a profile as a type; paths in it begin at the root of the checkout."""
+    try:
+        return msgspec.convert(data, to, dec_hook=lambda _, text: paths.ROOT / text)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error).replace("$.", where)) from error

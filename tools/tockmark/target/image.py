@@ -209,7 +209,7 @@ def build_image(
     words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
     write_flash(with_words(kernel, words), board, path)
     tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
-    where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
+    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
     files = ["--flash-file", str(path), *where, *map(str, tabs)]
     _call([*tockloader, *files], f"laying {boot.name} into flash")
     return Image(path, tuple(slots))

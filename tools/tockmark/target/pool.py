@@ -7,7 +7,6 @@ may be deleted at any time.
 """
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,15 +59,6 @@ class Pool:
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.log"
-
-
-def key_of(binary: Path, flash: Path, options: Iterable[str]) -> str:
-    """What tells a boot from all others: the simulator, the image, and how it was started."""
-    digest = hashlib.sha256()
-    for path in (binary, flash):
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    digest.update("\0".join(options).encode())
-    return digest.hexdigest()
 
 
 def _digest(text: str) -> str:

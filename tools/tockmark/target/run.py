@@ -20,9 +20,9 @@ from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.links import Layout
-from tockmark.target.pool import Pool, Pooled, key_of
+from tockmark.target.pool import Pool, Pooled
 from tockmark.target.progress import Status, display
-from tockmark.target.simulator import Simulation, settings, simulate
+from tockmark.target.protocol import Ability, Session, Start
 
 SIMULATED_SAMPLES = 32  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
@@ -52,7 +52,6 @@ class Options:
     all_samples: bool
     samples: int | None  # of a row, at most; None: as the catalogue says
     jobs: int
-    max_cycles: int
     fresh: bool = False  # simulate also what is in the pool
 
     @property
@@ -79,7 +78,7 @@ class Job:
     status: Status
     layout: int | None = None  # its number, where there are several
     image: Image | None = None
-    simulation: Simulation | None = None
+    session: Session | None = None
     pooled: bool = False  # it was not simulated, but is as it was
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
@@ -94,7 +93,7 @@ class Job:
 
     @property
     def started(self) -> bool:
-        return self.simulation is not None or self.pooled
+        return self.session is not None or self.pooled
 
 
 @dataclass(frozen=True)
@@ -113,9 +112,7 @@ def run(options: Options) -> Ran:
     name, abi = options.kernel.name or "", options.abi
     if name.startswith(BASELINE) and f"abi{abi}" not in name:
         raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
-    if not options.board.target.binary.exists():
-        binary = paths.shown(options.board.target.binary)
-        raise TockmarkError(f"the simulator {binary} is not built", "run `make build`")
+    options.board.target.ready()
     jobs = [
         [
             _job(boot, icache, suite.apps, options, layout)
@@ -164,8 +161,8 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     finally:
         stop.set()
         for job in jobs:
-            if job.simulation is not None:
-                job.simulation.stop()
+            if job.session is not None:
+                job.session.stop()
         pool.shutdown(cancel_futures=True)
         shown.close()
     return notes
@@ -218,11 +215,11 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
             return
         status.state = "building"
         job.image = images.of(job.boot, job.icache, job.apps, job.layout or 0)
-        watched = marks.options(slot.symbols for slot in job.image.slots)
+        start = _start(job, job.image, options)
         if job.layout is None:
-            _simulate(job, job.image, watched, options, stop)
+            _boot(job, start, options, stop)
         else:
-            _from_pool(job, job.image, watched, options, stop)
+            _from_pool(job, start, options, stop)
         if job.panicked and job.boot.panics:
             job.skipped, job.note = job.boot.panics, None
     except TockmarkError as error:
@@ -233,41 +230,44 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         status.done = True
 
 
-def _from_pool(
-    job: Job, image: Image, watched: list[str], options: Options, stop: threading.Event
-) -> None:
-    """Take a boot from the pool, or simulate it and put it there if it ended whole."""
+def _start(job: Job, image: Image, options: Options) -> Start:
+    watched: list[str] = []
+    if Ability.MARKS in options.board.target.can:
+        watched = marks.options(slot.symbols for slot in image.slots)
+    return Start(job.name, image.flash, job.icache, tuple(watched))
+
+
+def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:
+    """Take a boot from the pool, or run it and put it there if it ended whole."""
     pool = Pool(paths.POOL, options.fresh)
-    used = settings(options.board, job.icache, *watched)
-    key = key_of(options.board.target.binary, image.flash, used)
-    found = pool.find(key)
+    key = options.board.target.key(start)
+    found = pool.find(key) if key is not None else None
     if found is not None:
         job.lines, job.panicked = list(found.lines), found.panicked
         job.pooled = job.ended = job.finished = True
         job.status.cycles, job.status.rows = found.cycles, job.status.rows_expected
         return
-    _simulate(job, image, watched, options, stop)
-    if job.finished and (job.note is None or (job.panicked and job.boot.panics)):
+    _boot(job, start, options, stop)
+    whole = job.finished and (job.note is None or (job.panicked and job.boot.panics))
+    if key is not None and whole:
         pool.keep(key, Pooled(tuple(job.lines), job.status.cycles, job.panicked))
 
 
-def _simulate(
-    job: Job, image: Image, watched: list[str], options: Options, stop: threading.Event
-) -> None:
+def _boot(job: Job, start: Start, options: Options, stop: threading.Event) -> None:
     if stop.is_set():
         return
-    status, board = job.status, options.board
+    status = job.status
     status.state = "running"
-    job.simulation = simulate(board, image.flash, job.icache, options.max_cycles, *watched)
-    for text in job.simulation.lines():
+    job.session = options.board.target.start(start)
+    for text in job.session.lines():
         job.lines.append(text)
         status.rows += bool(_ROW.search(text))
-        status.cycles = job.simulation.cycles
+        status.cycles = job.session.cycles
         if stop.is_set():
-            job.simulation.stop()
+            job.session.stop()
     job.ended = True
-    ending = job.simulation.ending()
-    job.finished = ending is None or not (stop.is_set() or job.simulation.killed)
+    ending = job.session.ending()
+    job.finished = ending is None or not (stop.is_set() or job.session.killed)
     job.note = None if stop.is_set() else ending
-    job.panicked = job.simulation.panicked
-    status.cycles = job.simulation.cycles
+    job.panicked = job.session.panicked
+    status.cycles = job.session.cycles

@@ -5,6 +5,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tockmark.result.model import Result
@@ -14,6 +15,7 @@ from tockmark.suite.select import Selection
 from tockmark.target import board as boards
 from tockmark.target import run
 from tockmark.target.image import Apps, Image, Kernel
+from tockmark.target.kinds import sim
 from tockmark.target.links import Layout
 from tockmark.tests.conftest import RECORDS, encoded
 
@@ -41,7 +43,8 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
     binary.write_text(STAND_IN)
     binary.chmod(0o755)
     profile = boards.load(boards.DEFAULT)
-    target = dataclasses.replace(profile.target, binary=binary)
+    assert isinstance(profile.target, sim.Target)
+    target = msgspec.structs.replace(profile.target, binary=binary, max_cycles=1000)
 
     def prepared(boot: Boot, apps: Apps, *given: object) -> Image:
         Path(str(given[2])).mkdir(parents=True, exist_ok=True)
@@ -59,7 +62,6 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
         all_samples=False,
         samples=None,
         jobs=2,
-        max_cycles=1000,
     )
 
 

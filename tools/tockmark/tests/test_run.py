@@ -22,6 +22,7 @@ from tockmark.suite.catalogue import Boot
 from tockmark.suite.select import select
 from tockmark.target import progress, run
 from tockmark.target.image import Image
+from tockmark.target.kinds import sim
 from tockmark.target.origin import commit_of_checkout
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
@@ -173,6 +174,7 @@ def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
 
 
 def test_a_missing_simulator_is_told_at_once(options: run.Options) -> None:
+    assert isinstance(options.board.target, sim.Target)
     options.board.target.binary.unlink()
     with pytest.raises(TockmarkError, match="is not built; run `make build`"):
         run.run(options)

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Targets: start one, stream its UART lines, stop it, and say in one line how it ended."""
+"""The simulator: start one a boot, stream its UART lines, stop it, say in one line how it ended."""
 
+import hashlib
 import re
 import subprocess
 import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Self
 
 import msgspec
 
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.suite.catalogue import ICACHE
-from tockmark.target.board import Board
+from tockmark.target.protocol import Ability, Start, fields
 
 PANIC = 7
 _ENDINGS = {  # the simulator's exit codes, and what a user can do about each
@@ -86,6 +88,74 @@ class Simulation:
                 self.said = [*self.said[-19:], line.strip()]
 
 
+class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to start it, as a board profile says."""
+
+    binary: Path
+    icache: bool
+    uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
+
+    @property
+    def can(self) -> frozenset[Ability]:
+        return frozenset(Ability)
+
+    def ready(self) -> None:
+        if not self.binary.exists():
+            raise TockmarkError(
+                f"the simulator {shown(self.binary)} is not built", "run `make build`"
+            )
+
+    def configured(self, options: Mapping[str, object]) -> Self:
+        known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
+        return msgspec.structs.replace(self, **fields(options, known, "sim"))
+
+    def key(self, start: Start) -> str:
+        digest = hashlib.sha256()
+        for path in (self.binary, start.flash):
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        digest.update("\0".join(self._settings(start)).encode())
+        return digest.hexdigest()
+
+    def start(self, start: Start, *more: str) -> Simulation:
+        """`more` are options of the simulator's own, which prevail."""
+        self.ready()
+        command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
+        command += ["--max-cycles", str(self.max_cycles), *self._settings(start), *more]
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="latin-1",  # a wild kernel may print any byte
+            )
+        except OSError as error:
+            raise TockmarkError(
+                f"cannot start {shown(self.binary)}: {error.strerror}",
+                "run `make build`",
+                INCOMPLETE,
+            ) from error
+        simulation = Simulation(process)
+        simulation.listen()
+        return simulation
+
+    def provenance(self) -> dict[str, object]:
+        made_of = versions(self.binary)
+        return {
+            "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
+            "verilator": made_of.get("verilator"),
+            "ibex": made_of.get("ibex"),
+            "uart_cycles_per_byte": self.uart_cycles_per_byte,
+        }
+
+    def _settings(self, start: Start) -> list[str]:
+        """The options that decide what a flash image prints."""
+        pace = str(self.uart_cycles_per_byte)
+        return ["--icache", ICACHE[start.icache], "--uart-cycles", pace, *start.marks]
+
+
 def versions(binary: Path) -> dict[str, str]:
     """Of what the simulator was made, as its Makefile wrote it beside it: the versions of the
     packages `verilator` and `ibex`; nothing where it is not there."""
@@ -98,36 +168,3 @@ def versions(binary: Path) -> dict[str, str]:
         raise TockmarkError(
             f"{shown(path)} does not say versions: {error}", "build the simulator anew"
         ) from error
-
-
-def settings(board: Board, icache: bool, *more: str) -> list[str]:
-    """The options that decide what a flash image prints."""
-    cycles = str(board.target.uart_cycles_per_byte)
-    return ["--icache", ICACHE[icache], "--uart-cycles", cycles, *more]
-
-
-def simulate(board: Board, flash: Path, icache: bool, max_cycles: int, *more: str) -> Simulation:
-    """Start the simulator on a flash image; `more` are options of its own, which prevail."""
-    target = board.target
-    command = [str(target.binary), "--flash", str(flash), "--uart", "-", "--status", "1"]
-    command += ["--max-cycles", str(max_cycles), *settings(board, icache, *more)]
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="latin-1",  # a wild kernel may print any byte
-        )
-    except FileNotFoundError as error:
-        raise TockmarkError(
-            f"the simulator {shown(target.binary)} is not built", "run `make build`"
-        ) from error
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot start {shown(target.binary)}: {error.strerror}", "run `make build`", INCOMPLETE
-        ) from error
-    simulation = Simulation(process)
-    simulation.listen()
-    return simulation

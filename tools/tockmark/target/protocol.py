@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What runs a boot, whatever it is: a simulator, a board behind a serial port, QEMU, a log.
+
+A board profile's `[target]` names a kind, which is a file in target/kinds/ with one type `Target`;
+the profile's table is read straight into it. Verbs use what stands here and nothing else.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, Self
+
+from tockmark.errors import TockmarkError
+
+
+class Ability(StrEnum):
+    """What one kind of target can and another cannot, in words for the user."""
+
+    CYCLES = "counts cycles that are the chip's"
+    ICACHE = "lets the instruction cache be switched"
+    MARKS = "has a clock of its own that sees interrupts"
+    PARALLEL = "runs several boots at a time"
+    RETIREMENT = "traces every retired instruction"
+
+
+@dataclass(frozen=True)
+class Start:
+    """One boot that is to run."""
+
+    name: str  # of the boot, for people
+    flash: Path  # the whole flash image
+    icache: bool
+    marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (target/marks.py)
+    image: str | None = None  # the id that its app says in `begin`, if it is known
+
+
+class Session(Protocol):
+    """One boot under way."""
+
+    @property
+    def cycles(self) -> int:
+        """Cycles so far, by the target's own clock; 0 where it has none."""
+
+    @property
+    def panicked(self) -> bool:
+        """Whether it ended because the kernel panicked."""
+
+    @property
+    def killed(self) -> bool:
+        """Whether it was ended from outside before it was over."""
+
+    def lines(self) -> Iterator[str]:
+        """The UART's lines as they come (latin-1, without newlines), until the boot is over."""
+
+    def stop(self) -> None:
+        """End it early."""
+
+    def ending(self) -> str | None:
+        """Wait for the end; None if the suite closed, else what went wrong in one line."""
+
+
+class Target(Protocol):
+    """Where boots run."""
+
+    @property
+    def icache(self) -> bool:
+        """The setting of the instruction cache that boots have unless told otherwise."""
+
+    @property
+    def can(self) -> frozenset[Ability]:
+        """What it can do."""
+
+    def ready(self) -> None:
+        """TockmarkError, with what to do, if it cannot be used now."""
+
+    def configured(self, options: Mapping[str, object]) -> Self:
+        """The same with options of the command line, by their names without dashes; None: not
+        given. TockmarkError for one that this kind does not have."""
+
+    def key(self, start: Start) -> str | None:
+        """What tells a boot from all others that print something else: equal keys, equal output.
+        None where nothing does, as on a board."""
+
+    def start(self, start: Start) -> Session:
+        """Begin a boot."""
+
+    def provenance(self) -> Mapping[str, object]:
+        """What results shall know of it: fields of result/provenance.py's Board."""
+
+
+def fields(options: Mapping[str, object], known: Mapping[str, str], kind: str) -> dict[str, object]:
+    """The fields of a target that options of the command line set; `known` says which option sets
+    which. TockmarkError for an option that is given and not known."""
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in known:
+            raise TockmarkError(
+                f"--{option} means nothing to a target of kind '{kind}'", "leave it out"
+            )
+    return {known[option]: value for option, value in given.items()}
+
+
+def require(target: Target, ability: Ability, verb: str, board: str) -> None:
+    """TockmarkError where a verb needs what this target cannot do."""
+    if ability not in target.can:
+        raise TockmarkError(
+            f"{board} cannot {verb}: that needs a target that {ability}",
+            "`--board earlgrey-sim` is one",
+        )

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Board profiles: those of the project are read, and one that is not as it should be is refused
+with a line that says where."""
+
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.target import board as boards
+from tockmark.target.protocol import Ability
+
+PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
+
+
+@pytest.mark.parametrize("name", boards.names())
+def test_a_profile_is_called_as_its_file(name: str) -> None:
+    board = boards.load(name)
+    assert board.name == name
+    room = board.slots
+    assert board.flash.base <= room.flash_start < room.flash_end <= board.flash.end
+    assert board.ram.base <= room.ram_start < room.ram_end <= board.ram.end
+
+
+def test_each_machine_has_a_simulator_that_can_all() -> None:
+    for machine in ("cw310", "nexysvideo"):
+        board = boards.load(boards.simulated(machine))
+        assert board.machine == machine
+        assert board.target.can == frozenset(Ability)
+
+
+def test_a_machine_without_a_simulator_is_refused() -> None:
+    with pytest.raises(TockmarkError, match="no simulated machine 'pico'; choose one of: cw310"):
+        boards.simulated("pico")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("clock_hz = 24_000_000", "", "missing required field `clock_hz`"),
+        ("clock_hz = 24_000_000", 'clock_hz = "fast"', "Expected `int`, got `str` - at `clock_hz`"),
+        ("clock_hz = 24_000_000", "clock_hz = 0", "`clock_hz`"),
+        ("clock_hz = 24_000_000", "clock_hz = ", "Invalid value"),
+        ('machine = "cw310"', 'machine = "cw310"\nwings = 2', "unknown field `wings`"),
+        ("icache = true", "", "missing required field `icache`"),
+        ("uart_cycles_per_byte = 16", "uart_cycles_per_byte = 0", "`target.uart_cycles_per_byte`"),
+        ('kind = "sim"', "", "its target's kind is None, not one of"),
+        ('kind = "sim"', 'kind = "abacus"', "its target's kind is 'abacus', not one of"),
+        ('kind = "sim"', 'kind = "../run"', "its target's kind is '../run', not one of"),
+        ("[target]", "[target.deeper]", "its target's kind is None"),
+        ("[target]", "target = 7\n[x]", "it has no table `target`"),
+        ("size = 0x0010_0000", "size = 0x1_0000_0001", "`memory.flash.size`"),
+        ("ram_end = 0x1002_0000", "", "missing required field `ram_end` - at `slots`"),
+        ("# Board", "\xff", "utf-8"),
+    ],
+)
+def test_a_profile_with_a_fault_is_refused_in_one_line(
+    was: str, now: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert was in PROFILE
+    (tmp_path / "odd.toml").write_text(PROFILE.replace(was, now, 1), encoding="latin-1")
+    monkeypatch.setattr(paths, "BOARDS", tmp_path)
+    with pytest.raises(TockmarkError) as error:
+        boards.load("odd")
+    assert said in str(error.value)
+    assert "odd.toml does not follow the profile's form" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_board_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(TockmarkError, match=r"no board 'x/\.\./cw310'; choose one of: cw310, "):
+        boards.load("x/../cw310")
+
+
+def test_an_option_of_another_kind_is_refused() -> None:
+    board = boards.load(boards.DEFAULT)
+    assert board.configured({"port": None, "max-cycles": None}) == board
+    with pytest.raises(TockmarkError, match="--port means nothing to a target of kind 'sim'"):
+        board.configured({"port": "/dev/null"})
