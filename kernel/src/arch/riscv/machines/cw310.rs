@@ -21,6 +21,8 @@ pub const TIMER_BASE: usize = 0x4010_0000;
 /// Each tick adds this and takes this many clocks: one tick a microsecond.
 pub const TIMER_STEP: u32 = 1;
 pub const TIMER_CLOCKS: u32 = 6;
+/// A moment that never comes.
+pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 6_000_000;
 

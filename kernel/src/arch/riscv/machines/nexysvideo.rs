@@ -22,6 +22,8 @@ pub const TIMER_BASE: usize = 0x4010_0000;
 /// five are two.
 pub const TIMER_STEP: u32 = 2;
 pub const TIMER_CLOCKS: u32 = 5;
+/// A moment that never comes.
+pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 2_500_000;
 

@@ -22,6 +22,8 @@ pub const TIMER_BASE: usize = 0x4010_0000;
 /// QEMU ignores these two: its timer's rate is an option of QEMU (docs/qemu.md).
 pub const TIMER_STEP: u32 = 1;
 pub const TIMER_CLOCKS: u32 = 50;
+/// A moment that never comes: in 35 years. QEMU 7.2 reckons later ones, in nanoseconds, to be past.
+pub const NEVER: u64 = 1 << 50;
 
 /// The UART's; QEMU has no other clock.
 pub const PERIPHERAL_CLOCK: u32 = 50_000_000;
