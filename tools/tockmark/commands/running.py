@@ -1,49 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that run the suite on a target, or make what is run there: run, profile, image."""
+"""Verbs that run the suite on a target, or a benchmark of it: run, profile."""
 
 import os
 import signal
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tockmark import BASELINE, paths, profile
+from tockmark.commands.choosing import (
+    BoardName,
+    KernelFile,
+    KernelManifest,
+    KernelName,
+    OneLanguage,
+    OptLevel,
+    Switch,
+    boots_of,
+    languages,
+    one_language,
+)
 from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
+from tockmark.result.resume import whole_boots
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import screen
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
-from tockmark.suite.select import Selection, of_names, only_one, select
+from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
-from tockmark.target.image import Apps, build_image, named, read_kernel
+from tockmark.target.board import Board
+from tockmark.target.image import Apps, named, read_kernel
+from tockmark.target.protocol import Ability
 from tockmark.target.shuffle import MOST
-
-
-class Switch(StrEnum):
-    """on or off."""
-
-    ON = "on"
-    OFF = "off"
-
-
-KernelFile = Annotated[
-    Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
-]
-KernelName = Annotated[
-    str | None, typer.Option(help="What to call a kernel that does not say its name.")
-]
-OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
-BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -62,11 +60,6 @@ def register(app: typer.Typer) -> None:
         epilog="Examples: `tockmark profile syscall.command`; "
         "`tockmark profile call.args:n=3 -o out`",
     )(profile_verb)
-    app.command(
-        name="image",
-        epilog="Examples: `tockmark image syscall`; `tockmark image ipc --abi 1 -o out`; "
-        "`tockmark image syscall --lang rust`",
-    )(image_verb)
 
 
 def run_verb(
@@ -88,28 +81,36 @@ def run_verb(
         ),
     ] = False,
     kernel_name: KernelName = None,
-    opt_level: Annotated[
-        str | None,
-        typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
-    ] = None,
-    kernel_manifest: Annotated[
-        Path | None,
-        typer.Option(
-            help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."
-        ),
-    ] = None,
+    opt_level: OptLevel = None,
+    kernel_manifest: KernelManifest = None,
     only: Only = None,
-    board: BoardName = boards.DEFAULT,
+    board: Annotated[
+        str | None, typer.Option(help=f"Board profile in boards/; default: {boards.DEFAULT}.")
+    ] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
+    ] = None,
+    port: Annotated[
+        str | None, typer.Option(help="Serial port of the board: /dev/ttyACM1.")
+    ] = None,
+    baud: Annotated[
+        int | None, typer.Option(min=1, help="Its rate; default: as in the board's profile.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Log of a run: do not run again what it has whole.")
+    ] = None,
     machine: Annotated[
         str | None,
         typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
     ] = None,
     abi: Annotated[
-        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
-    ] = 2,
+        int | None,
+        typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),
+    ] = None,
     lang: Annotated[
-        str, typer.Option(help="Languages of the apps, separated by commas: c, rust.")
-    ] = "c",
+        str | None,
+        typer.Option(help="Languages of the apps, separated by commas: c, rust; default: c."),
+    ] = None,
     short: Annotated[
         str | None,
         typer.Option(
@@ -158,29 +159,49 @@ def run_verb(
 
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
-    profiled = boards.load(boards.simulated(machine) if machine else board).configured(given)
     known = catalogues.load()
-    langs = _languages(lang)
+    laid = None
+    if images is not None:
+        told = {"board": board, "machine": machine, "abi": abi, "apps": apps, "samples": samples}
+        told |= {"kernel-name": kernel_name, "opt-level": opt_level}
+        told |= {"kernel-manifest": kernel_manifest, "all-samples": all_samples or None}
+        told |= {"layouts": layouts if layouts > 1 else None}
+        laid = folder_of(images, known, told, kernel or [])
+        board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
+        samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
+    given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
+    profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
+    profiled = profiled.configured(given)
+    langs, abi = languages(lang or "c"), abi or 2
     wanted = replace(select(known, only), within=_within(short, langs, known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
-    elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
+    if laid is None:
+        needs_folder(profiled)
+        elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
+        kernels = [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves]
+    else:
+        kernels = [laid.kernel()]
+
+    def meant(selection: Selection, lang: Lang) -> list[Boot]:
+        boots = boots_of(selection, lang)
+        return boots_there(laid, boots, lang, profiled, known, only) if laid else boots
+
     options = run.Options(
-        layouts=links.layouts(
-            [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves], layouts
-        ),
+        layouts=links.layouts(kernels, layouts),
         board=profiled,
         suites=tuple(
-            run.Suite(built, _boots(wanted, built.lang), _boots(varied, built.lang))
+            run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
             for built in _apps(apps, abi, langs)
         ),
         catalogue=known,
-        icaches=[True, False] if icache is None else [icache is Switch.ON],
+        icaches=_settings(icache, profiled),
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=_at_a_time(jobs, profiled),
         fresh=fresh,
+        laid=laid,
+        earlier=whole_boots(resume, known) if resume is not None else {},
     )
     if not any(suite.boots for suite in options.suites):
         raise TockmarkError(f"no row of '{only}' is in --lang {lang}", "nothing is left to run")
@@ -193,7 +214,8 @@ def run_verb(
     ran = run.run(options)
     every_job = [job for jobs in ran.jobs for job in jobs]
     if pooled := sum(job.pooled for job in every_job):
-        print(f"pool    {pooled} of {len(every_job)} boots, simulated before; --fresh ignores it")
+        where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
+        print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")
     result, log = result_of(ran, options, wanted)
     path = output if output is not None else default_path(options, result, only, short is not None)
     shown = [(paths.shown(path), result), *others]
@@ -208,17 +230,21 @@ def run_verb(
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
 
 
-def _languages(given: str) -> list[Lang]:
-    """Those that --lang names."""
-    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
+def _settings(icache: Switch | None, board: Board) -> list[bool]:
+    """Of the instruction cache, in which to run. Where it cannot be switched, what is given is a
+    statement, which stands in the log."""
+    if icache is not None:
+        return [icache is Switch.ON]
+    return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
 
 
-def _one(given: str) -> Lang:
-    """The one that --lang names where there can be only one."""
-    first, *others = _languages(given)
-    if others:
-        raise TockmarkError(f"--lang {given} names several languages", "name one of them")
-    return first
+def _at_a_time(jobs: int | None, board: Board) -> int:
+    """How many boots run at a time."""
+    if Ability.PARALLEL in board.target.can:
+        return jobs or os.cpu_count() or 1
+    if jobs not in (None, 1):
+        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
+    return 1
 
 
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:
@@ -242,12 +268,6 @@ def _within(short: str | None, langs: list[Lang], known: Catalogue) -> dict[Lang
             f"--short {short} names no language of this run", f"--lang names {', '.join(langs)}"
         )
     return {catalogues.language(short): screen.short(known)}
-
-
-def _boots(wanted: Selection, lang: Lang) -> list[Boot]:
-    """The boots that give some row that is meant, in this language."""
-    ids = set(wanted.ids([lang]))
-    return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]
 
 
 def default_path(
@@ -304,32 +324,7 @@ def profile_verb(
         read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
     )
     cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = Apps.built(2, _one(lang))
+    apps = Apps.built(2, one_language(lang))
     folder = output or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
     options = profile.Options(measured, profiled, apps, cached, id_, params, folder, as_json)
     print(profile.profile(options, known))
-
-
-def image_verb(
-    boot: Annotated[str, typer.Argument(help="A boot of the suite: a group, or one with a name.")],
-    kernel: KernelFile = None,
-    board: BoardName = boards.DEFAULT,
-    abi: Annotated[
-        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
-    ] = 2,
-    lang: OneLanguage = "c",
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
-    ] = paths.ROOT / "build" / "image",
-    debug: Debug = False,
-) -> None:
-    """Write the flash image of one boot, as `run` lays it: the kernel, and the apps behind it.
-
-    It takes all samples of the catalogue. The simulator runs it with --flash."""
-    profiled = boards.load(board)
-    found = {one.name: one for one in catalogues.load().boots()}
-    if boot not in found:
-        raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
-    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
-    image = build_image(found[boot], Apps.built(abi, _one(lang)), elf, profiled, output)
-    print(paths.shown(image.flash))

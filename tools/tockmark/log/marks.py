@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tockmark.log.crc import sealed
+from tockmark.crc import sealed
 from tockmark.target.marks import RESET
 
 ARM = "arm"  # passed before each sample: what was marked before does not count

@@ -7,11 +7,12 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
+import json
 import struct
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -35,6 +36,8 @@ FLASH_ALIGN = (
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
+IMAGE_WORD = "tm_link_image"
+BOOT_NAME_BYTES = 24  # of tm_link, a NUL among them; apps/generate.py holds the names to it
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 GCC = "riscv64-unknown-elf-gcc"
 AR = "riscv64-unknown-elf-ar"
@@ -106,6 +109,7 @@ class Image:
 
     flash: Path
     slots: tuple[Slot, ...]
+    id: str  # 8 hexadecimal digits, which the begin record of its app says, too
 
 
 def read_kernel(path: Path) -> Kernel:
@@ -174,6 +178,19 @@ def build_image(
     are words for the apps besides those that all have, `seed` says where their code lies."""
     out.mkdir(parents=True, exist_ok=True)
     room = kernel.slots or board.slots
+    kernel = with_words(kernel, {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us})
+    words = {
+        "tm_apps": 1,  # one of them reports
+        "tm_steady_stop": 0,
+        "tm_scene": boot.scene,
+        "tm_slots": len(boot.slots),
+        "tm_most_samples": 0,  # as many as the catalogue says
+        "tm_only": 0,  # all benchmarks
+        **_name_words(boot.name),
+        **shuffle.places(seed),
+        **(symbols or {}),
+    }
+    words["tm_image"] = _identity(kernel, room, boot, apps, words, seed)
     flash, ram = room.flash_start, room.ram_start
     slots: list[Slot] = []
     tabs: list[Path] = []
@@ -186,15 +203,8 @@ def build_image(
             "tm_flash_length": room.flash_end - start,
             "tm_ram_start": ram,
             "tm_ram_length": room.ram_end - ram - GRANTS - RECORD,
-            "tm_apps": 1,  # one of them reports
-            "tm_steady_stop": 0,
-            "tm_scene": boot.scene,
             "tm_slot": index,
-            "tm_slots": len(boot.slots),
-            "tm_most_samples": 0,  # as many as the catalogue says
-            "tm_only": 0,  # all benchmarks
-            **shuffle.places(seed),
-            **(symbols or {}),
+            **words,
         }
         _link(object_, elf, apps, places, seed)
         with elf.open("rb") as file:
@@ -206,23 +216,48 @@ def build_image(
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
     path = out / f"{boot.name}.flash"
-    words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
-    write_flash(with_words(kernel, words), board, path)
+    write_flash(kernel, board, path)
     tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
     where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
     files = ["--flash-file", str(path), *where, *map(str, tabs)]
     _call([*tockloader, *files], f"laying {boot.name} into flash")
-    return Image(path, tuple(slots))
+    return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
 def stopping_early(image: Image, board: Board, path: Path) -> Image:
-    """The same image, whose apps end a row that repeats: as a file of its own, at `path`."""
+    """The same image, whose apps end a row that repeats: as a file of its own, at `path`, and with
+    an id of its own."""
     flash = bytearray(image.flash.read_bytes())
+    number = _first_word(hashlib.sha256(f"{image.id} stopping early".encode()).digest())
     for slot in image.slots:
-        if (address := slot.symbols.get(STEADY_STOP_WORD)) is not None:
-            struct.pack_into("<I", flash, address - board.flash.base, 1)
+        for word, value in ((STEADY_STOP_WORD, 1), (IMAGE_WORD, number)):
+            if (address := slot.symbols.get(word)) is not None:
+                struct.pack_into("<I", flash, address - board.flash.base, value)
     path.write_bytes(flash)
-    return replace(image, flash=path)
+    return replace(image, flash=path, id=f"{number:08x}")
+
+
+def _identity(
+    kernel: Kernel, room: Slots, boot: Boot, apps: Apps, words: Mapping[str, int], seed: int
+) -> int:
+    """What tells images apart: 32 bits of a SHA-256 over all that decides what is in one."""
+    said = [boot.slots, asdict(room), apps.lang, apps.abi, words, seed]
+    digest = hashlib.sha256(json.dumps(said).encode())
+    for address, data in kernel.segments:
+        digest.update(struct.pack("<II", address, len(data)) + data)
+    for part in dict.fromkeys(part for slot in boot.slots for part in _parts(slot, apps)):
+        digest.update(hashlib.sha256(part.read_bytes()).digest())
+    return _first_word(digest.digest())
+
+
+def _first_word(digest: bytes) -> int:
+    return int.from_bytes(digest[:4], "big")
+
+
+def _name_words(name: str) -> dict[str, int]:
+    """A boot's name as the words of tm_link, with a NUL behind it."""
+    held = name.encode("ascii").ljust(BOOT_NAME_BYTES, b"\0")
+    return {f"tm_boot_{i}": word for i, (word,) in enumerate(struct.iter_unpack("<I", held))}
 
 
 @dataclass(frozen=True)
@@ -275,14 +310,20 @@ def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
     path.write_bytes(image)
 
 
-def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
-    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a"]
-    for part in [*parts, paths.LINKER_SCRIPT]:
+def _parts(app: str, apps: Apps) -> list[Path]:
+    """What an app is linked of: its objects, and how the linker lays them."""
+    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", paths.LINKER_SCRIPT]
+    for part in parts:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
+    return parts
+
+
+def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
+    *parts, script_file = _parts(app, apps)
     defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
     machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
-    script = ["-T", str(paths.LINKER_SCRIPT)]
+    script = ["-T", str(script_file)]
     command = [GCC, *machine, *script, *defsyms, "-o", str(elf)]
     used = _call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
     if seed:

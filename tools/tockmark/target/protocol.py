@@ -33,6 +33,7 @@ class Start:
     icache: bool
     marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (target/marks.py)
     image: str | None = None  # the id that its app says in `begin`, if it is known
+    boot: str = ""  # as the catalogue calls it
 
 
 class Session(Protocol):

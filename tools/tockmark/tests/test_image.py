@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Kernel segments to flash, and kernels that are none."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tockmark.errors import TockmarkError
+from tockmark.suite.catalogue import Boot
 from tockmark.target import board as boards
-from tockmark.target.image import Kernel, named, read_kernel, write_flash
+from tockmark.target import image
+from tockmark.target.image import Apps, Image, Kernel, Slot, named, read_kernel, write_flash
 
 
 def kernel(*segments: tuple[int, bytes]) -> Kernel:
@@ -51,3 +54,50 @@ def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
     for level in ("4", "zz", "", "z\n", "-1"):
         with pytest.raises(TockmarkError, match=r"--opt-level .* is none"):
             named(kernel(), None, level)
+
+
+def test_a_boots_name_is_in_the_words_of_its_apps() -> None:
+    words = image._name_words("ipc-server_first")
+    held = b"".join(word.to_bytes(4, "little") for word in words.values())
+    assert list(words) == [f"tm_boot_{i}" for i in range(6)]
+    assert held == b"ipc-server_first" + b"\0" * 8
+
+
+def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None:
+    """And the same again is the same."""
+    room = boards.load(boards.DEFAULT).slots
+    boot, apps = Boot("one", "a", ("a", "b"), ("a.x",)), Apps(tmp_path, 2)
+    for name in ("a.o", "b.o", "libtockmark.a"):
+        (tmp_path / name).write_bytes(name.encode())
+
+    def told(**other: object) -> int:
+        given = {"kernel": kernel((0, b"k")), "room": room, "boot": boot, "apps": apps}
+        return image._identity(**{**given, "words": {"tm_scene": 1}, "seed": 0, **other})  # type: ignore[arg-type]
+
+    first = told()
+    others = [
+        told(kernel=kernel((0, b"K"))),
+        told(room=replace(room, ram_end=room.ram_end - 4)),
+        told(boot=Boot("one", "a", ("a", "b", "b"), ("a.x",))),
+        told(apps=Apps(tmp_path, 1)),
+        told(apps=Apps(tmp_path, 2, "rust")),
+        told(words={"tm_scene": 2}),
+        told(seed=1),
+    ]
+    assert told() == first
+    (tmp_path / "b.o").write_bytes(b"another")
+    others.append(told())
+    assert len({first, *others}) == len(others) + 1
+
+
+def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
+    """Which the app's word says, too."""
+    profile = boards.load(boards.DEFAULT)
+    (tmp_path / "f").write_bytes(bytes(32))
+    places = {image.STEADY_STOP_WORD: 4, image.IMAGE_WORD: 12}
+    symbols = {name: profile.flash.base + at for name, at in places.items()}
+    slots = (Slot("a", tmp_path / "a.elf", 0, 0, 0, "", 0, symbols),)
+    early = image.stopping_early(Image(tmp_path / "f", slots, "0" * 8), profile, tmp_path / "e")
+    flash = (tmp_path / "e").read_bytes()
+    assert flash[4:8] == (1).to_bytes(4, "little")
+    assert f"{int.from_bytes(flash[12:16], 'little'):08x}" == early.id != "0" * 8
