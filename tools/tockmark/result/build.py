@@ -63,7 +63,7 @@ def build(
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
     problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
-        for row in _rows(boot, app, context.board.clock_hz):
+        for row in _rows(boot, app, context.board):
             if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):
                 continue
             if rows.setdefault(row.identity, row) is not row:
@@ -107,10 +107,15 @@ def build(
     )
 
 
-def _rows(boot: Booted, app: App, clock_hz: int | None) -> Iterator[Row]:
+def _rows(boot: Booted, app: App, board: Board) -> Iterator[Row]:
     """The rows of one app."""
     return assembled(
-        [(_kept(boot, app, row), (_samples(row),)) for row in app.rows if row.series], clock_hz
+        [
+            (_kept(boot, app, row), (_samples(row, board.counts_cycles),))
+            for row in app.rows
+            if row.series
+        ],
+        board.clock_hz,
     )
 
 
@@ -134,10 +139,11 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
     )
 
 
-def _samples(row: RawRow) -> Samples:
+def _samples(row: RawRow, cycles: bool) -> Samples:
+    """All series; without cycles only the instructions, since events are of cycles or of nothing."""
     return {
-        **{name: tuple(taken) for name, taken in row.series.items()},
-        **{number: tuple(taken) for number, taken in row.events.items()},
+        **{name: tuple(taken) for name, taken in row.series.items() if cycles or "instret" in name},
+        **{number: tuple(taken) for number, taken in row.events.items() if cycles},
     }
 
 

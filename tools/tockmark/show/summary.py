@@ -187,7 +187,7 @@ def _conditions(column: Column) -> list[str]:
         board.clock,
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
-        f"timing {board.timing}",
+        f"timing {board.validity}",
         layouts(column.result),
         f"apps by {' and '.join(compilers) or 'an unknown compiler'}",
     ]

@@ -268,7 +268,7 @@ def header(result: Result) -> list[str]:
         f"board   {board.name or 'unknown'} ({board.machine or '?'}), {board.clock},"
         f" i-cache {icache}",
         f"        {layouts(result)}",
-        f"timing  {board.timing}",
+        f"timing  {board.validity}",
         *(line for told in readings(result) for line in text.wrap(f"reading {told}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
