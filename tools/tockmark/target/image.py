@@ -9,22 +9,23 @@ lays the app behind the kernel's own segments.
 import hashlib
 import json
 import struct
-import subprocess
-import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from tockmark import paths
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark import BASELINE, paths
+from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import shuffle
 from tockmark.target.board import Board, Slots
+from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
+from tockmark.target.tool import TOCKLOADER, call
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
 GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
@@ -57,6 +58,12 @@ class Kernel:
     commit: str | None = None  # of its source
     flags: str | None = None
     rustc: str | None = None
+    entry: int = 0  # address of its first instruction
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is the baseline kernel, wherever it was built: no other has the word."""
+        return SLICE_WORD in self.words
 
     @property
     def is_ours(self) -> bool:
@@ -120,6 +127,7 @@ def read_kernel(path: Path) -> Kernel:
             if elf.get_machine_arch() != "RISC-V" or elf.elfclass != 32:
                 raise TockmarkError(f"{paths.shown(path)} is not a 32-bit RISC-V ELF file")
             symbols = _symbols(elf)
+            entry = elf.header["e_entry"]
             comment = elf.get_section_by_name(".comment")
             rustc = rustc_of(comment.data()) if comment is not None else None
             segments = tuple(
@@ -142,7 +150,7 @@ def read_kernel(path: Path) -> Kernel:
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
     name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
     own = opt_level if OPT_LEVELS.fullmatch(opt_level) else None
-    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc)
+    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc, entry=entry)
 
 
 def named(
@@ -165,6 +173,18 @@ def named(
     return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
 
 
+def runs(kernel: Kernel, abi: int) -> None:
+    """TockmarkError if the kernel says that it has another version of the interface."""
+    name = kernel.name or ""
+    if name.startswith(BASELINE) and f"abi{abi}" not in name:
+        raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
+
+
+def room_of(kernel: Kernel, board: Board) -> Slots:
+    """Where apps may lie: the kernel's decision, or the profile's if it says nothing."""
+    return kernel.slots or board.slots
+
+
 def build_image(
     boot: Boot,
     apps: Apps,
@@ -177,7 +197,7 @@ def build_image(
     """Link and pack the apps of a boot for this kernel, and lay all into a flash image; `symbols`
     are words for the apps besides those that all have, `seed` says where their code lies."""
     out.mkdir(parents=True, exist_ok=True)
-    room = kernel.slots or board.slots
+    room = room_of(kernel, board)
     kernel = with_words(kernel, {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us})
     words = {
         "tm_apps": 1,  # one of them reports
@@ -217,10 +237,7 @@ def build_image(
         ram += needs.ram + GRANTS + RECORD
     path = out / f"{boot.name}.flash"
     write_flash(kernel, board, path)
-    tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
-    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
-    files = ["--flash-file", str(path), *where, *map(str, tabs)]
-    _call([*tockloader, *files], f"laying {boot.name} into flash")
+    install(tabs, path, board, room)
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
@@ -241,7 +258,7 @@ def _identity(
     kernel: Kernel, room: Slots, boot: Boot, apps: Apps, words: Mapping[str, int], seed: int
 ) -> int:
     """What tells images apart: 32 bits of a SHA-256 over all that decides what is in one."""
-    said = [boot.slots, asdict(room), apps.lang, apps.abi, words, seed]
+    said = [boot.slots, msgspec.structs.asdict(room), apps.lang, apps.abi, words, seed]
     digest = hashlib.sha256(json.dumps(said).encode())
     for address, data in kernel.segments:
         digest.update(struct.pack("<II", address, len(data)) + data)
@@ -295,9 +312,13 @@ def _patched(start: int, data: bytes, address: int, value: int) -> tuple[int, by
 
 
 def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
-    """The kernel's segments as a raw image of the flash, erased bytes between them."""
+    """The kernel's segments as a raw image of the flash, erased bytes between them. The baseline
+    kernel leaves the boot manifest to be laid here; any other kernel is taken as it is."""
+    segments = list(kernel.segments)
+    if board.profile.boot.manifest is not None and kernel.is_baseline:
+        segments.append((board.flash.base, boot_manifest(segments, kernel.entry, board.flash.base)))
     image = bytearray()
-    for address, data in sorted(kernel.segments):
+    for address, data in sorted(segments):
         start = address - board.flash.base
         if start < 0 or start + len(data) > board.flash.size:
             raise TockmarkError(
@@ -308,6 +329,13 @@ def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
         image.extend(b"\xff" * (start + len(data) - len(image)))
         image[start : start + len(data)] = data
     path.write_bytes(image)
+
+
+def install(tabs: Sequence[Path], flash: Path, board: Board, room: Slots) -> None:
+    """Let tockloader lay TABs into a flash file, in the place of all apps that it holds."""
+    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
+    command = [str(TOCKLOADER), "install", "--erase", "--flash-file", str(flash), *where]
+    call([*command, *map(str, tabs)], f"laying {', '.join(tab.name for tab in tabs)} into flash")
 
 
 def _parts(app: str, apps: Apps) -> list[Path]:
@@ -325,10 +353,10 @@ def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -
     machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
     script = ["-T", str(script_file)]
     command = [GCC, *machine, *script, *defsyms, "-o", str(elf)]
-    used = _call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
+    used = call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
     if seed:
         objects = shuffle.shuffled([parts[0], *_members(parts[1], used, elf)], seed)
-        _call([*command, *map(str, objects)], f"linking {app} in another order")
+        call([*command, *map(str, objects)], f"linking {app} in another order")
 
 
 def _members(library: Path, used: str, elf: Path) -> list[Path]:
@@ -338,7 +366,7 @@ def _members(library: Path, used: str, elf: Path) -> list[Path]:
     folder.mkdir(exist_ok=True)
     names = [line.removeprefix(f"({library})") for line in used.splitlines()]
     members = [name for name, line in zip(names, used.splitlines(), strict=True) if name != line]
-    _call(
+    call(
         [AR, "x", "--output", str(folder), str(library.resolve()), *members],
         f"unpacking {library.name}",
     )
@@ -353,32 +381,11 @@ def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
     footer = 0
     while True:
         more = ["--minimum-footer-size", str(footer)]
-        _call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
+        call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
         total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
         if total % FLASH_ALIGN == 0:
             return int(total)
         footer += FLASH_ALIGN - total % FLASH_ALIGN
-
-
-def _call(command: list[str], doing: str) -> str:
-    """Run a tool; what it said. On failure show the last thing of that."""
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-        )
-    except FileNotFoundError as error:
-        raise TockmarkError(
-            f"{doing}: {Path(command[0]).name} is not there",
-            "run `make setup`, or `tockmark doctor`",
-        ) from error
-    if done.returncode:
-        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise TockmarkError(
-            f"{doing}: {Path(command[0]).name} failed: {said[-1] if said else 'without a word'}",
-            "--debug shows the command",
-            INCOMPLETE,
-        ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
-    return done.stdout
 
 
 def _symbols(elf: ELFFile) -> dict[str, int]:

@@ -68,8 +68,8 @@ class LaidBoot(_Part, frozen=True):
     lang: Lang
     flash: File
     sha256: Sha256  # of that file
+    image: Id  # which its app says in `begin`
     slots: tuple[LaidApp, ...]  # in the order of the flash
-    image: Id | None = None  # which its app says in `begin`
 
 
 class LeftOut(_Part, frozen=True):
@@ -141,7 +141,7 @@ class Laid:
             )
             for app in boot.slots
         )
-        return Image(self.folder / boot.flash, slots)
+        return Image(self.folder / boot.flash, slots, boot.image)
 
     def boot(self, name: str, lang: Lang | None = None) -> LaidBoot:
         """One boot by its name, in a language if there are several. TockmarkError if it is not

@@ -4,13 +4,24 @@
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import Boot
 from tockmark.target import board as boards
 from tockmark.target import image
-from tockmark.target.image import Apps, Image, Kernel, Slot, named, read_kernel, write_flash
+from tockmark.target.image import (
+    SLICE_WORD,
+    Apps,
+    Image,
+    Kernel,
+    Slot,
+    named,
+    read_kernel,
+    write_flash,
+)
+from tockmark.target.manifest import boot_manifest
 
 
 def kernel(*segments: tuple[int, bytes]) -> Kernel:
@@ -77,7 +88,7 @@ def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None
     first = told()
     others = [
         told(kernel=kernel((0, b"K"))),
-        told(room=replace(room, ram_end=room.ram_end - 4)),
+        told(room=msgspec.structs.replace(room, ram_end=room.ram_end - 4)),
         told(boot=Boot("one", "a", ("a", "b", "b"), ("a.x",))),
         told(apps=Apps(tmp_path, 1)),
         told(apps=Apps(tmp_path, 2, "rust")),
@@ -101,3 +112,30 @@ def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
     flash = (tmp_path / "e").read_bytes()
     assert flash[4:8] == (1).to_bytes(4, "little")
     assert f"{int.from_bytes(flash[12:16], 'little'):08x}" == early.id != "0" * 8
+
+
+def test_the_baseline_gets_a_boot_manifest_where_the_board_asks_for_one(tmp_path: Path) -> None:
+    """And nothing else changes: no other kernel, no other board, no byte behind it."""
+    path, code = tmp_path / "f", b"\x13\0\0\0"
+    base = boards.load("cw310").flash.base
+    user = replace(kernel((base + 0x400, code)), entry=base + 0x400)
+    ours = replace(user, words={SLICE_WORD: base + 0x400})
+    for board, given, manifest in (
+        ("cw310", ours, boot_manifest(ours.segments, ours.entry, base)),
+        ("cw310", user, b"\xff" * 0x400),
+        ("earlgrey-sim", ours, b"\xff" * 0x400),
+    ):
+        write_flash(given, boards.load(board), path)
+        assert path.read_bytes() == manifest + code
+
+
+def test_a_baseline_for_another_machine_is_refused_where_a_manifest_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    """That of the Nexys Video has a word in its place."""
+    profile = boards.load("cw310")
+    base = profile.flash.base
+    other = replace(kernel((base, bytes(0x500))), words={SLICE_WORD: base + 0x400})
+    with pytest.raises(TockmarkError, match="cannot have a boot manifest: it has a segment at"):
+        write_flash(other, profile, tmp_path / "f")
+    assert not (tmp_path / "f").exists()
