@@ -16,6 +16,7 @@ from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
+SLEPT = "it ran; but this target's counter of instructions goes on while the core sleeps"
 KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 
 
@@ -58,6 +59,7 @@ def build(
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}
+    slept: list[Absent] = []
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
@@ -65,6 +67,9 @@ def build(
     for boot, app in measured.each():
         for row in _rows(boot, app, context.board):
             if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):
+                continue
+            if _slept(row, catalogue, context.board):
+                slept.append(Absent(row.id, row.boot, row.params, row.icache, SLEPT, row.lang))
                 continue
             if rows.setdefault(row.identity, row) is not row:
                 problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
@@ -77,7 +82,7 @@ def build(
         for dropped in app.no_rows
         if dropped.id in OF_BOOT or asked_for(dropped.id, dropped.params, boot.icache, app.lang)
     ]
-    gone += [("skipped", absent) for absent in _skipped(boots, wanted)]
+    gone += [("skipped", absent) for absent in (*slept, *_skipped(boots, wanted))]
     gone += [("missing", absent) for absent in _missing(measured, boots, wanted)]
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
@@ -117,6 +122,12 @@ def _rows(boot: Booted, app: App, board: Board) -> Iterator[Row]:
         ],
         board.clock_hz,
     )
+
+
+def _slept(row: Row, catalogue: Catalogue, board: Board) -> bool:
+    """Whether no series of a row can be kept: without cycles, and with instructions that are not."""
+    known = catalogue.benchmarks.get(row.id)
+    return not board.counts_cycles and known is not None and known.sleeps
 
 
 def _kept(boot: Booted, app: App, row: RawRow) -> Kept:

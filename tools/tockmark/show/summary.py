@@ -230,7 +230,8 @@ def _heads(columns: list[Column], second: int, label: int) -> list[str]:
     names, units = " " * label, " " * label
     for i, column in enumerate(columns):
         name = {TIME: "µs", RANGE: "range"}.get(second, "")
-        unit = f"{'cycles':>{CYCLES}}{name:>{second}}" + f"{'ratio':>{RATIO}}" * (i > 0)
+        timed = column.result.provenance.board.counts_cycles
+        unit = f"{'cycles' if timed else 'instrs':>{CYCLES}}{name:>{second}}" + f"{'ratio':>{RATIO}}" * (i > 0)
         if len(column.name) < len(unit):
             names += f"{column.name:>{len(unit)}}"
         else:  # the first kernel's columns may be narrower than its name
@@ -242,7 +243,7 @@ def _heads(columns: list[Column], second: int, label: int) -> list[str]:
 def _cells(i: int, rows: list[list[Row | None]], second: int) -> list[str]:
     """The cells of one column, row by row of a block."""
     mine = [found[i] for found in rows]
-    costs = [text.rounded(row.per_op) if row else None for row in mine]
+    costs = [text.rounded(_cost(row)) if row else None for row in mine]
     cycles = text.aligned(costs, 2, [*map(mark, mine)])
     seconds = [""] * len(mine)
     if second == TIME:
@@ -256,6 +257,12 @@ def _cells(i: int, rows: list[list[Row | None]], second: int) -> list[str]:
     return cells
 
 
+def _cost(row: Row) -> float | None:
+    """Of one operation: cycles, or what there is where nothing counts them."""
+    counted = row.cycles or row.instret
+    return counted.per_op if counted else None
+
+
 def _legend(columns: list[Column], second: int) -> str:
     time = " and in µs" if second == TIME else ""
     told = f"Net cycles of one operation{time} (median, less the readings)"
@@ -266,6 +273,8 @@ def _legend(columns: list[Column], second: int) -> str:
             f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"
             " kernel, a sweep weighing as one"
         )
+    if not all(column.result.provenance.board.counts_cycles for column in columns):
+        told += "; instrs: net instructions, where the target counts no cycles"
     return f'{told}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
 
 

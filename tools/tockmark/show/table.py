@@ -281,7 +281,7 @@ def readings(result: Result) -> list[str]:
     for lang, icache in product(result.langs, result.icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
         error = result.stated_error(icache, lang)
-        if row is not None:
+        if row is not None and row.net is not None:
             off = "no null controls" if error is None else f"null controls within {number(error)}"
             of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
             told.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
