@@ -16,7 +16,7 @@ from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
-SLEPT = "it ran; but this target's counter of instructions goes on while the core sleeps"
+WAITED = "it ran; but it waits for time to pass, of which this target has no model"
 KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 
 
@@ -59,7 +59,7 @@ def build(
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}
-    slept: list[Absent] = []
+    waited: list[Absent] = []
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
@@ -68,8 +68,8 @@ def build(
         for row in _rows(boot, app, context.board):
             if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):
                 continue
-            if _slept(row, catalogue, context.board):
-                slept.append(Absent(row.id, row.boot, row.params, row.icache, SLEPT, row.lang))
+            if _waited(row, catalogue, context.board):
+                waited.append(Absent(row.id, row.boot, row.params, row.icache, WAITED, row.lang))
                 continue
             if rows.setdefault(row.identity, row) is not row:
                 problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
@@ -82,7 +82,7 @@ def build(
         for dropped in app.no_rows
         if dropped.id in OF_BOOT or asked_for(dropped.id, dropped.params, boot.icache, app.lang)
     ]
-    gone += [("skipped", absent) for absent in (*slept, *_skipped(boots, wanted))]
+    gone += [("skipped", absent) for absent in (*waited, *_skipped(boots, wanted))]
     gone += [("missing", absent) for absent in _missing(measured, boots, wanted)]
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
@@ -124,10 +124,10 @@ def _rows(boot: Booted, app: App, board: Board) -> Iterator[Row]:
     )
 
 
-def _slept(row: Row, catalogue: Catalogue, board: Board) -> bool:
+def _waited(row: Row, catalogue: Catalogue, board: Board) -> bool:
     """Whether no series of a row can be kept: without cycles, and with instructions that are not."""
     known = catalogue.benchmarks.get(row.id)
-    return not board.counts_cycles and known is not None and known.sleeps
+    return not board.counts_cycles and known is not None and known.waits
 
 
 def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
