@@ -84,7 +84,14 @@ OPTIONAL = {
 }
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
-NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table", bool: "true or false"}
+NAMES = {
+    str: "a text",
+    int: "a whole number",
+    NUMBER: "a number",
+    list: "a list",
+    dict: "a table",
+    bool: "true or false",
+}
 SKIPS = ("skip_v1", "skip_c", "skip_rust", "skip_libtock_rs")
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32

@@ -125,7 +125,7 @@ def _rows(boot: Booted, app: App, board: Board) -> Iterator[Row]:
 
 
 def _waited(row: Row, catalogue: Catalogue, board: Board) -> bool:
-    """Whether no series of a row can be kept: without cycles, and with instructions that are not."""
+    """Whether nothing of a row can be kept: no cycles, and instructions of a wait."""
     known = catalogue.benchmarks.get(row.id)
     return not board.counts_cycles and known is not None and known.waits
 
@@ -151,7 +151,7 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
 
 
 def _samples(row: RawRow, cycles: bool) -> Samples:
-    """All series; without cycles only the instructions, since events are of cycles or of nothing."""
+    """All series; where cycles are not counted, only instructions: nor are events."""
     return {
         **{name: tuple(taken) for name, taken in row.series.items() if cycles or "instret" in name},
         **{number: tuple(taken) for number, taken in row.events.items() if cycles},

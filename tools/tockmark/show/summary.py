@@ -216,7 +216,9 @@ def _block(
         for title, rows in blocks.items()
     }
     every = [found for block in lines.values() for found in block.values()]
-    grid = zip(*(_cells(i, every, second, columns[i].timed) for i in range(len(columns))), strict=True)
+    grid = zip(
+        *(_cells(i, every, second, columns[i].timed) for i in range(len(columns))), strict=True
+    )
     out = _heads(columns, second, label)
     for title, found in lines.items():
         out.append(title)

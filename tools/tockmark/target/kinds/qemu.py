@@ -23,8 +23,8 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 PANIC_S = 1  # after which a kernel that panics has said all
 INSTALL = "run `make setup-qemu`"
-# QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock is
-# compiled for; this one has, and is otherwise as little.
+# QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
+# is compiled for; this one has, and is otherwise as little.
 CPU = "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"
 ELF = struct.Struct("<16sHHIIIIIHHHHHH")  # the header of a 32-bit file
 SEGMENT = struct.Struct("<8I")  # one of its program headers
@@ -60,7 +60,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         # Its clock counts instructions, and leaps where the core sleeps: the same output each time.
         command += ["-icount", "shift=0,sleep=off"]
         command += ["-global", f"ibex-timer.timebase-freq={self.timer_hz}"]
-        said = tempfile.TemporaryFile("w+", encoding="latin-1")
+        said = tempfile.TemporaryFile("w+", encoding="latin-1")  # noqa: SIM115  # the session closes it
         try:
             process = subprocess.Popen(
                 command,
