@@ -10,6 +10,7 @@ import typer
 
 from tockmark import __version__
 from tockmark.commands import (
+    capturing,
     checking,
     conformance,
     files,
@@ -45,7 +46,17 @@ def top(
         raise typer.Exit(OK)
 
 
-for verbs in (running, laying, files, judging, showing, conformance, patching, checking):
+for verbs in (
+    running,
+    laying,
+    capturing,
+    files,
+    judging,
+    showing,
+    conformance,
+    patching,
+    checking,
+):
     verbs.register(app)
 
 

@@ -16,21 +16,29 @@ from tockmark.target.suited import boot_unsuited
 
 
 def folder_of(
-    path: Path, known: Catalogue, given: Mapping[str, object], kernels: Sequence[Path]
+    path: Path,
+    known: Catalogue,
+    given: Mapping[str, object],
+    kernels: Sequence[Path],
+    langs: Sequence[Lang],
 ) -> Laid:
     """The folder. TockmarkError where an option contradicts it; `given` has them by their names
     without dashes, None: not given."""
     laid = laid_images.read(path)
     laid.suits(known)
-    own = {name: getattr(laid.manifest, name) for name in ("board", "abi", "samples")}
-    own["all-samples"] = laid.manifest.samples is None
+    told = laid.manifest
+    own = {"board": told.board, "abi": told.abi, "samples": told.samples}
+    own["all-samples"] = told.samples is None
     for option, value in given.items():
-        if value is None or (option in own and value == own[option]):
-            continue
-        says = f"it was laid for --{option} {own[option]}" if own.get(option) else "it says itself"
-        raise TockmarkError(
-            f"--{option} {value} does not go with {shown(path)}: {says}", f"leave out --{option}"
-        )
+        if value is not None and value != own.get(option):
+            raise TockmarkError(
+                f"--{option} does not go with {shown(path)}: it was laid for {told.board},"
+                f" --abi {told.abi}, {told.samples or 'all'} samples, and knows its kernel",
+                f"leave out --{option}",
+            )
+    for lang in langs:
+        if all(boot.lang != lang for boot in told.boots):
+            raise TockmarkError(f"{shown(path)} has no apps in --lang {lang}", "leave it out")
     for kernel in kernels:
         laid.holds(read_kernel(kernel))
     return laid

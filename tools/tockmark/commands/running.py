@@ -166,7 +166,7 @@ def run_verb(
         told |= {"kernel-name": kernel_name, "opt-level": opt_level}
         told |= {"kernel-manifest": kernel_manifest, "all-samples": all_samples or None}
         told |= {"layouts": layouts if layouts > 1 else None}
-        laid = folder_of(images, known, told, kernel or [])
+        laid = folder_of(images, known, told, kernel or [], languages(lang) if lang else [])
         board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
@@ -212,7 +212,7 @@ def run_verb(
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     ran = run.run(options)
-    every_job = [job for jobs in ran.jobs for job in jobs]
+    every_job = [job for jobs in ran.jobs for job in jobs if job.started]
     if pooled := sum(job.pooled for job in every_job):
         where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
         print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")

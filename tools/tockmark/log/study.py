@@ -22,8 +22,8 @@ from importlib.resources import files
 
 import msgspec
 
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.log.protocol import MAX_SAMPLES, Problem
-from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.suite.catalogue import OVERHEAD, Params
 
 LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tockmark import __version__
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool

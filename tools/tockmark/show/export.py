@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable
 
 from tockmark.errors import TockmarkError
-from tockmark.log.rows import SERIES
+from tockmark.log.measured import SERIES
 from tockmark.result.model import ICACHE, Result, Row, Series, microseconds
 from tockmark.result.stats import plain
 from tockmark.suite.catalogue import Catalogue, named

@@ -13,35 +13,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from msgspec.structs import astuple
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import shuffle
 from tockmark.target.board import Board, Slots
+from tockmark.target.linking import GRANTS, HEADER, link, pack
 from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
 from tockmark.target.tool import TOCKLOADER, call
 
-HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
-GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
-RECORD = 0x800  # and behind them to its own record of the process, which Tock puts there unasked
+RECORD = 0x800  # bytes behind an app's grants that Tock takes unasked for its record of the process
 RAM_ALIGN = 0x400
-FLASH_ALIGN = (
-    0x400  # where tockloader expects an app to begin; it would fill gaps with apps of its own
-)
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 IMAGE_WORD = "tm_link_image"
 BOOT_NAME_BYTES = 24  # of tm_link, a NUL among them; apps/generate.py holds the names to it
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
-GCC = "riscv64-unknown-elf-gcc"
-AR = "riscv64-unknown-elf-ar"
 
 
 @dataclass(frozen=True)
@@ -226,11 +220,11 @@ def build_image(
             "tm_slot": index,
             **words,
         }
-        _link(object_, elf, apps, places, seed)
+        link(object_, _parts(object_, apps), elf, places, seed)
         with elf.open("rb") as file:
             linked = _symbols(ELFFile(file))
         needs = _needs(linked, start, ram, room.ram_end - ram - GRANTS - RECORD)
-        flash += _pack(name, elf, tab, apps, needs.heap)
+        flash += pack(name, elf, tab, apps.abi, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
         slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
         tabs.append(tab)
@@ -258,7 +252,7 @@ def _identity(
     kernel: Kernel, room: Slots, boot: Boot, apps: Apps, words: Mapping[str, int], seed: int
 ) -> int:
     """What tells images apart: 32 bits of a SHA-256 over all that decides what is in one."""
-    said = [boot.slots, msgspec.structs.asdict(room), apps.lang, apps.abi, words, seed]
+    said = [boot.slots, astuple(room), apps.lang, apps.abi, words, seed]
     digest = hashlib.sha256(json.dumps(said).encode())
     for address, data in kernel.segments:
         digest.update(struct.pack("<II", address, len(data)) + data)
@@ -345,47 +339,6 @@ def _parts(app: str, apps: Apps) -> list[Path]:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
     return parts
-
-
-def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
-    *parts, script_file = _parts(app, apps)
-    defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
-    machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
-    script = ["-T", str(script_file)]
-    command = [GCC, *machine, *script, *defsyms, "-o", str(elf)]
-    used = call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
-    if seed:
-        objects = shuffle.shuffled([parts[0], *_members(parts[1], used, elf)], seed)
-        call([*command, *map(str, objects)], f"linking {app} in another order")
-
-
-def _members(library: Path, used: str, elf: Path) -> list[Path]:
-    """The object files that a link took from a library, by what it said: in another order it shall
-    take the very same."""
-    folder = elf.with_suffix(".members")
-    folder.mkdir(exist_ok=True)
-    names = [line.removeprefix(f"({library})") for line in used.splitlines()]
-    members = [name for name, line in zip(names, used.splitlines(), strict=True) if name != line]
-    call(
-        [AR, "x", "--output", str(folder), str(library.resolve()), *members],
-        f"unpacking {library.name}",
-    )
-    return [folder / name for name in members]
-
-
-def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
-    """Make the TAB; the bytes that the app takes in flash, a multiple of FLASH_ALIGN."""
-    sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]
-    version = ["--kernel-major", str(apps.abi), "--kernel-minor", "0", "--deterministic"]
-    command = [str(paths.ELF2TAB), "-n", name, "-o", str(tab), *sizes, "--app-heap", str(heap)]
-    footer = 0
-    while True:
-        more = ["--minimum-footer-size", str(footer)]
-        call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
-        total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
-        if total % FLASH_ALIGN == 0:
-            return int(total)
-        footer += FLASH_ALIGN - total % FLASH_ALIGN
 
 
 def _symbols(elf: ELFFile) -> dict[str, int]:

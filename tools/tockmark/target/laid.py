@@ -180,7 +180,7 @@ class Laid:
 
 def read(folder: Path) -> Laid:
     """Read a folder of laid images. TockmarkError if anything of it is missing or damaged."""
-    laid = Laid(folder, _manifest(folder))
+    laid = Laid(folder, manifest_of(folder))
     kernel = laid.manifest.kernel
     parts = [(kernel.file, kernel.sha256), *((b.flash, b.sha256) for b in laid.manifest.boots)]
     for name, sha256 in parts:
@@ -207,7 +207,9 @@ def encode(manifest: Manifest) -> bytes:
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
-def _manifest(folder: Path) -> Manifest:
+def manifest_of(folder: Path) -> Manifest:
+    """What a folder says that it holds, without a look at its files. TockmarkError if it says
+    nothing that this version reads."""
     path = folder / MANIFEST
     if not folder.is_dir():
         raise TockmarkError(f"there is no folder {shown(folder)}", "`tockmark image -o` makes one")

@@ -27,6 +27,13 @@ class GoneError(Exception):
     """The port is there no more: unplugged, or the other side closed it."""
 
 
+class _Serial(serial.Serial):  # type: ignore[misc]
+    """pyserial's, which would throw away what came before it was open: a boot's first lines."""
+
+    def _reset_input_buffer(self) -> None:
+        pass
+
+
 class Port:
     """An open port. TockmarkError if it cannot be opened."""
 
@@ -36,7 +43,7 @@ class Port:
         if Path(path).exists() and not stat.S_ISCHR(os.stat(path).st_mode):
             raise _refused(path, None)
         try:
-            self._port = serial.Serial(path, baud, timeout=WAIT, exclusive=True)
+            self._port = _Serial(path, baud, timeout=WAIT, exclusive=True)
         except ValueError as error:
             raise TockmarkError(
                 f"{path} cannot run at {baud} baud", "give a usual rate with --baud"
@@ -54,10 +61,9 @@ class Port:
         with contextlib.suppress(OSError):  # the next call tells
             data += self._port.read(min(self._port.in_waiting, _PIECE)) if data else b""
         *lines, self._rest = (self._rest + data.decode("latin-1")).split("\n")
-        while len(self._rest) > LONGEST:
-            lines.append(self._rest[:LONGEST])
-            self._rest = self._rest[LONGEST:]
-        return [line.rstrip("\r") for line in lines], len(data)
+        *cut, self._rest = _pieces(self._rest)
+        whole = [piece for line in lines for piece in _pieces(line.rstrip("\r"))]
+        return whole + cut, len(data)
 
     def rest(self) -> list[str]:
         """What came behind the last end of a line, if anything did."""
@@ -67,6 +73,11 @@ class Port:
     def close(self) -> None:
         """Let others have it."""
         self._port.close()
+
+
+def _pieces(line: str) -> list[str]:
+    """A line, or what it is cut into."""
+    return [line[at : at + LONGEST] for at in range(0, max(len(line), 1), LONGEST)]
 
 
 def _refused(path: str, number: int | None) -> TockmarkError:

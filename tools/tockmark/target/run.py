@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tockmark import paths
@@ -22,6 +23,7 @@ from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, runs, stopping_early
 from tockmark.target.laid import Laid
 from tockmark.target.links import Layout
+from tockmark.target.load import load_or_ask
 from tockmark.target.pool import Pool, Pooled
 from tockmark.target.progress import Status, display
 from tockmark.target.protocol import Ability, Session, Start
@@ -149,7 +151,7 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
     images = Images(options, folder)
-    shown = display([job.status for job in jobs])
+    shown = display([job.status for job in jobs if not job.status.done])
     pool = ThreadPoolExecutor(options.jobs)
     known = options.catalogue
     # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that
@@ -257,7 +259,8 @@ def _start(job: Job, image: Image, options: Options) -> Start:
     watched: list[str] = []
     if Ability.MARKS in options.board.target.can:
         watched = marks.options(slot.symbols for slot in image.slots)
-    return Start(job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name)
+    load = partial(load_or_ask, options.board.profile, job.boot.name, image.flash)
+    return Start(job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name, load)
 
 
 def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:

@@ -4,8 +4,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec import structs
 
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import Boot
@@ -88,7 +88,7 @@ def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None
     first = told()
     others = [
         told(kernel=kernel((0, b"K"))),
-        told(room=msgspec.structs.replace(room, ram_end=room.ram_end - 4)),
+        told(room=structs.replace(room, ram_end=room.ram_end - 4)),
         told(boot=Boot("one", "a", ("a", "b", "b"), ("a.x",))),
         told(apps=Apps(tmp_path, 1)),
         told(apps=Apps(tmp_path, 2, "rust")),

@@ -9,7 +9,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.judge import factors
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing

@@ -63,8 +63,12 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return Session(self, start, Port(path, self.baud), self.silence_s, simulation)
         assert self.port is not None  # ready() says so
         port = Port(self.port, self.baud)
-        _say(f"load the boot {start.boot}: {start.flash}")
-        return Session(self, start, port, BY_HAND_S)
+        try:
+            by_hand = start.load is not None and not start.load()
+        except BaseException:
+            port.close()
+            raise
+        return Session(self, start, port, BY_HAND_S if by_hand else self.silence_s)
 
     def provenance(self) -> dict[str, object]:
         return self.simulator.provenance() if self.simulator is not None else {}
@@ -148,9 +152,9 @@ class Session:
             yield from self.watch.take(line)
             if self.watch.over and self.simulation is None:
                 return
-        if self.watch.other not in (None, self._said):
-            self._said = self.watch.other
-            _say(f"this is the boot {self._said}: load {self.start.boot}")
+            if self.watch.other not in (None, self._said):
+                self._said = self.watch.other
+                _say(f"this is the boot {self._said}: load {self.start.boot}")
 
     @property
     def _patience(self) -> float:
