@@ -34,18 +34,22 @@ impl fmt::Write for Output {
     }
 }
 
-/// An application's name comes from flash: only what can be printed on one line is.
+/// An application's name comes from flash: only what can be printed on one line is, and no more of it
+/// than [`LETTERS`].
 pub struct Name(pub &'static str);
 
 impl fmt::Display for Name {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.0.chars() {
+        for letter in self.0.chars().take(LETTERS) {
             let printable = letter.is_ascii_graphic();
             fmt::Write::write_char(out, if printable { letter } else { '?' })?;
         }
         Ok(())
     }
 }
+
+/// A line that an application can cause is short: the kernel may wait for the UART meanwhile.
+const LETTERS: usize = 32;
 
 /// Says why an application was stopped, and all of its registers.
 pub fn fault(app: &App, frame: &Frame, cause: u32, value: u32) {
