@@ -51,10 +51,14 @@ impl fmt::Display for Name {
 /// A line that an application can cause is short: the kernel may wait for the UART meanwhile.
 const LETTERS: usize = 32;
 
-/// Says why an application was stopped, and all of its registers.
+/// Says what an application did that it may not.
 pub fn fault(app: &App, frame: &Frame, cause: u32, value: u32) {
     let (name, pc) = (Name(app.name), frame.pc());
     say!("app {name} fault mcause=0x{cause:08x} mtval=0x{value:08x} mepc=0x{pc:08x}");
+}
+
+/// Why that stopped the application for good, where it lay, and all of its registers.
+pub fn stopped(app: &App, frame: &Frame, cause: u32) {
     let why = cause_text(cause);
     say!("{why}; flash {}, ram {}", app.flash, app.ram);
     for (row, words) in frame.words().chunks(4).enumerate() {
