@@ -14,6 +14,7 @@ from tockmark.commands import (
     conformance,
     files,
     judging,
+    masked,
     patching,
     running,
     showing,
@@ -44,7 +45,7 @@ def top(
         raise typer.Exit(OK)
 
 
-for verbs in (running, files, judging, showing, conformance, patching, checking):
+for verbs in (running, files, judging, showing, conformance, masked, patching, checking):
     verbs.register(app)
 
 

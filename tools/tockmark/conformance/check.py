@@ -21,7 +21,7 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Decoder, Problem, Record
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import Board
-from tockmark.target.image import RESTARTS_WORD, Apps, Kernel, build_image, with_words
+from tockmark.target.image import RESTARTS_WORD, Apps, Image, Kernel, build_image, with_words
 from tockmark.target.protocol import Start
 
 RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
@@ -172,12 +172,9 @@ def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
 def run_trial(plan: Plan, trial: Trial) -> Count:
     """Build an image, run it, judge what it says."""
     out = logs_of(plan)
-    apps = Apps(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
-    kernel = with_words(plan.kernel, {RESTARTS_WORD: 0xFFFF_FFFF})
     name = trial.boot.name
-    words = {"cf_calls": plan.calls, "cf_milliseconds": trial.milliseconds}
     try:
-        image = build_image(trial.boot, apps, kernel, plan.board, out, words)
+        image = image_of(plan, trial)
         limits = {"max-cycles": trial.max_cycles, "uart-cycles": trial.uart_cycles}
         session = plan.board.target.configured(limits).start(Start(name, image.flash, icache=True))
         lines = list(session.lines())
@@ -190,6 +187,14 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
     problems = [*log.problems, *([ending] if ending else [])]
     count.lost = [f"{name}: {what}" for what in [*count.lost, *problems]]
     return count
+
+
+def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
+    """The image of a boot, on a kernel that starts each app again after so many faults."""
+    apps = Apps(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
+    kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
+    words = {"cf_calls": plan.calls, "cf_milliseconds": trial.milliseconds}
+    return build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
 
 
 def read_log(lines: Iterable[str]) -> Log:
