@@ -101,7 +101,4 @@ def test_the_baseline_keeps_interrupts_off_briefly() -> None:
     assert len(found) - len(brief) == 3
     assert "system call" in brief
     assert "interrupt" in brief
-    page = (paths.ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
-    for cause, stretch in found.items():
-        assert f"| {cause} | {stretch.cycles} |" in page
     assert max(brief.values()) < 10_000
