@@ -16,6 +16,7 @@ from tockmark.commands import (
     files,
     judging,
     laying,
+    masked,
     patching,
     running,
     showing,
@@ -56,6 +57,7 @@ for verbs in (
     judging,
     showing,
     conformance,
+    masked,
     patching,
     checking,
 ):
