@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Input eight times as long is read in about eight times the time, whatever it is made of."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tockmark.log import study
+from tockmark.log.protocol import Line, decode, parse_record
+from tockmark.log.rows import assemble
+from tockmark.tests.conftest import seconds
+
+TITLE = "benchmark: made up\nrun, cycles\n0, 7\n"
+
+
+def _study(text: str) -> None:
+    study.recognise(text)
+    study.measured(text, "log")
+
+
+def _ours(records: list[str]) -> None:
+    lines = (Line(seq, "app", text).encode() for seq, text in enumerate(records))
+    assemble(decode(lines))
+
+
+BEGIN = "begin proto=1 apps=1"
+
+READ: dict[str, Callable[[int], object]] = {
+    "blank lines": lambda n: _study("\n" * n),
+    "blank lines behind a title": lambda n: _study(TITLE + "\n" * n),
+    "tabs in a sample": lambda n: _study(TITLE + "1" + "\t" * n + "x\n"),
+    "commas in a sample": lambda n: _study(TITLE + "1" + " ,\t" * n + "x\n"),
+    "a title of many lines": lambda n: _study("benchmark: x\n" + "more of it\n" * n + TITLE),
+    "a title with many parameters": lambda n: _study(f"benchmark: x{', a 1' * n}\nrun, cycles\n"),
+    "tables under a long title": lambda n: _study(
+        "benchmark: x\n" + "and so on\n" * n + "Test 1: a\nrun, cycles\n0, 7\n" * n
+    ),
+    "words of a record": lambda n: parse_record("app", "data cycles" + " 1" * n, 1),
+    "pairs of a record": lambda n: parse_record("app", "bench x" + " a=1" * n, 1),
+    "lines of one record": lambda n: _ours([BEGIN, "data cycles", *["+ 1 2 3"] * n, "end ok"]),
+    "records": lambda n: _ours(
+        [BEGIN, *(f"bench app.x i={i} inner=1 n=1" for i in range(n)), "end ok"]
+    ),
+    "failures": lambda n: _ours(
+        [BEGIN, *(f"fail app.x i={i} call=a err=B" for i in range(n)), "end ok"]
+    ),
+    "noise": lambda n: assemble(decode(["#tm " * n])),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_eight_times_as_much_takes_eight_times_as_long(what: str) -> None:
+    read = READ[what]
+    size = 250
+    while (some := seconds(lambda: read(size))) < 0.01 and size < 64000:  # too short to compare
+        size *= 2
+    assert seconds(lambda: read(8 * size)) < 3 * 8 * max(some, 0.005)
