@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -52,6 +52,12 @@ class Slots(_Part, frozen=True):
     ram_end: Address
 
 
+class Boot(_Part, frozen=True):
+    """What the chip's boot ROM asks of a flash image."""
+
+    manifest: Literal["opentitan"] | None = None  # by which it enters: target/manifest.py
+
+
 class Profile(_Part, frozen=True):
     """A profile as it stands in its file, but for its target."""
 
@@ -67,6 +73,7 @@ class Profile(_Part, frozen=True):
     uart: Address
     memory: Memory
     slots: Slots  # where apps go when the kernel ELF does not say
+    boot: Boot = Boot()
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
 
 

@@ -23,6 +23,7 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import shuffle
 from tockmark.target.board import Board, Slots
+from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
@@ -54,6 +55,12 @@ class Kernel:
     commit: str | None = None  # of its source
     flags: str | None = None
     rustc: str | None = None
+    entry: int = 0  # address of its first instruction
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is the baseline kernel, wherever it was built: no other has the word."""
+        return SLICE_WORD in self.words
 
     @property
     def is_ours(self) -> bool:
@@ -116,6 +123,7 @@ def read_kernel(path: Path) -> Kernel:
             if elf.get_machine_arch() != "RISC-V" or elf.elfclass != 32:
                 raise TockmarkError(f"{paths.shown(path)} is not a 32-bit RISC-V ELF file")
             symbols = _symbols(elf)
+            entry = elf.header["e_entry"]
             comment = elf.get_section_by_name(".comment")
             rustc = rustc_of(comment.data()) if comment is not None else None
             segments = tuple(
@@ -138,7 +146,7 @@ def read_kernel(path: Path) -> Kernel:
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
     name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
     own = opt_level if OPT_LEVELS.fullmatch(opt_level) else None
-    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc)
+    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc, entry=entry)
 
 
 def named(
@@ -260,9 +268,13 @@ def _patched(start: int, data: bytes, address: int, value: int) -> tuple[int, by
 
 
 def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
-    """The kernel's segments as a raw image of the flash, erased bytes between them."""
+    """The kernel's segments as a raw image of the flash, erased bytes between them. The baseline
+    kernel leaves the boot manifest to be laid here; any other kernel is taken as it is."""
+    segments = list(kernel.segments)
+    if board.profile.boot.manifest is not None and kernel.is_baseline:
+        segments.append((board.flash.base, boot_manifest(segments, kernel.entry, board.flash.base)))
     image = bytearray()
-    for address, data in sorted(kernel.segments):
+    for address, data in sorted(segments):
         start = address - board.flash.base
         if start < 0 or start + len(data) > board.flash.size:
             raise TockmarkError(

@@ -52,6 +52,7 @@ def test_a_machine_without_a_simulator_is_refused() -> None:
         ("[target]", "target = 7\n[x]", "it has no table `target`"),
         ("size = 0x0010_0000", "size = 0x1_0000_0001", "`memory.flash.size`"),
         ("ram_end = 0x1002_0000", "", "missing required field `ram_end` - at `slots`"),
+        ("[target]", '[boot]\nmanifest = "grub"\n[target]', "`boot.manifest`"),
         ("# Board", "\xff", "utf-8"),
     ],
 )

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Kernel segments to flash, and kernels that are none."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.target import board as boards
-from tockmark.target.image import Kernel, named, read_kernel, write_flash
+from tockmark.target.image import SLICE_WORD, Kernel, named, read_kernel, write_flash
+from tockmark.target.manifest import boot_manifest
 
 
 def kernel(*segments: tuple[int, bytes]) -> Kernel:
@@ -51,3 +53,30 @@ def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
     for level in ("4", "zz", "", "z\n", "-1"):
         with pytest.raises(TockmarkError, match=r"--opt-level .* is none"):
             named(kernel(), None, level)
+
+
+def test_the_baseline_gets_a_boot_manifest_where_the_board_asks_for_one(tmp_path: Path) -> None:
+    """And nothing else changes: no other kernel, no other board, no byte behind it."""
+    path, code = tmp_path / "f", b"\x13\0\0\0"
+    base = boards.load("cw310").flash.base
+    user = replace(kernel((base + 0x400, code)), entry=base + 0x400)
+    ours = replace(user, words={SLICE_WORD: base + 0x400})
+    for board, given, manifest in (
+        ("cw310", ours, boot_manifest(ours.segments, ours.entry, base)),
+        ("cw310", user, b"\xff" * 0x400),
+        ("earlgrey-sim", ours, b"\xff" * 0x400),
+    ):
+        write_flash(given, boards.load(board), path)
+        assert path.read_bytes() == manifest + code
+
+
+def test_a_baseline_for_another_machine_is_refused_where_a_manifest_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    """That of the Nexys Video has a word in its place."""
+    profile = boards.load("cw310")
+    base = profile.flash.base
+    other = replace(kernel((base, bytes(0x500))), words={SLICE_WORD: base + 0x400})
+    with pytest.raises(TockmarkError, match="cannot have a boot manifest: it has a segment at"):
+        write_flash(other, profile, tmp_path / "f")
+    assert not (tmp_path / "f").exists()
