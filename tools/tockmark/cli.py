@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tockmark import __version__
+from tockmark import __version__, paths
 from tockmark.commands import (
     checking,
     conformance,
@@ -51,6 +51,7 @@ for verbs in (running, files, judging, showing, conformance, patching, checking)
 def main() -> None:
     """Run the tool; an error is one line, and a trace only with --debug."""
     try:
+        paths.check_environment(sys.argv[0])
         app()
     except TockmarkError as error:
         if debugging():

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where things are: the tool works inside a checkout, beside what the Makefile builds."""
 
+import os
+import sys
 from pathlib import Path
+
+from tockmark.errors import TockmarkError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,3 +29,15 @@ def shown(path: Path) -> str:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def check_environment(script: str) -> None:
+    """TockmarkError if this environment, or the script that was called, lies in another checkout
+    than the code that it runs: one that was copied would silently use the original."""
+    if str(ROOT / "tools") in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        return  # somebody knows what they do
+    for venv in (Path(sys.prefix), Path(script).absolute().parent.parent):
+        if venv.name == ".venv" and venv.resolve().parent != ROOT:
+            raise TockmarkError(
+                f"{venv} runs the code of {ROOT}: it is a copy", f"run `make setup` in {venv.parent}"
+            )
