@@ -39,5 +39,6 @@ def check_environment(script: str) -> None:
     for venv in (Path(sys.prefix), Path(script).absolute().parent.parent):
         if venv.name == ".venv" and venv.resolve().parent != ROOT:
             raise TockmarkError(
-                f"{venv} runs the code of {ROOT}: it is a copy", f"run `make setup` in {venv.parent}"
+                f"{venv} runs the code of {ROOT}: it is a copy",
+                f"run `make setup` in {venv.parent}",
             )

@@ -15,6 +15,7 @@ from tockmark import BASELINE, paths, profile
 from tockmark.commands.common import AsJson, Debug, Only, judge
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
+from tockmark.plain import file_name
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
@@ -255,7 +256,7 @@ def default_path(
 ) -> Path:
     """Where a result goes: no run replaces another, and a partial or incomplete one says so."""
     said = options.kernel.name or options.kernel.path.stem
-    name = BASELINE if said.startswith(BASELINE) else said.lower().replace(" ", "-")
+    name = BASELINE if said.startswith(BASELINE) else said.lower()
     parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.abi}"]
     parts += ["-".join(options.langs)] if options.langs != ["c"] else []
     parts += [options.board.name]
@@ -265,7 +266,7 @@ def default_path(
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []
-    stem, count = "-".join(parts), 1
+    stem, count = "-".join(map(file_name, parts)), 1
     path = paths.RESULTS / f"{stem}.json"
     while path.exists() or path.with_suffix(".log").exists():
         count += 1

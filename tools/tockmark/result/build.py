@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from tockmark import __version__
 from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.plain import showable
 from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
-from tockmark.result.strict import showable
 from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Lang, Params, row_key
 from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout

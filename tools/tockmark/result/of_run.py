@@ -8,11 +8,11 @@ import msgspec
 
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
+from tockmark.plain import showable
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.layouts import joined
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Layout, Slot
-from tockmark.result.strict import showable
 from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran

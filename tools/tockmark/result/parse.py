@@ -11,10 +11,10 @@ from tockmark.log import study
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.paths import shown
+from tockmark.plain import showable
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.result.strict import showable
 from tockmark.suite.catalogue import Catalogue
 
 STUDY = Context(
