@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Writing files so that nothing is lost: whole or not at all, and over its own kind only; and
-folders for a while, which go even if their owner was killed."""
+"""Writing files so that nothing is lost: whole or not at all, and over its own kind only;
+folders for a while, which go even if their owner was killed; and reading TOML."""
 
 import contextlib
 import fcntl
@@ -9,8 +9,10 @@ import re
 import shutil
 import stat
 import tempfile
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
@@ -87,6 +89,14 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
                 f"{shown(path)} is there and is {old}, which {new} does not replace",
                 "name another file with -o, or remove that one",
             )
+
+
+def toml(text: str) -> dict[str, Any]:
+    """TOML, for which a ValueError is the only one, whatever it is that cannot be read."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _start(path: Path) -> bytes:

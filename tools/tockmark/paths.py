@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
+from tockmark.plain import showable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,9 +27,9 @@ ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
 def shown(path: Path) -> str:
     """A path as the user would write it: relative to where they stand, if it is below."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return showable(str(path.resolve().relative_to(Path.cwd())))
     except ValueError:
-        return str(path)
+        return showable(str(path))
 
 
 def check_environment(script: str) -> None:

@@ -16,9 +16,14 @@ def showable(text: str) -> str:
     return UNSEEN.sub("?", text)
 
 
+def one_line(text: object) -> str:
+    """Any message as one line, without what a terminal acts on."""
+    return "".join(c if c.isprintable() else " " for c in str(text))
+
+
 def quoted(error: object) -> str:
     """A message that may hold anything that a file holds, as a part of one line."""
-    text = "".join(c if c.isprintable() else " " for c in str(error))
+    text = one_line(error)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 

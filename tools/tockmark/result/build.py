@@ -174,7 +174,8 @@ def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
 
 
 def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -> list[Absent]:
-    """The rows that these boots should have given and did not, each with its first boot."""
+    """The rows that these boots should have given and did not, each with its first boot, and those
+    that apps announced and gave nothing of."""
     there = {
         (boot.icache, app.lang, *key)
         for boot, app in measured.each()
@@ -198,4 +199,14 @@ def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -
             key = (one.icache, one.lang, *row_key(id_, params))
             if key not in there:
                 missing.setdefault(key, Absent(id_, name, params, one.icache, lang=one.lang))
+    for boot, app in measured.each():  # what an app announced, whatever the catalogue knows of it
+        for row in app.rows:
+            key = (boot.icache, app.lang, *row.key())
+            if (
+                not row.series
+                and key not in there
+                and wanted.fits(row.id, row.params, boot.icache, app.lang)
+            ):
+                gone = Absent(row.id, boot.of(app), row.params, boot.icache, lang=app.lang)
+                missing.setdefault(key, gone)
     return list(missing.values())

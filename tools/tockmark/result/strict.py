@@ -9,6 +9,8 @@ from typing import Any
 
 from tockmark.plain import UNSEEN
 
+LONGEST_NUMBER = 1000  # characters; smaller ones that are too large are told by where they stand
+
 
 class RefusedError(ValueError):
     """Something in a file that cannot be, in words."""
@@ -31,7 +33,18 @@ def strict_json(text: str) -> Any:
             raise RefusedError(f"{text} is not a finite number")
         return value
 
-    return json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
+    def whole(text: str) -> int:
+        if len(text) > LONGEST_NUMBER:
+            raise RefusedError(f"a number of {len(text)} digits is too large")
+        return int(text)
+
+    return json.loads(
+        text,
+        object_pairs_hook=unique,
+        parse_float=number,
+        parse_int=whole,
+        parse_constant=number,
+    )
 
 
 def check(data: Any, where: str = "$") -> None:
