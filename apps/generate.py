@@ -86,6 +86,8 @@ NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list
 SKIPS = ("skip_v1", "skip_c", "skip_rust", "skip_libtock_rs")
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
+BITS = 32
+BOOT_NAME = "[A-Za-z0-9_-]{1,23}"  # what tm_link of runtime/bench.h holds
 
 
 class MalformedError(Exception):
@@ -109,8 +111,7 @@ class Row:
     skip: dict[str, str]  # why it is not tried: on "v1" of the interface, in "c", in "rust"
     by: str
     passes: int
-    scene: int  # in which it runs first, 0 where its app stands alone
-    scenes: int  # how many there are: one, or one for each value of its first parameter
+    scenes: int  # where it runs, a bit each: one, or one for each value of its first parameter
 
     @property
     def group(self) -> str:
@@ -182,10 +183,11 @@ def check_benchmark(entry: dict[str, Any], sections: list[str]) -> None:
         require(entry.get(key, "x").isascii(), where, f"'{key}' must be ASCII: an app says it")
 
 
-def check_boots(boots: list[dict[str, Any]], ids: set[str]) -> None:
-    seen: set[Any] = set()
+def check_boots(boots: list[dict[str, Any]], ids: list[str]) -> None:
     for boot in boots:
         where = f"boot {boot['name']}"
+        fits = re.fullmatch(BOOT_NAME, boot["name"])
+        require(bool(fits), where, "a name has up to 23 letters, digits, '_' and '-'")
         for key in ("measures", "slots"):
             right = bool(boot[key]) and all(isinstance(value, str) for value in boot[key])
             require(right, where, f"'{key}' must be a list of names")
@@ -195,26 +197,44 @@ def check_boots(boots: list[dict[str, Any]], ids: set[str]) -> None:
             require(id_ in ids, where, f"there is no benchmark {id_}")
             own = id_.partition(".")[0] == boot["group"]
             require(own, where, f"{id_} is not of its group {boot['group']}")
-        require(boot["scene"] > 0, where, "'scene' must be more than 0, where an app stands alone")
+        require(0 <= boot["scene"] < BITS, where, f"'scene' must be 0 to {BITS - 1}")
+        alone = boot["slots"] == [boot["group"]]
+        require(alone or boot["scene"] > 0, where, "'scene' is 0 only where an app stands alone")
+    seen: dict[Any, str] = {}
+    for boot in [*boots, *alone_besides(boots, ids)]:
+        where, name = f"boot {boot['name']}", boot["name"]
         scene = (boot["group"], boot["scene"])
-        require(boot["name"] not in seen, where, "is there twice")
+        needs = (*boot["slots"], boot.get("slice_us"), boot.get("panics"))
+        first = seen.setdefault(needs, name)
+        require(name not in seen, where, "is there twice")
         require(scene not in seen, where, f"another boot of {scene[0]} has scene {scene[1]}")
-        seen |= {boot["name"], scene}
+        require(first == name, where, f"could be one with the boot {first}: it needs the same")
+        seen |= {name: name, scene: name}
 
 
-def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> tuple[int, int]:
-    """In which scene a benchmark runs first, and how many there are."""
-    own = [boot["scene"] for boot in boots if entry["id"] in boot["measures"]]
-    if not own:
-        return 0, 1
+def alone_besides(boots: list[dict[str, Any]], ids: list[str]) -> list[dict[str, Any]]:
+    """The boots of an app alone that have no entry: of each group with a benchmark that no boot
+    measures."""
+    measured = {id_ for boot in boots for id_ in boot["measures"]}
+    known = {boot["group"] for boot in boots if boot["scene"] == 0}
+    groups = dict.fromkeys(id_.partition(".")[0] for id_ in ids if id_ not in measured)
+    return [
+        {"name": group, "group": group, "slots": [group], "scene": 0}
+        for group in groups
+        if group not in known
+    ]
+
+
+def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> int:
+    """In which scenes a benchmark runs, a bit each."""
+    own = [boot["scene"] for boot in boots if entry["id"] in boot["measures"]] or [0]
     values: list[Any] = next(iter(entry.get("params", {}).values()), [])
-    in_a_row = own == list(range(own[0], own[0] + len(own)))
     require(
-        len(own) == 1 or (in_a_row and len(own) == len(values)),
+        len(own) in (1, len(values)),
         entry["id"],
-        f"its boots have the scenes {own}; it needs one, or one for each of {values}, in a row",
+        f"it has {len(own)} boots; it needs one, or one for each of {values}",
     )
-    return own[0], len(own)
+    return sum(1 << scene for scene in own)
 
 
 def read(text: str) -> list[Row]:
@@ -230,7 +250,7 @@ def read(text: str) -> list[Row]:
         check_benchmark(entry, sections)
         require(entry["id"] not in seen, entry["id"], "is there twice")
         seen.add(entry["id"])
-    check_boots(boots, seen)
+    check_boots(boots, [entry["id"] for entry in entries])
     return [
         Row(
             entry["id"],
@@ -241,7 +261,7 @@ def read(text: str) -> list[Row]:
             {key.removeprefix("skip_"): entry[key] for key in SKIPS if key in entry},
             entry.get("by", BY[0]),
             entry.get("passes", 0),
-            *scenes(entry, boots),
+            scenes(entry, boots),
         )
         for entry in entries
     ]
@@ -280,7 +300,7 @@ def header_row(row: Row) -> list[str]:
     lines = [f"#define TM_INNER_{row.name} {row.inner}"]
     fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
     fields += [f".by = TM_BY_{row.by.upper()}, .passes = {row.passes}"]
-    fields += [f".scene = {row.scene}, .scenes = {row.scenes}"]
+    fields += [f".scenes = {row.scenes:#x}"]
     always = json.dumps(row.skip["c"]) if "c" in row.skip else "0"
     if row.skip:
         v1 = json.dumps(row.skip["v1"]) if "v1" in row.skip else always
@@ -341,7 +361,7 @@ def rust_row(row: Row) -> list[str]:
     lines += [
         f"    pub const ROW: Bench = Bench::of(c{json.dumps(row.id)}, {row.samples}, INNER)",
         f"        .taken(By::{row.by.capitalize()}, {row.passes})",
-        f"        .in_scenes({row.scene}, {row.scenes})",
+        f"        .in_scenes({row.scenes:#x})",
         f"        .skipped({v1}, {always}).with([{', '.join(params)}]);",
         "}",
     ]

@@ -187,7 +187,7 @@ def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
     assert row
     for field in (
         '.id = "loop.empty", .samples = 32, .inner = 1000, .by = TM_BY_SAMPLER,',
-        ".scene = 3, .scenes = 2,",
+        ".scenes = 0x18,",  # 3 and 4
         '.skip = TM_BY_ABI("version 1 has no loops", 0)',
         '.name = "offset", .numbers = (const uint32_t[]){TM_VALUES_loop_empty_offset}, .count = 2',
         '.name = "to", .names = (const char *const[]){TM_VALUES_loop_empty_to}, .count = 2',
@@ -236,9 +236,11 @@ def test_what_the_apps_take_from_an_entry(tmp_path: Path) -> None:
         ('name = "loop-2"', 'name = "loop-1"', "boot loop-1: is there twice"),
         ("scene = 4\n", "", "boot 2: 'scene' is missing"),
         ("scene = 4", "scene = 3", "boot loop-2: another boot of loop has scene 3"),
-        ("scene = 4", "scene = 0", "boot loop-2: 'scene' must be more than 0"),
-        ("scene = 4", "scene = 5", "loop.empty: its boots have the scenes [3, 5]"),
-        ("[0, 2]", "[0, 2, 4]", "its boots have the scenes [3, 4]; it needs one, or one for each"),
+        ("scene = 4", "scene = 0", "boot loop-2: 'scene' is 0 only where an app stands alone"),
+        ("scene = 4", "scene = 32", "boot loop-2: 'scene' must be 0 to 31"),
+        ("[0, 2]", "[0, 2, 4]", "loop.empty: it has 2 boots; it needs one, or one for each of [0,"),
+        ('name = "loop-2"', f'name = "{"l" * 24}"', "a name has up to 23 letters, digits, '_'"),
+        ('name = "loop-2"', 'name = "loop 2"', "a name has up to 23 letters, digits, '_' and '-'"),
         ('measures = ["loop.empty"]', "measures = []", "boot loop-1: 'measures' must be a list of"),
         ('measures = ["loop.empty"]', 'measures = ["a.b"]', "loop-1: there is no benchmark a.b"),
         ('group = "loop"', 'group = "call"', "loop-1: loop.empty is not of its group call"),
@@ -254,6 +256,40 @@ def test_a_catalogue_that_breaks_a_rule_is_refused_in_one_line(
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "rows.h").exists()
+
+
+@pytest.mark.parametrize(
+    ("second", "one"),
+    [
+        ('slots = ["loop", "idle"]\nscene = 4', True),
+        ('slots = ["loop", "idle"]\nscene = 4\nslice_us = 0', False),
+        ('slots = ["loop", "idle"]\nscene = 4\npanics = "always"', False),
+        ('slots = ["idle", "loop"]\nscene = 4', False),
+        ('slots = ["loop"]\nscene = 4', True),  # where loop.other runs, which has no boot
+        ('slots = ["loop"]\nscene = 0', False),
+    ],
+)
+def test_boots_that_could_be_one_are_refused(tmp_path: Path, second: str, one: bool) -> None:
+    other = ENTRY.replace("loop.empty", "loop.other")
+    head, _, boot = GOOD[: GOOD.rindex("slots = ")].partition("[[boot]]")
+    done = generated(tmp_path, f"{head}{other}[[boot]]{boot}{second}\n")
+    assert done.returncode == one, done.stderr
+    assert ("boot loop-2: could be one with the boot" in done.stderr or
+            "boot loop: could be one with the boot loop-2" in done.stderr) == one  # fmt: skip
+
+
+def test_a_boot_gives_its_share_of_the_rows() -> None:
+    """Every row of the catalogue comes from one boot; those of the harness from each."""
+    given = [(row[0], *row[1].items()) for b in KNOWN.boots() for row in KNOWN.rows_given(b)]
+    own = [id_ for id_ in KNOWN.benchmarks if id_ not in catalogue.OF_BOOT]
+    assert Counter(given) == Counter((id_, *params.items()) for id_, params in KNOWN.rows(own))
+    boots = {boot.name: boot for boot in KNOWN.boots()}
+    shared = [(id_, params) for id_, params in KNOWN.rows_given(boots["by_processes-3"])]
+    assert shared == [
+        ("syscall.by_processes", {"processes": 3}),
+        ("syscall.by_regions", {"regions": 0}),
+    ]
+    assert boots["syscall"].measures[0] == "syscall.command"
 
 
 def test_places_that_cannot_be_are_told_in_one_line(tmp_path: Path) -> None:

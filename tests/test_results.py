@@ -48,7 +48,7 @@ def rebuilt(log: Path, committed: Result) -> Result:
         )
         for run in provenance.boots
         for on in (True, False)
-        if ICACHE[on] in run.cycles
+        if ICACHE[on] in run.cycles and run.boot in boots  # else of an earlier catalogue
     ]
     context = Context(provenance.kernel, provenance.board, provenance.abi, provenance.boots)
     return build(measured, known, context, expected)

@@ -31,7 +31,7 @@ def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) ->
     command = [tockmark, "image", "syscall", "-o", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
-    contender = simspeed.ours(simulator, tmp_path / "syscall.flash")
+    contender = simspeed.ours(simulator, tmp_path / "c" / "syscall.flash")
     simspeed.OUT.mkdir(parents=True, exist_ok=True)
     assert simspeed.measure(contender) > 0
     said = subprocess.run(contender.command, capture_output=True, text=True, check=False)

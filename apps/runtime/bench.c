@@ -89,7 +89,7 @@ static bool is_wanted(const struct tm_bench *bench) {
 }
 
 static bool is_of_this_scene(const struct tm_bench *bench) {
-    return is_wanted(bench) && tm_link.scene - bench->scene < bench->scenes;
+    return is_wanted(bench) && bench->scenes >> tm_link.scene & 1;
 }
 
 /* Are samples taken by this means here? The app time, which has no rows but the harness's, shows
@@ -146,12 +146,20 @@ static uint32_t value_of(const struct tm_param *param, uint32_t i) {
 /* A parameter that is not there has one value, which nobody looks at. */
 static uint32_t count_of(const struct tm_param *param) { return param->name ? param->count : 1; }
 
+/* How many scenes a benchmark has before this one. */
+static uint32_t scenes_before(const struct tm_bench *bench) {
+    uint32_t count = 0;
+    for (uint32_t scene = 0; scene < tm_link.scene; scene++)
+        count += bench->scenes >> scene & 1;
+    return count;
+}
+
 /* What of a benchmark belongs to this scene: all values of the first parameter, or one. */
 static void measure_bench(const struct tm_bench *bench) {
     const struct tm_param *first = &bench->params[0], *second = &bench->params[1];
-    uint32_t scene = tm_link.scene - bench->scene;
-    uint32_t begin = bench->scenes == 1 ? 0 : scene;
-    uint32_t end = bench->scenes == 1 ? count_of(first) : scene + 1;
+    bool has_one = !(bench->scenes & (bench->scenes - 1));
+    uint32_t begin = has_one ? 0 : scenes_before(bench);
+    uint32_t end = has_one ? count_of(first) : begin + 1;
     for (uint32_t i = begin; i < end; i++)
         for (uint32_t j = 0; j < count_of(second); j++)
             measure(bench, (uint32_t[]){value_of(first, i), value_of(second, j)});
@@ -169,6 +177,16 @@ static void measure_controls(void) {
         measure_own(&tm_bench_null_mark);
 }
 
+/* Which image prints this: told at both ends, so that no other's can pass for a part of it. */
+static void print_image(void) {
+    static const char digits[] = "0123456789abcdef";
+    struct tm_word word = {.length = 0};
+    tm_word_text(&word, "image=");
+    for (int shift = 28; shift >= 0; shift -= 4)
+        tm_word_char(&word, digits[tm_link.image >> shift & 0xf]);
+    tm_record_word(&tm_log, &word);
+}
+
 int main(void) {
     tm_log.app = tm_app.name;
     tm_record(&tm_log, "begin proto=1");
@@ -176,6 +194,8 @@ int main(void) {
     tm_record_words(&tm_log, "abi=" TEXT(TM_ABI));
     tm_record_number(&tm_log, "apps", tm_link.apps);
     tm_record_words(&tm_log, "perf=" TEXT(TM_PERF));
+    tm_record_pair(&tm_log, "boot", tm_link.boot);
+    print_image();
     tm_record_quoted(&tm_log, "cc", tm_app.cc);
     tm_record_end(&tm_log);
 
@@ -189,6 +209,7 @@ int main(void) {
         measure_controls();
 
     tm_record(&tm_log, "end ok");
+    print_image();
     tm_record_end(&tm_log);
     return 0;
 }

@@ -14,7 +14,8 @@
  * After each sample, outside of it, the word that the body returned is compared with `expect`.
  *
  * An ordinary benchmark runs in scene 0, where the app stands alone. Others need other apps beside
- * them: the boots that catalogue.toml describes, each with a number, its scene.
+ * them: the boots that catalogue.toml describes, each with a number, its scene. One boot may be a
+ * scene of several benchmarks.
  */
 #ifndef TM_RUNTIME_BENCH_H
 #define TM_RUNTIME_BENCH_H
@@ -51,8 +52,8 @@ struct tm_bench {
     uint32_t inner;   /* operations in a sample */
     enum tm_by by;
     uint32_t passes;  /* of the body, whose slope is measured besides; 0: none */
-    uint32_t scene;   /* in which it runs; 0: where the app stands alone */
-    uint32_t scenes;  /* 1: all values there; else its first parameter's i-th in `scene` + i */
+    uint32_t scenes;  /* in which it runs, a bit each, 0 for where the app stands alone: all values
+                         in the one, or the first parameter's i-th in the i-th of several */
     const char *skip; /* why it is not even tried on this version */
     struct tm_param params[TM_PARAMS_MAX];
 
@@ -144,6 +145,8 @@ struct tm_link {
     uint32_t most_samples; /* take no more of a row; 0: as many as it asks for */
     uint32_t only;         /* of the app's rows, only those whose id has this CRC-16, and no
                               controls; 0: all */
+    uint32_t image;        /* which image this is, for the begin and the end record */
+    char boot[24];         /* the boot's name, with a NUL behind it */
 };
 
 extern const struct tm_link tm_link;

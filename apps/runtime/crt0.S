@@ -65,3 +65,7 @@ tm_link_steady_stop:
     .word   tm_slots
     .word   tm_most_samples
     .word   tm_only
+    .globl  tm_link_image       /* likewise: it tells images apart */
+tm_link_image:
+    .word   tm_image
+    .word   tm_boot_0, tm_boot_1, tm_boot_2, tm_boot_3, tm_boot_4, tm_boot_5

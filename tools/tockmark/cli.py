@@ -15,9 +15,11 @@ from tockmark.commands import (
     conformance,
     files,
     judging,
+    laying,
     patching,
     running,
     showing,
+    tabs,
 )
 from tockmark.commands.common import debugging
 from tockmark.errors import INTERRUPTED, OK, UNUSABLE, TockmarkError
@@ -46,7 +48,7 @@ def top(
         raise typer.Exit(OK)
 
 
-for verbs in (running, files, judging, showing, conformance, patching, checking):
+for verbs in (running, laying, tabs, files, judging, showing, conformance, patching, checking):
     verbs.register(app)
 
 

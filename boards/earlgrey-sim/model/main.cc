@@ -6,6 +6,7 @@
 #include "options.h"
 #include "retirement.h"
 #include "suite_watch.h"
+#include "terminal.h"
 #include "waves.h"
 
 #include <chrono>
@@ -45,9 +46,12 @@ public:
     }
 
     int run() {
-        uart_ = options_.uart == "-" ? stdout : std::fopen(options_.uart.c_str(), "wb");
+        if (options_.pty)
+            uart_ = terminal_.open(*options_.pty);
+        else if (options_.uart != "-")
+            uart_ = std::fopen(options_.uart.c_str(), "wb");
         if (!uart_)
-            return cannot_write(options_.uart);
+            return options_.pty ? kUsage : cannot_write(options_.uart);
         if (!options_.itrace.empty() &&
             !retirements_.open(options_.itrace, options_.from, options_.to))
             return cannot_write(options_.itrace);
@@ -62,6 +66,7 @@ public:
                          std::strerror(errno));
             return finish(kCannot);
         }
+        terminal_.drain();
         return finish(code);
     }
 
@@ -199,6 +204,7 @@ private:
     static constexpr unsigned kFaultsInARow = 16;
 
     const Options &options_;
+    Terminal terminal_;
     std::FILE *uart_ = stdout;
     bool uart_failed_ = false;
     bool over_ = false;

@@ -24,6 +24,8 @@ constexpr const char *kHelp =
     "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
     "  --max-cycles N      stop after N cycles (default 2000000000)\n"
     "  --uart FILE|-       where UART bytes go (default -, standard output)\n"
+    "  --uart pty[:LINK]   a pseudo-terminal instead; its name comes on standard error, and LINK\n"
+    "                      is a link to it for as long as the run takes\n"
     "  --uart-cycles N     cycles that a byte takes on the line (default 16)\n"
     "  --status SECONDS    a progress line on standard error every so often\n"
     "  --touched           tell at the end which devices without a model were accessed\n"
@@ -145,6 +147,13 @@ Options parse_options(int argc, char **argv) {
             break;
         case kUart:
             options.uart = value;
+            options.pty.reset();
+            if (value == "pty")
+                options.pty = "";
+            else if (value.starts_with("pty:"))
+                options.pty = value.substr(4);
+            if (value == "pty:")
+                usage("--uart pty:LINK wants the path of a link");
             break;
         case kPace:
             options.uart_cycles = number(name, optarg, 1, 1'000'000);

@@ -23,6 +23,7 @@ struct Options {
     uint64_t max_cycles = 2'000'000'000;
     uint64_t uart_cycles = 16;
     std::string uart = "-";
+    std::optional<std::string> pty; // a pseudo-terminal instead: the link to it, or nothing
     double status_seconds = 0;
     bool touched = false;
     std::string itrace, waves; // files

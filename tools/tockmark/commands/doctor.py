@@ -11,8 +11,9 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.target import board
-from tockmark.target.image import GCC, Apps
+from tockmark.target.image import Apps
 from tockmark.target.kinds import sim
+from tockmark.target.linking import GCC
 
 SETUP = "run `make setup`"
 BUILD = "run `make build`"

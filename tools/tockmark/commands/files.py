@@ -9,19 +9,25 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.commands.choosing import KernelManifest, KernelName, OptLevel, Switch
 from tockmark.commands.common import AsJson, Debug, Only, judge, print_json, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
+from tockmark.result.told import Told
 from tockmark.show import export, summary, table
 from tockmark.suite import catalogue
+from tockmark.target import board as boards
+from tockmark.target import laid
+from tockmark.target.image import named, read_kernel
 
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
     app.command(
         name="parse",
-        epilog="Example: `tockmark parse uart.log -o uart.json`, then `tockmark table`",
+        epilog="Examples: `tockmark parse uart.log -o uart.json`, then `tockmark table`; "
+        "`tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf`",
     )(parse_verb)
     app.command(
         name="table",
@@ -45,16 +51,53 @@ def parse_verb(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
     ] = None,
+    board: Annotated[
+        str | None, typer.Option(help="Board profile that it was captured from.")
+    ] = None,
+    kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
+    kernel_name: KernelName = None,
+    opt_level: OptLevel = None,
+    kernel_manifest: KernelManifest = None,
+    abi: Annotated[
+        int | None, typer.Option(min=1, max=2, help="Version of the interface; the log says it.")
+    ] = None,
+    icache: Annotated[
+        Switch | None,
+        typer.Option(help="Cache setting of a log without marks; default: the board's."),
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Folder that `tockmark image` laid and that was installed: says both."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Turn a captured UART log, ours or one of the 2021 study, into a result file.
 
-    What is intact is kept, what is missing is named on stderr; the exit code is 1 then."""
+    What is intact is kept, what is missing is named on stderr; the exit code is 1 then. With the
+    board and the kernel that it is of, compare, gate and agree take the result."""
     path = output if output is not None else log.with_suffix(".json")
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
     known = catalogue.load()
-    result = parse.parse(log, known)
+    about = (kernel_name, opt_level, kernel_manifest)
+    if kernel is None and any(one is not None for one in about):
+        raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
+    ran = named(read_kernel(kernel), *about) if kernel else None
+    installed = laid.read(images) if images else None
+    if installed is not None:
+        installed.suits(known)
+        if ran is not None:
+            installed.holds(ran)
+        ran, board = ran or installed.kernel(), board or installed.manifest.board
+    told = Told(
+        board=boards.load(board) if board else None,
+        kernel=ran,
+        abi=abi,
+        icache=None if icache is None else icache is Switch.ON,
+        images=installed,
+    )
+    parse.settled(log)
+    result = parse.parse(log, known, told)
     write_whole({path: file.text(result)})
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that judge results: compare, gate, history, fit."""
+"""Verbs that judge results: compare, gate, history, fit, agree."""
 
 import sys
 from pathlib import Path
@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.commands.choosing import Switch
 from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
-from tockmark.judge import compare, fit, gate, history, spread
+from tockmark.judge import agree, bounds, compare, fit, gate, history, spread
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.show import compare_text, fit_text, gate_text, history_text
+from tockmark.show import agree_text, compare_text, fit_text, gate_text, history_text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
@@ -54,6 +55,13 @@ def register(app: typer.Typer) -> None:
         epilog="Example: `tockmark fit results/new.json`. Exit codes: 0 all is well; 1 the result"
         " is incomplete; 2 unusable input.",
     )(fit_verb)
+    app.command(
+        name="agree",
+        epilog="Examples: `tockmark agree sim.json board.json`; `tockmark agree sim.json board.json"
+        " --only app --icache off --all`. Exit codes: 0 every row is there and within its bound;"
+        " 1 one is outside or missing, or a result is incomplete; 2 unusable input, or results that"
+        " cannot be held against each other.",
+    )(agree_verb)
 
 
 def compare_verb(
@@ -225,3 +233,34 @@ def fit_verb(
     else:
         print(fit_text.render(found), end="")
     raise typer.Exit(INCOMPLETE if result.incomplete else OK)
+
+
+def agree_verb(
+    sim: Annotated[Path, typer.Argument(help="Result file of the simulator.")],
+    board: Annotated[Path, typer.Argument(help="Result file of the board, of the same kernel.")],
+    only: Only = None,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Rows with this cache setting only.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
+    as_json: AsJson = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if kernel, machine or cache are not the same.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Hold a board's result against the simulator's: is each row within the model's stated bound?
+
+    What is stated, and why, is in validation/bounds.toml."""
+    names, known = [paths.shown(sim), paths.shown(board)], catalogue.load()
+    _, results = selected(known, only, [load(sim), load(board)])
+    if icache is not None:
+        cached = select(known, f"* icache={icache}", rows_of(results))
+        results = [result.only(cached) for result in results]
+    base, new = results
+    found = agree.agree(base, new, names[1], bounds.load(agree.machine(base), known), force)
+    if as_json:
+        print_json(agree_text.as_json(names, found))
+    else:
+        print(agree_text.render(names, results, found, known, every), end="")
+    raise typer.Exit(found.exit_code)

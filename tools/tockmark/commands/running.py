@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that run the suite on a target, or make what is run there: run, profile, image."""
+"""Verbs that run the suite on a target, or a benchmark of it: run, profile."""
 
 import os
 import signal
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tockmark import BASELINE, paths, profile
+from tockmark.commands.choosing import (
+    Abi,
+    BoardName,
+    KernelFile,
+    KernelManifest,
+    KernelName,
+    Languages,
+    OneLanguage,
+    OptLevel,
+    Switch,
+    boots_of,
+    languages,
+    one_language,
+)
 from tockmark.commands.common import AsJson, Debug, Only, judge
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
@@ -22,29 +35,12 @@ from tockmark.result.of_run import result_of
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import screen
-from tockmark.suite.catalogue import Boot, Catalogue, Lang
-from tockmark.suite.select import Selection, of_names, only_one, select
+from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
-from tockmark.target.image import Apps, build_image, named, read_kernel
+from tockmark.target.image import Apps, named, read_kernel
 from tockmark.target.shuffle import MOST
-
-
-class Switch(StrEnum):
-    """on or off."""
-
-    ON = "on"
-    OFF = "off"
-
-
-KernelFile = Annotated[
-    Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
-]
-KernelName = Annotated[
-    str | None, typer.Option(help="What to call a kernel that does not say its name.")
-]
-OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
-BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -63,11 +59,6 @@ def register(app: typer.Typer) -> None:
         epilog="Examples: `tockmark profile syscall.command`; "
         "`tockmark profile call.args:n=3 -o out`",
     )(profile_verb)
-    app.command(
-        name="image",
-        epilog="Examples: `tockmark image syscall`; `tockmark image ipc --abi 1 -o out`; "
-        "`tockmark image syscall --lang rust`",
-    )(image_verb)
 
 
 def run_verb(
@@ -89,28 +80,16 @@ def run_verb(
         ),
     ] = False,
     kernel_name: KernelName = None,
-    opt_level: Annotated[
-        str | None,
-        typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
-    ] = None,
-    kernel_manifest: Annotated[
-        Path | None,
-        typer.Option(
-            help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."
-        ),
-    ] = None,
+    opt_level: OptLevel = None,
+    kernel_manifest: KernelManifest = None,
     only: Only = None,
     board: BoardName = boards.DEFAULT,
     machine: Annotated[
         str | None,
         typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
     ] = None,
-    abi: Annotated[
-        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
-    ] = 2,
-    lang: Annotated[
-        str, typer.Option(help="Languages of the apps, separated by commas: c, rust.")
-    ] = "c",
+    abi: Abi = 2,
+    lang: Languages = "c",
     short: Annotated[
         str | None,
         typer.Option(
@@ -162,7 +141,7 @@ def run_verb(
     given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
     profiled = boards.load(boards.simulated(machine) if machine else board).configured(given)
     known = catalogues.load()
-    langs = _languages(lang)
+    langs = languages(lang)
     wanted = replace(select(known, only), within=_within(short, langs, known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
@@ -173,7 +152,7 @@ def run_verb(
         ),
         board=profiled,
         suites=tuple(
-            run.Suite(built, _boots(wanted, built.lang), _boots(varied, built.lang))
+            run.Suite(built, boots_of(wanted, built.lang), boots_of(varied, built.lang))
             for built in _apps(apps, abi, langs)
         ),
         catalogue=known,
@@ -209,19 +188,6 @@ def run_verb(
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
 
 
-def _languages(given: str) -> list[Lang]:
-    """Those that --lang names."""
-    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
-
-
-def _one(given: str) -> Lang:
-    """The one that --lang names where there can be only one."""
-    first, *others = _languages(given)
-    if others:
-        raise TockmarkError(f"--lang {given} names several languages", "name one of them")
-    return first
-
-
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:
     """The apps of each language; of one alone a folder may be given."""
     if folder is None:
@@ -243,12 +209,6 @@ def _within(short: str | None, langs: list[Lang], known: Catalogue) -> dict[Lang
             f"--short {short} names no language of this run", f"--lang names {', '.join(langs)}"
         )
     return {catalogues.language(short): screen.short(known)}
-
-
-def _boots(wanted: Selection, lang: Lang) -> list[Boot]:
-    """The boots that give some row that is meant, in this language."""
-    ids = set(wanted.ids([lang]))
-    return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]
 
 
 def default_path(
@@ -305,32 +265,7 @@ def profile_verb(
         read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
     )
     cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = Apps.built(2, _one(lang))
+    apps = Apps.built(2, one_language(lang))
     folder = output or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
     options = profile.Options(measured, profiled, apps, cached, id_, params, folder, as_json)
     print(profile.profile(options, known))
-
-
-def image_verb(
-    boot: Annotated[str, typer.Argument(help="A boot of the suite: a group, or one with a name.")],
-    kernel: KernelFile = None,
-    board: BoardName = boards.DEFAULT,
-    abi: Annotated[
-        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
-    ] = 2,
-    lang: OneLanguage = "c",
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
-    ] = paths.ROOT / "build" / "image",
-    debug: Debug = False,
-) -> None:
-    """Write the flash image of one boot, as `run` lays it: the kernel, and the apps behind it.
-
-    It takes all samples of the catalogue. The simulator runs it with --flash."""
-    profiled = boards.load(board)
-    found = {one.name: one for one in catalogues.load().boots()}
-    if boot not in found:
-        raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
-    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
-    image = build_image(found[boot], Apps.built(abi, _one(lang)), elf, profiled, output)
-    print(paths.shown(image.flash))

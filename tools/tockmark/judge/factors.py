@@ -10,6 +10,8 @@ from tockmark.result.model import ICACHE, Result
 from tockmark.suite.catalogue import LANGS, Lang
 
 REFUSED = ("machine", "clock", "timing")
+# Cycles of one machine, counted or checked: the simulator's and the board's can be compared.
+CHECKED = {"hardware", "checked-against-hardware", "checked-against-board", "checked-against-rtl"}
 UNKNOWN = "unknown"
 
 
@@ -27,11 +29,11 @@ def of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str]:
     What not every result has to say stands there only if it is known."""
     provenance = result.provenance.of_langs(langs)
     kernel, board = provenance.kernel, provenance.board
-    abi = f"version {provenance.abi}" if provenance.abi else ", ".join(provenance.said("abi"))
+    abi = str(provenance.abi or ", ".join(provenance.said("abi")))
     found = {
         "kernel": _hashed(kernel.name or kernel.file, kernel.sha256),
         "opt-level": kernel.opt_level,
-        "ABI": abi,
+        "ABI": f"version {abi}" if abi else "",
         "compiler": ", ".join(provenance.said("cc")),
         "language": ", ".join(provenance.said("lang")),
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
@@ -68,6 +70,8 @@ def differing(base: Result, new: Result) -> list[Factor]:
 def check(found: list[Factor], name: str, force: bool) -> None:
     """Refuse what cannot be compared, unless told to."""
     for factor in found:
+        if factor.name == "timing" and {factor.base, factor.new} <= CHECKED:
+            continue
         if factor.name in REFUSED and not force:
             raise TockmarkError(
                 f"{name} cannot be compared: {factor.name} is {factor.base} on one side,"

@@ -26,8 +26,9 @@ _LINE = re.compile(
 )
 _COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in words of its own
 _RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9][0-9]{{0,9}}))?")
+BOOT_NAME = "[A-Za-z0-9_-]{1,40}"
 _BOOT = re.compile(
-    r"#(?P<what>boot|end) (?P<name>[A-Za-z0-9_-]{1,40}) icache=(?P<icache>on|off) "
+    rf"#(?P<what>boot|end) (?P<name>{BOOT_NAME}) icache=(?P<icache>on|off) "
     rf"app=(?P<app>[a-z][a-z0-9_]{{0,11}})(?: lang=(?P<lang>{'|'.join(LANGS)}))? "
     r"\*(?P<crc>[0-9a-f]{4})"
 )
@@ -85,6 +86,10 @@ class Problem:
 
 class Gap(Problem):
     """A problem after which the app's data no longer belong to the bench record seen last."""
+
+
+class Cut(Gap):
+    """The log, or this boot of it, is over before the app's end."""
 
 
 class Restart(Gap):
@@ -241,10 +246,10 @@ class Decoder:
         """The log is over: name what was cut off."""
         for app, state in self._apps.items():
             if state.parts:
-                yield Gap(app, f"cut off in or after '{_start(state.parts)}'", state.first_line)
+                yield Cut(app, f"cut off in or after '{_start(state.parts)}'", state.first_line)
                 state.parts = []
             if not state.ended:
-                yield Gap(app, "the log stops before its 'end'", None)
+                yield Cut(app, "the log stops before its 'end'", None)
 
     def _take(self, line: Line) -> Iterator[Record | Problem]:
         state = self._apps.setdefault(line.app, _AppLines())

@@ -2,106 +2,27 @@
 """From protocol records to measured rows: which series belongs to which benchmark, and which do
 not count because something was lost before them."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import replace
 
+from tockmark.log import boots
 from tockmark.log.marks import Mark, durations, of_row
-from tockmark.log.protocol import MAX_COUNT, BootMark, Gap, Item, Problem, Record, Restart, expand
-from tockmark.suite.catalogue import LANGS, Lang, Params, Reader, RowKey, language, row_key
+from tockmark.log.measured import EVENTS, PASSES, SERIES, App, Booted, Measured, NoRow, RawRow
+from tockmark.log.protocol import (
+    MAX_COUNT,
+    BootMark,
+    Cut,
+    Gap,
+    Item,
+    Problem,
+    Record,
+    Restart,
+    expand,
+)
+from tockmark.suite.catalogue import Params, language
 
-Clock = Literal["core", "sim"]
-
-SERIES = ("cycles", "instret")
-LENGTHS = ("short", "long")  # 1 + n calls of the body in a sample, and 1 + 2 n
-PASSES = tuple(f"{length}_{name}" for length in LENGTHS for name in SERIES)
-EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
 PANICKED = ("panicked",)  # an `end` that is not one of all rows
 HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
-
-
-@dataclass
-class RawRow:
-    """One benchmark with one set of parameters, as an app measured it."""
-
-    app: str
-    id: str
-    params: Params
-    inner: int
-    asked: int
-    clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
-    by: Reader = "sampler"  # what reads the core's counters
-    passes: int = 0  # n of the series of several passes; 0: there are none
-    series: dict[str, list[int]] = field(default_factory=dict)
-    events: dict[int, list[int]] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
-
-    def key(self) -> RowKey:
-        return row_key(self.id, self.params)
-
-    def whole(self) -> bool:
-        """Has every series that it should: the simulator counts no instructions."""
-        wanted = set(SERIES) if self.clock == "core" else {"cycles"}
-        return set(self.series) == wanted | (set(PASSES) if self.passes else set())
-
-
-@dataclass(frozen=True)
-class NoRow:
-    """A benchmark that an app gave up (`fail`) or did not try (`skip`), and why."""
-
-    app: str
-    kind: str
-    id: str
-    params: Params
-    why: str
-
-    def key(self) -> RowKey:
-        return row_key(self.id, self.params)
-
-
-@dataclass
-class App:
-    """What one app said of itself, and what it measured."""
-
-    name: str
-    begin: dict[str, str] | None = None
-    rows: list[RawRow] = field(default_factory=list)
-    no_rows: list[NoRow] = field(default_factory=list)
-    ended: bool = False
-    open: RawRow | None = None  # the bench record that data records now belong to
-    last_line: int = 0  # of the log: where its previous record began
-    lang: Lang = "c"  # that it is written in
-
-
-@dataclass
-class Booted:
-    """What one boot said. Without a mark in the log, name and cache setting are not known."""
-
-    name: str | None = None
-    icache: bool | None = None
-    reporter: str | None = None  # the app that may report, if a mark says so
-    apps: dict[str, App] = field(default_factory=dict)
-    marks: list[Mark] = field(default_factory=list)  # of the simulator's clock
-    closed: bool = False  # by an end that fits its mark: all between is this boot's
-    lang: Lang | None = None  # of its apps, if a mark says so
-
-    def of(self, app: App) -> str:
-        """The boot's name; a boot without one is called by the app."""
-        return self.name or app.name
-
-
-@dataclass
-class Measured:
-    """All of a log."""
-
-    boots: list[Booted] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
-    langs: set[Lang] = field(default_factory=set)  # that its marks say
-
-    def each(self) -> Iterator[tuple[Booted, App]]:
-        """Every app of every boot."""
-        return ((boot, app) for boot in self.boots for app in boot.apps.values())
 
 
 def assemble(records: Iterable[Item]) -> Measured:
@@ -109,44 +30,37 @@ def assemble(records: Iterable[Item]) -> Measured:
     measured = Measured()
     for record in records:
         take(measured, record)
-    for boot in measured.boots:
-        announced(measured, boot)
-        if measured.ends and boot.name is not None and not boot.closed:
-            what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
-            measured.problems.append(Problem(boot.reporter, what))
-            boot.name = boot.icache = None
-    _attribute(measured)
+    boots.settle(measured)
     return measured
 
 
 def take(measured: Measured, record: Item) -> None:
     """Add one record, begin a boot, keep a mark of the simulator, or note one problem."""
-    if isinstance(record, BootMark) and record.lang:
-        measured.langs.add(record.lang)
-    if isinstance(record, BootMark) and record.ends:
-        measured.ends = True
-        boot = measured.boots[-1] if measured.boots else Booted()
-        mark = record.name, record.icache, record.app, record.lang
-        own = boot.name, boot.icache, boot.reporter, boot.lang
-        boot.closed = not boot.closed and own == mark
-        return
     if isinstance(record, BootMark):
-        measured.boots.append(Booted(record.name, record.icache, record.app, lang=record.lang))
-        return
-    if isinstance(record, Mark):
+        boots.mark(measured, record)
+    elif isinstance(record, Mark):
         measured.boots = measured.boots or [Booted()]
         measured.boots[-1].marks.append(record)
-        return
-    if isinstance(record, Problem):
+    elif isinstance(record, Restart) and record.app:
+        measured.again[record.app] = record  # what its begin says tells whether it is of this boot
+    elif isinstance(record, Problem):
         measured.problems.append(record)
-        if isinstance(record, Restart) and record.app:
-            _boot_of(measured, record.app, restarted=True).apps[record.app] = App(record.app)
-        elif isinstance(record, Gap) and record.app:
-            _boot_of(measured, record.app).apps.setdefault(record.app, App(record.app)).open = None
-        return
-    if _of_a_panic_beside(measured, record):
-        return
-    boot = _boot_of(measured, record.app)
+        if isinstance(record, Gap) and record.app:
+            boot = boots.speaking(measured, record.app)
+            app = boot.apps.setdefault(record.app, App(record.app))
+            app.open, app.lost = None, app.lost or not isinstance(record, Cut)
+    elif not _of_a_panic_beside(measured, record):
+        _take_record(measured, record)
+
+
+def _take_record(measured: Measured, record: Record) -> None:
+    """Add one record of an app."""
+    try:
+        begins = boots.said(_unique(record.pairs)) if record.kind == "begin" else None
+    except ValueError as error:
+        measured.problems.append(Problem(record.app, f"{record.kind}: {error}", record.line))
+        begins = None
+    boot = boots.speaking(measured, record.app, begins)
     app = boot.apps.setdefault(record.app, App(record.app))
     handler = _RECORDS.get(record.kind)
     try:
@@ -187,55 +101,6 @@ def _take_marks(boot: Booted, app: App, record: Record) -> None:
         _give_up(app, NoRow(app.name, "fail", row.id, row.params, f"marks: {error}"))
         return
     row.series["cycles"] = samples
-
-
-def _boot_of(measured: Measured, app: str, restarted: bool = False) -> Booted:
-    """The boot that now speaks. An app that cannot be of the marked one tells that a mark was
-    lost: what follows is of a boot of which nothing is known."""
-    if not measured.boots:
-        measured.boots.append(Booted())
-    boot = measured.boots[-1]
-    if boot.reporter is not None and (restarted or app != boot.reporter or boot.closed):
-        what = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
-        measured.problems.append(Problem(app, what))
-        boot = Booted()
-        measured.boots.append(boot)
-    return boot
-
-
-def _attribute(measured: Measured) -> None:
-    """Give every app its language: what its `begin` says, or its boot's mark, or all of the log.
-    Where that is not certain it is left out, so that no language's rows pass as another's."""
-    begun: dict[int, Lang] = {
-        id(app): language(app.begin["lang"])
-        for _, app in measured.each()
-        if app.begin and "lang" in app.begin
-    }
-    first, *others = sorted({*begun.values(), *measured.langs}) or list(LANGS)[:1]
-    for boot, app in list(measured.each()):
-        own = begun.get(id(app), boot.lang)
-        if boot.lang and own != boot.lang:
-            what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
-            measured.problems.append(Problem(app.name, what))
-        unsure = measured.langs and measured.ends and not boot.closed
-        if unsure or (own is None and others):
-            what = "left out: of which language it is was lost"
-            measured.problems.append(Problem(app.name, what))
-            del boot.apps[app.name]
-        else:
-            app.lang = own or first
-
-
-def announced(measured: Measured, boot: Booted) -> None:
-    """Count the apps of a boot: its first `begin` says how many there are."""
-    left = 0
-    for app in boot.apps.values():
-        if app.begin is not None and left == 0:
-            left = int(app.begin["apps"])
-        left = max(left - 1, 0)
-    if left:
-        what = f"{left} of the announced apps never began"
-        measured.problems.append(Problem(None, what))
 
 
 def _begin(app: App, record: Record) -> None:
@@ -324,6 +189,10 @@ def _end(app: App, record: Record) -> None:
         raise ValueError("the app panicked: what it had not measured by then is missing")
     if record.words != ("ok",):
         raise ValueError(f"the app ended with '{' '.join(record.words)}'")
+    image, own = dict(record.pairs).get("image"), (app.begin or {}).get("image")
+    if None not in (image, own) and image != own:
+        app.rows, app.no_rows = [], []  # a piece was lost, from within one boot to within another
+        raise ValueError(f"of image {image}, but its begin of {own}; what it said is left out")
     app.ended = True
 
 

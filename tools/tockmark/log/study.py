@@ -22,8 +22,8 @@ from importlib.resources import files
 
 import msgspec
 
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.log.protocol import MAX_SAMPLES, Problem
-from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.suite.catalogue import OVERHEAD, Params
 
 MOST_LINES = 20  # of a title or a description: it stands above each of its tables

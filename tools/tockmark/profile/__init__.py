@@ -17,8 +17,9 @@ import msgspec
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.log.crc import crc16
+from tockmark.log.measured import RawRow
 from tockmark.log.protocol import decode
-from tockmark.log.rows import RawRow, assemble
+from tockmark.log.rows import assemble
 from tockmark.plain import file_name
 from tockmark.profile import attribute, file, flame, report
 from tockmark.profile.symbols import Frame, Program

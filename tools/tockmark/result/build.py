@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tockmark import __version__
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.plain import showable
 from tockmark.result.kept import Kept, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
@@ -15,6 +15,7 @@ from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Lang, Params, row
 from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
 
+OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 
 
@@ -144,7 +145,7 @@ def _said(measured: Measured) -> tuple[Apps, ...]:
     """The apps' `begin` records, those that say the same together."""
     of: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for boot, app in measured.each():
-        said = tuple((k, v) for k, v in (app.begin or {}).items() if k != "apps")
+        said = tuple((k, v) for k, v in (app.begin or {}).items() if k not in OF_ONE_BOOT)
         of.setdefault(said, {})[boot.of(app)] = None
     return tuple(Apps(tuple(boots), dict(said)) for said, boots in of.items())
 
@@ -169,7 +170,7 @@ def _skipped(boots: Iterable[Expected], wanted: Selection) -> Iterator[Absent]:
 
 def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
     """The rows that a boot must give, in the catalogue's order."""
-    rows = wanted.catalogue.rows(set(one.boot.measures) - OF_BOOT)
+    rows = wanted.catalogue.rows_given(one.boot)
     return [(id_, params) for id_, params in rows if wanted.fits(id_, params, one.icache, one.lang)]
 
 

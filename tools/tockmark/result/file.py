@@ -18,8 +18,8 @@ from typing import Any, Literal
 import msgspec
 
 from tockmark.errors import TockmarkError
+from tockmark.log.measured import SERIES
 from tockmark.log.protocol import MAX_SAMPLES
-from tockmark.log.rows import SERIES
 from tockmark.paths import shown
 from tockmark.plain import quoted
 from tockmark.result.kept import Kept, assembled, expanded, kept_of

@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import field
 
+from tockmark.log.measured import EVENTS, LENGTHS, PASSES, SERIES, Clock
 from tockmark.log.protocol import compress, expand
-from tockmark.log.rows import EVENTS, LENGTHS, PASSES, SERIES, Clock
 from tockmark.result.model import Row, Series
 from tockmark.result.provenance import Count, Figure, Part, Positive, Published, SomeParams
 from tockmark.result.slope import Slope

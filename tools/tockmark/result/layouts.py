@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tockmark.log.rows import SERIES
+from tockmark.log.measured import SERIES
 from tockmark.result.model import Result, Row
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from tockmark.log.rows import SERIES, Clock
+from tockmark.log.measured import SERIES, Clock
 from tockmark.result.control import Control, allowance, controls_of
 from tockmark.result.incomplete import reasons
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams

@@ -10,9 +10,10 @@ from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
 from tockmark.plain import showable
 from tockmark.result.build import Context, Expected, build
+from tockmark.result.facts import board_of, kernel_of
 from tockmark.result.layouts import joined
 from tockmark.result.model import Result
-from tockmark.result.provenance import Board, BootRun, Kernel, Layout, Slot
+from tockmark.result.provenance import BootRun, Layout, Slot
 from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran
@@ -58,29 +59,9 @@ def _lines(job: Job, options: Options) -> list[str]:
 
 
 def _context(ran: Ran, options: Options) -> Context:
-    board, kernel = options.board, options.kernel
     return Context(
-        kernel=Kernel(
-            name=showable(kernel.name) if kernel.name else None,
-            file=showable(kernel.path.name),
-            sha256=kernel.sha256,
-            commit=kernel.commit,
-            opt_level=kernel.opt_level,
-            flags=kernel.flags,
-            rustc=kernel.rustc,
-            flash_bytes=sum(len(data) for _, data in kernel.segments),
-            ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots else None,
-        ),
-        board=msgspec.convert(  # checks what the profile says of its timing
-            {
-                "name": board.name,
-                "machine": board.machine,
-                "clock_hz": board.clock_hz,
-                "timing": board.profile.timing,
-                **board.target.provenance(),
-            },
-            Board,
-        ),
+        kernel=kernel_of(options.kernel, options.board),
+        board=board_of(options.board),
         abi=options.abi,
         boots=_boots(ran.jobs[0]),
         layouts=tuple(

@@ -2,8 +2,12 @@
 """A captured UART log becomes a result, however damaged it is.
 
 It may be a log of ours or one of the 2021 study, which log/study.py reads. Provenance that a log
-cannot tell stays unknown."""
+cannot tell stays unknown, unless its reader names board and kernel: these are believed, but where
+the log itself says something else."""
 
+import os
+import stat
+import time
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
@@ -13,8 +17,10 @@ from tockmark.log.rows import assemble
 from tockmark.paths import shown
 from tockmark.plain import showable
 from tockmark.result.build import Context, build
+from tockmark.result.facts import board_of, kernel_of
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
+from tockmark.result.told import Told, boots, check
 from tockmark.suite.catalogue import Catalogue
 
 STUDY = Context(
@@ -23,15 +29,21 @@ STUDY = Context(
     abi=1,
 )
 
+FRESH = 2.0  # seconds: a file that was written to since then is looked at again
+LOOK = 0.3  # seconds between the two looks: at 115200 baud some 3400 bytes come meanwhile
 
-def parse(log: Path, catalogue: Catalogue) -> Result:
-    """What a log holds."""
-    try:
-        # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
-        text = log.read_bytes().decode("latin-1")
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
+
+def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
+    """What a log holds. TockmarkError if it is still being written, or is not what it is said to
+    be."""
+    told = told or Told()
+    text = _read(log)
     if study.recognise(text):
+        if told != Told():
+            raise TockmarkError(
+                f"{shown(log)} is a log of the 2021 study, whose board and kernel are known",
+                "leave out what says others",
+            )
         return _of_study(text, log.stem, catalogue)
     measured = assemble(decode(text.split("\n")))
     if not any(measured.each()):
@@ -39,7 +51,51 @@ def parse(log: Path, catalogue: Catalogue) -> Result:
             f"{shown(log)} holds no intact line of the protocol",
             "docs/protocol.md shows what such a line looks like",
         )
-    return build(measured, catalogue)
+    if told == Told():
+        return build(measured, catalogue)
+    abi = check(shown(log), text, measured, told)
+    if not any(boot.reporter for boot in measured.boots):  # else a boot without a mark lost it
+        for boot in measured.boots:
+            boot.icache = told.setting
+    context = Context(
+        kernel=kernel_of(told.kernel, told.board) if told.kernel else Kernel(),
+        board=board_of(told.board) if told.board else Board(),
+        abi=abi,
+        boots=boots(measured, told),
+    )
+    return build(measured, catalogue, context)
+
+
+def settled(log: Path) -> None:
+    """TockmarkError if somebody is writing a log right now: half of it would pass for the whole.
+    One that was last written to a while ago costs no time."""
+    try:
+        before = log.stat()
+        if time.time() - before.st_mtime < FRESH and stat.S_ISREG(before.st_mode):
+            time.sleep(LOOK)
+            _same(log, before, log.stat())
+    except OSError:
+        return  # reading it says so
+
+
+def _read(log: Path) -> str:
+    """All of a log."""
+    try:
+        with log.open("rb") as file:
+            before = os.fstat(file.fileno())
+            data = file.read()
+            _same(log, before, os.fstat(file.fileno()))
+    except OSError as error:
+        raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
+    # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
+    return data.decode("latin-1")
+
+
+def _same(log: Path, before: os.stat_result, after: os.stat_result) -> None:
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise TockmarkError(
+            f"{shown(log)} is still growing", "wait for its end, or stop what writes it"
+        )
 
 
 def _of_study(text: str, log: str, catalogue: Catalogue) -> Result:

@@ -15,7 +15,7 @@ import io
 import json
 from collections.abc import Callable
 
-from tockmark.log.rows import SERIES
+from tockmark.log.measured import SERIES
 from tockmark.result.model import ICACHE, Result, Row, Series, microseconds
 from tockmark.result.stats import plain
 from tockmark.suite.catalogue import Catalogue, named

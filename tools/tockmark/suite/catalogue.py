@@ -4,7 +4,6 @@
 import hashlib
 import itertools
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +91,7 @@ class Boot(Entry, frozen=True):
     group: str
     slots: tuple[str, ...]  # object files of the apps, without their suffix
     measures: tuple[str, ...]  # ids, some or all of whose rows come from this boot
-    scene: int = 0  # which of its scenes an app that has several shall play
+    scene: int = 0  # its number among those of the group; 0: the app stands alone
     slice_us: int | None = None  # the baseline kernel's time slice, if not as built
     panics: str | None = None  # why its rows are skipped on a kernel that it panics
 
@@ -108,7 +107,7 @@ class Boot(Entry, frozen=True):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All benchmarks, by id, in order; and the boots that are more than one app alone."""
+    """All benchmarks, by id, in order; and the boots that are not just a group's own app alone."""
 
     benchmarks: dict[str, Benchmark]
     named_boots: tuple[Boot, ...]
@@ -117,25 +116,40 @@ class Catalogue:
     sha256: str
 
     def boots(self) -> list[Boot]:
-        """Every boot of a whole run: a group's own app alone, then the group's named boots."""
+        """Every boot of a whole run: a group's own app alone, for all that no boot measures, then
+        the group's other boots."""
         found: list[Boot] = []
         for group in self.groups():
             named = [boot for boot in self.named_boots if boot.group == group]
             elsewhere = {id_ for boot in named for id_ in boot.measures}
             own = tuple(b.id for b in self.benchmarks.values() if b.group == group)
-            alone = tuple(id_ for id_ in own if id_ not in elsewhere)
-            if alone:
-                found.append(Boot(group, group, (group,), alone))
-            found += named
+            rest = tuple(id_ for id_ in own if id_ not in elsewhere)
+            if rest and all(boot.scene for boot in named):
+                found.append(Boot(group, group, (group,), rest))
+            found += [
+                boot if boot.scene else msgspec.structs.replace(boot, measures=rest + boot.measures)
+                for boot in named
+            ]
         return found
 
+    def rows_given(self, boot: Boot) -> list[tuple[str, Params]]:
+        """The rows of a boot, but for those of the harness, in the catalogue's order. Of a
+        benchmark with several boots each gives one value of the first parameter, in the order of
+        their scenes."""
+        given = []
+        for id_, params in self.rows(set(boot.measures) - OF_BOOT):
+            scenes = sorted(other.scene for other in self.boots() if id_ in other.measures)
+            first = next(iter(self.benchmarks[id_].params.items()), None)
+            if len(scenes) > 1 and first is not None:
+                name, values = first
+                if params[name] != values[scenes.index(boot.scene)]:
+                    continue
+            given.append((id_, params))
+        return given
+
     def rows_of(self, boot: Boot) -> int:
-        """How many rows a boot gives, those of the harness among them: of a benchmark that has
-        several boots, its share."""
-        shares = Counter(id_ for other in self.boots() for id_ in other.measures)
-        own = set(boot.measures) - OF_BOOT
-        given = sum(len(self.benchmarks[id_].variants()) // shares[id_] for id_ in own)
-        return given + len(self.of_boot(boot))
+        """How many rows a boot gives, those of the harness among them."""
+        return len(self.rows_given(boot)) + len(self.of_boot(boot))
 
     def of_boot(self, boot: Boot) -> list[str]:
         """The ids that the harness measures in a boot: what readings cost, and controls, of the

@@ -15,6 +15,7 @@ from tockmark.files import toml
 from tockmark.target.protocol import Target
 
 DEFAULT = "earlgrey-sim"
+IMAGE = "{image}"  # in a load command
 KINDS = Path(__file__).with_name("kinds")
 
 Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
@@ -52,6 +53,20 @@ class Slots(_Part, frozen=True):
     ram_end: Address
 
 
+class Load(_Part, frozen=True):
+    """How a board's whole flash is loaded."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # IMAGE stands for the file
+
+    def __post_init__(self) -> None:
+        if IMAGE not in self.command[1:]:
+            raise ValueError(f"no word of the load command is {IMAGE}, the file")
+
+    def words(self, flash: Path) -> list[str]:
+        """The command for a flash image."""
+        return [str(flash) if word == IMAGE else word for word in self.command]
+
+
 class Boot(_Part, frozen=True):
     """What the chip's boot ROM asks of a flash image."""
 
@@ -73,6 +88,7 @@ class Profile(_Part, frozen=True):
     uart: Address
     memory: Memory
     slots: Slots  # where apps go when the kernel ELF does not say
+    load: Load | None = None  # None: no tool is known, or none is needed
     boot: Boot = Boot()
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
 

@@ -8,35 +8,31 @@ lays the app behind the kernel's own segments.
 
 import hashlib
 import struct
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tockmark import paths
-from tockmark.errors import INCOMPLETE, TockmarkError
+import msgspec
+
+from tockmark import BASELINE, paths
+from tockmark.errors import TockmarkError
 from tockmark.plain import LONGEST_NAME, showable
 from tockmark.suite.catalogue import Boot, Lang
-from tockmark.target import shuffle
+from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
 from tockmark.target.elf import read_elf
+from tockmark.target.linking import GRANTS, HEADER, link, pack
 from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
+from tockmark.target.tool import TOCKLOADER, call
 
-HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
-GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
-RECORD = 0x800  # and behind them to its own record of the process, which Tock puts there unasked
+RECORD = 0x800  # bytes behind an app's grants that Tock takes unasked for its record of the process
 RAM_ALIGN = 0x400
-FLASH_ALIGN = (
-    0x400  # where tockloader expects an app to begin; it would fill gaps with apps of its own
-)
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
+IMAGE_WORD = "tm_link_image"
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
-GCC = "riscv64-unknown-elf-gcc"
-AR = "riscv64-unknown-elf-ar"
 
 
 @dataclass(frozen=True)
@@ -111,6 +107,7 @@ class Image:
 
     flash: Path
     slots: tuple[Slot, ...]
+    id: str  # 8 hexadecimal digits, which its app says, too: target/identity.py
 
 
 def read_kernel(path: Path) -> Kernel:
@@ -156,6 +153,18 @@ def named(
     return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
 
 
+def runs(kernel: Kernel, abi: int) -> None:
+    """TockmarkError if the kernel says that it has another version of the interface."""
+    name = kernel.name or ""
+    if name.startswith(BASELINE) and f"abi{abi}" not in name:
+        raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
+
+
+def room_of(kernel: Kernel, board: Board) -> Slots:
+    """Where apps may lie: the kernel's decision, or the profile's if it says nothing."""
+    return kernel.slots or board.slots
+
+
 def build_image(
     boot: Boot,
     apps: Apps,
@@ -168,7 +177,24 @@ def build_image(
     """Link and pack the apps of a boot for this kernel, and lay all into a flash image; `symbols`
     are words for the apps besides those that all have, `seed` says where their code lies."""
     out.mkdir(parents=True, exist_ok=True)
-    room = kernel.slots or board.slots
+    room = room_of(kernel, board)
+    kernel = with_words(kernel, {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us})
+    words = {
+        "tm_apps": 1,  # one of them reports
+        "tm_steady_stop": 0,
+        "tm_scene": boot.scene,
+        "tm_slots": len(boot.slots),
+        "tm_most_samples": 0,  # as many as the catalogue says
+        "tm_only": 0,  # all benchmarks
+        **identity.name_words(boot.name),
+        **shuffle.places(seed),
+        **(symbols or {}),
+    }
+    path = out / f"{boot.name}.flash"
+    write_flash(kernel, board, path)
+    parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
+    said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
+    words["tm_image"] = identity.of(said, parts)
     flash, ram = room.flash_start, room.ram_start
     slots: list[Slot] = []
     tabs: list[Path] = []
@@ -181,42 +207,32 @@ def build_image(
             "tm_flash_length": room.flash_end - start,
             "tm_ram_start": ram,
             "tm_ram_length": room.ram_end - ram - GRANTS - RECORD,
-            "tm_apps": 1,  # one of them reports
-            "tm_steady_stop": 0,
-            "tm_scene": boot.scene,
             "tm_slot": index,
-            "tm_slots": len(boot.slots),
-            "tm_most_samples": 0,  # as many as the catalogue says
-            "tm_only": 0,  # all benchmarks
-            **shuffle.places(seed),
-            **(symbols or {}),
+            **words,
         }
-        _link(object_, elf, apps, places, seed)
+        link(object_, _parts(object_, apps), elf, places, seed)
         linked = read_elf(elf).addresses
         needs = _needs(linked, start, ram, room.ram_end - ram - GRANTS - RECORD)
-        flash += _pack(name, elf, tab, apps, needs.heap)
+        flash += pack(name, elf, tab, apps.abi, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
         slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
-    path = out / f"{boot.name}.flash"
-    words = {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us}
-    write_flash(with_words(kernel, words), board, path)
-    tockloader = [str(Path(sys.executable).with_name("tockloader")), "install"]
-    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
-    files = ["--flash-file", str(path), *where, *map(str, tabs)]
-    _call([*tockloader, *files], f"laying {boot.name} into flash")
-    return Image(path, tuple(slots))
+    install(tabs, path, board, room)
+    return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
 def stopping_early(image: Image, board: Board, path: Path) -> Image:
-    """The same image, whose apps end a row that repeats: as a file of its own, at `path`."""
+    """The same image, whose apps end a row that repeats: as a file of its own, at `path`, and with
+    an id of its own."""
     flash = bytearray(image.flash.read_bytes())
+    number = identity.of([image.id, STEADY_STOP_WORD])
     for slot in image.slots:
-        if (address := slot.symbols.get(STEADY_STOP_WORD)) is not None:
-            struct.pack_into("<I", flash, address - board.flash.base, 1)
+        for word, value in ((STEADY_STOP_WORD, 1), (IMAGE_WORD, number)):
+            if (address := slot.symbols.get(word)) is not None:
+                struct.pack_into("<I", flash, address - board.flash.base, value)
     path.write_bytes(flash)
-    return replace(image, flash=path)
+    return replace(image, flash=path, id=f"{number:08x}")
 
 
 @dataclass(frozen=True)
@@ -273,69 +289,20 @@ def write_flash(kernel: Kernel, board: Board, path: Path) -> None:
     path.write_bytes(image)
 
 
-def _link(app: str, elf: Path, apps: Apps, symbols: dict[str, int], seed: int) -> None:
-    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a"]
-    for part in [*parts, paths.LINKER_SCRIPT]:
+def install(tabs: Sequence[Path], flash: Path, board: Board, room: Slots) -> None:
+    """Let tockloader lay TABs into a flash file, in the place of all apps that it holds."""
+    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
+    command = [str(TOCKLOADER), "install", "--erase", "--flash-file", str(flash), *where]
+    call([*command, *map(str, tabs)], f"laying {', '.join(tab.name for tab in tabs)} into flash")
+
+
+def _parts(app: str, apps: Apps) -> list[Path]:
+    """What an app is linked of: its objects, and how the linker lays them."""
+    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", paths.LINKER_SCRIPT]
+    for part in parts:
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
-    defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
-    machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
-    script = ["-T", str(paths.LINKER_SCRIPT)]
-    command = [GCC, *machine, *script, *defsyms, "-o", str(elf)]
-    used = _call([*command, "-Wl,-t,-t", *map(str, parts)], f"linking {app}")
-    if seed:
-        objects = shuffle.shuffled([parts[0], *_members(parts[1], used, elf)], seed)
-        _call([*command, *map(str, objects)], f"linking {app} in another order")
-
-
-def _members(library: Path, used: str, elf: Path) -> list[Path]:
-    """The object files that a link took from a library, by what it said: in another order it shall
-    take the very same."""
-    folder = elf.with_suffix(".members")
-    folder.mkdir(exist_ok=True)
-    names = [line.removeprefix(f"({library})") for line in used.splitlines()]
-    members = [name for name, line in zip(names, used.splitlines(), strict=True) if name != line]
-    _call(
-        [AR, "x", "--output", str(folder), str(library.resolve()), *members],
-        f"unpacking {library.name}",
-    )
-    return [folder / name for name in members]
-
-
-def _pack(name: str, elf: Path, tab: Path, apps: Apps, heap: int) -> int:
-    """Make the TAB; the bytes that the app takes in flash, a multiple of FLASH_ALIGN."""
-    sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]
-    version = ["--kernel-major", str(apps.abi), "--kernel-minor", "0", "--deterministic"]
-    command = [str(paths.ELF2TAB), "-n", name, "-o", str(tab), *sizes, "--app-heap", str(heap)]
-    footer = 0
-    while True:
-        more = ["--minimum-footer-size", str(footer)]
-        _call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
-        total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
-        if total % FLASH_ALIGN == 0:
-            return int(total)
-        footer += FLASH_ALIGN - total % FLASH_ALIGN
-
-
-def _call(command: list[str], doing: str) -> str:
-    """Run a tool; what it said. On failure show the last thing of that."""
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-        )
-    except FileNotFoundError as error:
-        raise TockmarkError(
-            f"{doing}: {Path(command[0]).name} is not there",
-            "run `make setup`, or `tockmark doctor`",
-        ) from error
-    if done.returncode:
-        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise TockmarkError(
-            f"{doing}: {Path(command[0]).name} failed: {said[-1] if said else 'without a word'}",
-            "--debug shows the command",
-            INCOMPLETE,
-        ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
-    return done.stdout
+    return parts
 
 
 def _name(symbols: dict[str, int], segments: tuple[tuple[int, bytes], ...]) -> str | None:

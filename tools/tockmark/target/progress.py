@@ -3,13 +3,14 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+Thing = TypeVar("Thing")
 PLAIN_EVERY = 10.0  # seconds between the lines of a run whose output goes to a file
 
 
@@ -52,6 +53,21 @@ def left(statuses: Sequence[Status], seconds: float) -> str:
         return ""
     rest = seconds * (1 - done) / done
     return f", {rest:.0f} s left" if rest < 100 else f", {rest / 60:.0f} min left"
+
+
+def counted(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
+    """The things, while stderr shows how many there were: on one line of a terminal, and now and
+    then elsewhere."""
+    last = time.monotonic()
+    live = sys.stderr.isatty()
+    for count, thing in enumerate(things, 1):
+        yield thing
+        if live:
+            end = "\n" if count == total else ""
+            print(f"\r{count} of {total} {what}", end=end, file=sys.stderr, flush=True)
+        elif time.monotonic() - last >= PLAIN_EVERY:
+            last = time.monotonic()
+            print(f"{count} of {total} {what}", file=sys.stderr, flush=True)
 
 
 class Display(Protocol):

@@ -47,6 +47,11 @@ class Session(Protocol):
         """Whether it ended because the kernel panicked."""
 
     @property
+    def idle(self) -> bool:
+        """Whether it ended because nothing more came: the core sleeps for good, or the limit was
+        reached. That is wrong in the suite; another app may just be done."""
+
+    @property
     def killed(self) -> bool:
         """Whether it was ended from outside before it was over."""
 

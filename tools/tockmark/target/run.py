@@ -12,13 +12,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tockmark import BASELINE, paths
+from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.files import folder_for_a_while
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 from tockmark.target import marks
 from tockmark.target.board import Board
-from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
+from tockmark.target.image import Apps, Image, Kernel, build_image, runs, stopping_early
 from tockmark.target.links import Layout
 from tockmark.target.pool import Pool, Pooled
 from tockmark.target.progress import Status, display
@@ -109,9 +109,7 @@ class Ran:
 def run(options: Options) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
     are whole."""
-    name, abi = options.kernel.name or "", options.abi
-    if name.startswith(BASELINE) and f"abi{abi}" not in name:
-        raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
+    runs(options.kernel, options.abi)
     options.board.target.ready()
     jobs = [
         [
@@ -233,7 +231,7 @@ def _start(job: Job, image: Image, options: Options) -> Start:
     watched: list[str] = []
     if Ability.MARKS in options.board.target.can:
         watched = marks.options(slot.symbols for slot in image.slots)
-    return Start(job.name, image.flash, job.icache, tuple(watched))
+    return Start(job.name, image.flash, job.icache, tuple(watched), image.id)
 
 
 def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:

@@ -15,7 +15,7 @@ from tockmark.judge.compare import Margins, compare
 from tockmark.judge.gate import Gated, Level, gate, load_limits
 from tockmark.judge.spread import Spread, over_links
 from tockmark.judge.verdict import Verdict
-from tockmark.log.rows import SERIES
+from tockmark.log.measured import SERIES
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Series

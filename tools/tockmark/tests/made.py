@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel

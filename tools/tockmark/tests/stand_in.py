@@ -48,7 +48,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogu
 
     def prepared(boot: Boot, apps: Apps, *given: object) -> Image:
         Path(str(given[2])).mkdir(parents=True, exist_ok=True)
-        return Image(apps.folder / f"{boot.name}.flash", ())
+        return Image(apps.folder / f"{boot.name}.flash", (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
     for name, records in RECORDS.items():

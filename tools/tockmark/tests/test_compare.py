@@ -263,6 +263,16 @@ def test_other_machines_are_refused(
     assert [factor.name for factor in forced.factors] == [name]
 
 
+def test_a_board_and_its_simulator_are_compared(catalogue: Catalogue) -> None:
+    rows = {"a.x": steady(1169)}
+    board = Board("cw310", "cw310", 24_000_000, "hardware")
+    one, two = made(catalogue, rows), made(catalogue, rows, board=board)
+    assert "timing" in [f.name for f in compare(one, two, "b", catalogue, Margins(), CALM).factors]
+    unchecked = made(catalogue, rows, board=msgspec.structs.replace(board, timing="unchecked"))
+    with pytest.raises(TockmarkError, match="timing is"):
+        compare(one, unchecked, "b", catalogue, Margins(), CALM)
+
+
 def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
     one = made(catalogue, {})
     kernel = Kernel("two 2.0", "two.elf", "c" * 64, opt_level="z", flags="lto=true")

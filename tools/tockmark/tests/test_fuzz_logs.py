@@ -20,6 +20,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.log import study
+from tockmark.log.crc import crc16
 from tockmark.log.protocol import LINE_LIMIT, BootMark, Line, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import build
@@ -48,6 +49,23 @@ def ours(marked: bool, *langs: Lang) -> Lines:
                     if icache is not None]  # fmt: skip
             more = 7 * (icache is False) + 13 * (lang == "rust")
             own = [slower(record, more).replace("lang=c", f"lang={lang}") for record in records]
+            lines += [*ends[:1], *encoded(app, own), f"kernel: {app} exited", *ends[1:]]
+    return lines
+
+
+def ours_named(marked: bool, boots: int = 2) -> Lines:
+    """A log whose apps say which boot and image they are of, each app in several boots."""
+    lines = ["kernel: started"]
+    for (app, records), number in product(RECORDS.items(), range(boots)):
+        name = f"{app}-{number}"
+        for icache in (True, False) if marked else (None,):
+            more = 7 * (icache is False) + 13 * number
+            image = f"{crc16(name.encode()):08x}"
+            own = [slower(record, more) for record in records]
+            own[0] += f" boot={name} image={image}"
+            own[-1] += f" image={image}"
+            ends = [BootMark(name, icache, app, e).encode() for e in (False, True)
+                    if icache is not None]  # fmt: skip
             lines += [*ends[:1], *encoded(app, own), f"kernel: {app} exited", *ends[1:]]
     return lines
 
@@ -140,6 +158,14 @@ def lose(rng: random.Random, lines: Lines) -> None:
     lines[at : end + 1] = [lines[at][: rng.randrange(len(lines[at]) + 1)] + tail]
 
 
+def reboot(rng: random.Random, lines: Lines) -> None:
+    """The board is reset: a boot stops somewhere, and comes again from its begin on."""
+    at = rng.randrange(1, len(lines))
+    begins = [n for n, line in enumerate(lines[:at]) if re.match(r"#tm 0 \w+ begin ", line)]
+    if begins:
+        lines[at:at] = ["kernel: started", *lines[begins[-1] : at]]
+
+
 def digits(rng: random.Random, lines: Lines) -> None:
     """Digits change, come in and go."""
     at = rng.randrange(len(lines))
@@ -159,9 +185,18 @@ BLUNT: list[Damage] = [drop, twice, swap, garble, stop]
         (ours(marked=False), rows_of_ours, [*BLUNT, tear, lose, digits]),
         (ours(marked=True), rows_of_ours, [*BLUNT, tear, lose, digits]),
         (ours(True, "c", "rust"), rows_of_ours, [*BLUNT, tear, lose, digits]),
+        (ours_named(False), rows_of_ours, [*BLUNT, tear, lose, digits, reboot, reboot]),
+        (ours_named(True), rows_of_ours, [*BLUNT, tear, lose, digits, reboot, reboot]),
         (of_the_study(), rows_of_the_study, BLUNT),
     ],
-    ids=["ours", "ours with boots", "ours in two languages", "the study's"],
+    ids=[
+        "ours",
+        "ours with boots",
+        "ours in two languages",
+        "by what apps say",
+        "by both",
+        "the study's",
+    ],
 )
 def test_what_survives_of_a_damaged_log_is_right(
     whole: Lines,

@@ -8,7 +8,16 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.target import board as boards
-from tockmark.target.image import SLICE_WORD, Kernel, named, read_kernel, write_flash
+from tockmark.target import identity, image
+from tockmark.target.image import (
+    SLICE_WORD,
+    Image,
+    Kernel,
+    Slot,
+    named,
+    read_kernel,
+    write_flash,
+)
 from tockmark.target.manifest import boot_manifest
 
 
@@ -53,6 +62,40 @@ def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
     for level in ("4", "zz", "", "z\n", "-1"):
         with pytest.raises(TockmarkError, match=r"--opt-level .* is none"):
             named(kernel(), None, level)
+
+
+def test_a_boots_name_is_in_the_words_of_its_apps() -> None:
+    words = identity.name_words("ipc-server_first")
+    held = b"".join(word.to_bytes(4, "little") for word in words.values())
+    assert list(words) == [f"tm_boot_{i}" for i in range(6)]
+    assert held == b"ipc-server_first" + b"\0" * 8
+
+
+def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None:
+    """And the same again is the same."""
+    files = [tmp_path / name for name in ("kernel", "a.o", "libtockmark.a")]
+    for path in files:
+        path.write_text(path.name)
+    said: list[object] = [("a", "a"), "c", 2, {"tm_scene": 1}]
+    first = identity.of(said, files)
+    assert identity.of(said, [*files, files[1]]) == first
+    others = [identity.of([*said[:3], {"tm_scene": 2}], files), identity.of(said, files[:2])]
+    files[1].write_text("another")
+    others.append(identity.of(said, files))
+    assert len({first, *others}) == 4
+
+
+def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
+    """Which the app's word says, too."""
+    profile = boards.load(boards.DEFAULT)
+    (tmp_path / "f").write_bytes(bytes(32))
+    places = {image.STEADY_STOP_WORD: 4, image.IMAGE_WORD: 12}
+    symbols = {name: profile.flash.base + at for name, at in places.items()}
+    slots = (Slot("a", tmp_path / "a.elf", 0, 0, 0, "", 0, symbols),)
+    early = image.stopping_early(Image(tmp_path / "f", slots, "0" * 8), profile, tmp_path / "e")
+    flash = (tmp_path / "e").read_bytes()
+    assert flash[4:8] == (1).to_bytes(4, "little")
+    assert f"{int.from_bytes(flash[12:16], 'little'):08x}" == early.id != "0" * 8
 
 
 def test_the_baseline_gets_a_boot_manifest_where_the_board_asks_for_one(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def several(options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def prepared(boot: Boot, *given: object) -> Image:
         name = f"{boot.name}.flash"
         own = tmp_path / str(given[-1]) / name
-        return Image(own if own.exists() else tmp_path / name, ())
+        return Image(own if own.exists() else tmp_path / name, (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
     monkeypatch.setattr(paths, "POOL", tmp_path / "pool")

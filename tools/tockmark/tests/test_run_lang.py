@@ -111,7 +111,6 @@ def test_a_file_is_named_for_its_languages(bilingual: run.Options, options: run.
         ("run --lang c,rust --apps x", "--apps gives apps of one language, but --lang names 2"),
         ("run --short rust", "--short rust names no language of this run; --lang names c"),
         ("run --only loop:lang=rust", r"no row of 'loop:lang=rust' is in --lang c; nothing"),
-        ("image loop --lang c,rust", "--lang c,rust names several languages; name one"),
         ("profile loop.empty --lang c,rust", "--lang c,rust names several languages; name one"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, ratio

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.target.image import GCC
+from tockmark.target.linking import GCC
 
 MAILBOX = 0x41130000  # a register block that both generations of the chip have
 SRAM = 0x10000000

@@ -13,7 +13,7 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.result import document
 from tockmark.result.provenance import Part
-from tockmark.target.image import GCC
+from tockmark.target.linking import GCC
 from tockmark.validate.row import Row
 
 FORMAT: Literal["tockmark-validation"] = "tockmark-validation"

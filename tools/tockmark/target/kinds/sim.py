@@ -18,14 +18,14 @@ from tockmark.paths import shown
 from tockmark.suite.catalogue import ICACHE
 from tockmark.target.protocol import Ability, Start, fields
 
-PANIC = 7
-_ENDINGS = {  # the simulator's exit codes, and what a user can do about each
+ASLEEP, LIMIT, PANIC = 3, 4, 7
+_ENDINGS = {  # the simulator's exit codes; behind the colon, what each means for the suite
     1: "the simulator could not go on",
     2: "the simulator could not use what it was given",
-    3: "the core sleeps and nothing can wake it: an app waits for something that never comes",
-    4: "the cycle limit was reached: the app or the kernel hangs, or needs a larger --max-cycles",
+    ASLEEP: "the core sleeps and nothing can wake it: an app waits for something that never comes",
+    LIMIT: "the cycle limit was reached: the app or the kernel hangs, or needs more --max-cycles",
     5: "the core locked up: the kernel faulted in its own trap handler",
-    7: "the kernel panicked; its last lines in the log tell more",
+    PANIC: "the kernel panicked; its last lines in the log tell more",
 }
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 
@@ -43,6 +43,11 @@ class Simulation:
     def panicked(self) -> bool:
         """Whether it ended because the kernel panicked."""
         return self.process.poll() == PANIC
+
+    @property
+    def idle(self) -> bool:
+        """Whether it ended because the core sleeps for good, or at the cycle limit."""
+        return self.process.poll() in (ASLEEP, LIMIT)
 
     @property
     def killed(self) -> bool:

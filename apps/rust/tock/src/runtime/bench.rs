@@ -86,7 +86,6 @@ pub struct Bench {
     inner: u32,
     by: By,
     passes: u32,
-    scene: u32,
     scenes: u32,
     skip: Text,
     params: [Param; 2],
@@ -114,7 +113,6 @@ impl Bench {
             inner,
             by: By::Sampler,
             passes: 0,
-            scene: 0,
             scenes: 1,
             skip: Text::NONE,
             params: [Param::NONE; 2],
@@ -138,13 +136,9 @@ impl Bench {
         Self { by, passes, ..self }
     }
 
-    /// The scene where it runs first, and how many there are.
-    pub const fn in_scenes(self, scene: u32, scenes: u32) -> Self {
-        Self {
-            scene,
-            scenes,
-            ..self
-        }
+    /// The scenes where it runs, a bit each.
+    pub const fn in_scenes(self, scenes: u32) -> Self {
+        Self { scenes, ..self }
     }
 
     /// Why it is not tried on version 1 of the interface, and on version 2.

@@ -35,6 +35,8 @@ pub struct Link {
     pub slots: u32,
     most_samples: u32,
     only: u32,
+    image: u32,
+    boot: [u8; 24],
 }
 
 unsafe extern "C" {

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`tockmark image` and `install`: what was laid is read back by tockloader itself, loaders are
+called with the right words, and nothing that is not ours is replaced."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.target import board as boards
+from tockmark.target import laid
+from tockmark.target.laid import Laid
+from tockmark.target.tool import TOCKLOADER
+
+ONLY = "ipc,loop,irq"  # boots of one app and of two, and one that a board cannot measure
+BOTH = ("ipc-server_first", "ipc-client_first")  # with two apps each
+PRINTER = f"""#!{sys.executable}
+import sys
+open(sys.argv[0] + ".called", "w").write("\\n".join(sys.argv[1:]))
+"""
+FAILING = "#!/bin/sh\necho 'no CW310 found' >&2\nexit 3\n"
+
+
+def tockmark(
+    *words: str | Path, code: int = 0, on_path: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the tool, with a folder of other tools in front of PATH."""
+    path = [*([str(on_path)] if on_path else []), os.environ["PATH"]]
+    done = subprocess.run(
+        [sys.executable, "-m", "tockmark", *map(str, words)],
+        cwd=paths.ROOT,
+        env=os.environ | {"PATH": ":".join(path), "PYTHONPATH": str(paths.ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("laid") / "out"
+    done = tockmark("image", "--board", "cw310", "--only", ONLY, "-o", folder)
+    assert done.stdout == (
+        "left out 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
+        f" interrupts: only the simulator's can time it\n3 images, each one flashing: {folder}/\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def folder(out: Path) -> Laid:
+    return laid.read(out)
+
+
+def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:
+    address = hex(folder.manifest.kernel.room.flash_start)
+    for boot in folder.manifest.boots:
+        file = str(folder.folder / boot.flash)
+        where = ["--board", "opentitan_earlgrey", "--app-address", address]
+        command = [str(TOCKLOADER), "list", "-q", "--flash-file", file, *where]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [app.name for app in boot.slots]
+
+
+def test_a_tab_is_what_elf2tab_makes(folder: Laid) -> None:
+    app = folder.manifest.boots[-1].slots[0]
+    command = [str(TOCKLOADER), "inspect-tab", str(folder.folder / app.tab)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, input="0\n")
+    assert f"TAB: {app.name}" in done.stdout
+    assert "rv32imc" in done.stdout
+
+
+def test_the_flash_begins_with_the_kernel_it_was_laid_for(folder: Laid) -> None:
+    kernel = folder.kernel()
+    base = boards.load("cw310").flash.base
+    for boot in folder.manifest.boots:
+        flash = (folder.folder / boot.flash).read_bytes()
+        differ = 0
+        for address, data in kernel.segments:
+            there = flash[address - base :][: len(data)]
+            differ += sum(a != b for a, b in zip(there, data, strict=True))
+        assert differ <= 4  # the time slice, a word
+    assert kernel.name is not None
+    assert kernel.name.startswith("tockmark-baseline")
+
+
+def test_only_what_belongs_there_is_there(folder: Laid) -> None:
+    there = {str(p.relative_to(folder.folder)) for p in folder.folder.rglob("*") if p.is_file()}
+    assert there == folder.manifest.files()
+    assert not [p for p in folder.folder.parent.iterdir() if p != folder.folder]
+
+
+def test_the_image_in_begin_is_that_of_the_manifest(folder: Laid) -> None:
+    boot = folder.boot("loop")
+    simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
+    command = [str(simulator), "--flash", str(folder.folder / boot.flash), "--uart", "-"]
+    done = subprocess.run(
+        [*command, "--max-cycles", "1000000"], capture_output=True, text=True, check=False
+    )
+    assert f" boot=loop image={boot.image}" in done.stdout
+
+
+def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> None:
+    tool = tmp_path / "opentitantool"
+    tool.write_text(PRINTER)
+    tool.chmod(0o755)
+    install = ("install", "--images", folder.folder, "loop")
+    flash = str(folder.folder / "c" / "loop.flash")
+    done = tockmark(*install, "--dry-run", on_path=tmp_path)
+    assert done.stdout.splitlines()[1] == f"opentitantool --interface=cw310 bootstrap {flash}"
+    assert not (tmp_path / "opentitantool.called").exists()
+    done = tockmark(*install, on_path=tmp_path)
+    assert done.stdout.splitlines()[1] == "loaded onto cw310"
+    called = (tmp_path / "opentitantool.called").read_text().splitlines()
+    assert called == ["--interface=cw310", "bootstrap", flash]
+
+
+def test_install_says_when_nothing_was_loaded(folder: Laid, tmp_path: Path) -> None:
+    install = ("install", "--images", folder.folder, "loop")
+    done = tockmark(*install, code=1)
+    assert "nothing was loaded: opentitantool is not on PATH; do it by hand: open" in done.stderr
+    tool = tmp_path / "opentitantool"
+    tool.write_text(FAILING)
+    tool.chmod(0o755)
+    done = tockmark(*install, code=1, on_path=tmp_path)
+    assert "opentitantool failed: no CW310 found" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_install_refuses_another_kernel(folder: Laid, tmp_path: Path) -> None:
+    install = ("install", "--images", folder.folder, "loop", "--dry-run")
+    tockmark(*install, "--kernel", boards.load("cw310").kernels[2])
+    done = tockmark(*install, "--kernel", boards.load("cw310").kernels[1], code=2)
+    assert "was laid for another kernel than" in done.stderr
+    other = tmp_path / "flash"
+    for content in (b"", b"\xff" * 0x40000, (folder.folder / "c/loop.flash").read_bytes()[:0x500]):
+        other.write_bytes(content)
+        done = tockmark(*install, "--flash-file", other, code=2)
+        assert "holds another kernel" in done.stderr
+        assert other.read_bytes() == content
+
+
+def test_tockloader_lays_the_apps_of_a_boot_over_those_of_another(
+    folder: Laid, tmp_path: Path
+) -> None:
+    """And back: both boots need the kernel with the same words."""
+    ours = {name: (folder.folder / "c" / f"{name}.flash").read_bytes() for name in BOTH}
+    file = tmp_path / "mine.flash"
+    file.write_bytes(ours[BOTH[0]])
+    for name in (BOTH[1], BOTH[0]):
+        install = ("install", "--images", folder.folder, name, "--flash-file", file)
+        before = file.read_bytes()
+        tockmark(*install, "--dry-run")
+        assert file.read_bytes() == before
+        tockmark(*install)
+        assert file.read_bytes()[: len(ours[name])] == ours[name]
+
+
+def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    one = ("image", "loop", "--board", "cw310", "-o", out)
+    tockmark(*one)
+    (out / "README.md").unlink()
+    tockmark("image", "time", "--board", "cw310", "-o", out)
+    assert {path.name for path in (out / "c").iterdir()} == {
+        "time.flash",
+        "time.0.tab",
+        "time.0.elf",
+    }
+    (out / "c" / "capture.log").write_text("an hour's work")
+    before = sorted(out.rglob("*"))
+    done = tockmark(*one, code=2)
+    assert "holds something else than laid images: c/capture.log; choose" in done.stderr
+    assert sorted(out.rglob("*")) == before
+    for other in (tmp_path, out / "manifest.json"):
+        tockmark(*one[:-1], other, code=2)
+    data = json.loads((out / "manifest.json").read_text())
+    (out / "manifest.json").write_text(json.dumps(data | {"version": 9}))
+    assert "of version 9" in tockmark(*one, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("lop",), "there is no boot 'lop'; choose from: time, "),
+        (("irq-busy",), "cw310 can measure none of these boots: irq-busy; this target has no"),
+        (("loop", "--only", "time"), "--only time leaves no boot"),
+        (("loop", "--abi", "1", "--kernel", "README.md"), "is not an ELF file"),
+    ],
+)
+def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = tockmark("image", "--board", "cw310", "-o", out, *words, code=2)
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tockmark", "image", "-o", str(tmp_path / "out")]
+    environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+    with subprocess.Popen(
+        command, cwd=paths.ROOT, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not list(tmp_path.rglob("*.elf")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == "tockmark: interrupted: nothing was laid\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_of_the_other_interface_lays_nothing(tmp_path: Path) -> None:
+    kernel = boards.load("cw310").kernels[1]
+    words = ("image", "loop", "--board", "cw310", "--kernel", kernel, "-o", tmp_path / "out")
+    assert "runs no apps of --abi 2" in tockmark(*words, code=2).stderr
+    assert not list(tmp_path.iterdir())

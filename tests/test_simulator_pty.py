@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The simulator behind a pseudo-terminal (--uart pty): nothing is altered, nothing is lost, and it
+can always be ended. tockloader reads it as it reads a board."""
+
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from test_simulator import CC, LINK, MAILBOX, SIMULATOR, START, STOP, run
+
+PATIENCE = 60  # seconds; the machine may be busy
+LINES = 12_000  # more than all the buffers of a pseudo-terminal take
+
+# Every value of a byte, through the UART; the end waits until the last has left.
+BYTES = f"""
+{START}
+    li   a0, 0x40000000
+    li   t0, 1
+    sw   t0, 0x10(a0)
+    li   t2, 256
+1:  lw   t1, 0x14(a0)
+    andi t1, t1, 1
+    bnez t1, 1b
+    sw   t0, 0x1c(a0)
+    addi t0, t0, 1
+    addi t2, t2, -1
+    bnez t2, 1b
+2:  lw   t1, 0x14(a0)
+    andi t1, t1, 8
+    beqz t1, 2b
+{STOP}
+"""
+# Numbers through the mailbox: a line in a few cycles.
+NUMBERS = f"""
+{START}
+    li   t0, 1000000
+    li   t1, {1_000_000 + LINES}
+1:  sw   t0, 0(gp)
+    addi t0, t0, 1
+    bne  t0, t1, 1b
+{STOP}
+"""
+
+
+class Started:
+    """A simulator behind a pseudo-terminal that has said where it is."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        word, self.port = self.said().split("uart ")
+        assert word == "earlgrey-sim: "
+
+    def said(self) -> str:
+        """Its next line on standard error, waited for."""
+        assert self.process.stderr is not None
+        assert select.select([self.process.stderr], [], [], PATIENCE)[0]
+        return self.process.stderr.readline().rstrip("\n")
+
+    def is_blocked(self) -> bool:
+        """Whether it sleeps, that is, waits for a client: it never sleeps while it simulates."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+        return stat.rpartition(")")[2].split()[0] == "S"
+
+    def end(self, sent: int) -> None:
+        """Send the signal; it must be what ends the process."""
+        assert self.process.poll() is None
+        self.process.send_signal(sent)
+        assert self.process.wait(PATIENCE) == -sent
+
+
+@contextmanager
+def started(folder: Path, source: str, *options: str, uart: str = "pty") -> Iterator[Started]:
+    program, elf = folder / "program.S", folder / "program.elf"
+    program.write_text(source)
+    subprocess.run([*CC, *LINK, str(program), "-o", str(elf)], check=True)
+    command = [str(SIMULATOR), "--elf", str(elf), "--boot", "0x20000400", "--uart", uart]
+    command += ["--mailbox", hex(MAILBOX), "--max-cycles", "1000000", *options]
+    # Unbuffered reads of standard error, so that select tells of every line.
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
+        try:
+            yield Started(process)
+        finally:
+            process.kill()
+
+
+def open_port(port: str) -> int:
+    return os.open(port, os.O_RDWR | os.O_NOCTTY)
+
+
+def read(fd: int, most: int = sys.maxsize, end: bytes | None = None) -> bytes:
+    """What comes, until there is so much of it, or it ends so, or the other side closes."""
+    found = b""
+    while len(found) < most and not (end and found.endswith(end)):
+        assert select.select([fd], [], [], PATIENCE)[0], f"silent after {found[-1000:]!r}"
+        try:
+            more = os.read(fd, min(4096, most - len(found)))
+        except OSError:  # EIO: it is closed
+            break
+        if not more:
+            break
+        found += more
+    return found
+
+
+def test_every_byte_comes_through_unaltered(tmp_path: Path) -> None:
+    with started(tmp_path, BYTES) as simulator:
+        fd = open_port(simulator.port)
+        assert read(fd) == bytes([*range(1, 256), 0])
+        os.close(fd)
+        assert simulator.process.wait(PATIENCE) == 0
+        assert simulator.said().startswith("earlgrey-sim: end reason=suite-closed")
+
+
+def test_a_client_may_come_late_go_and_come_again(tmp_path: Path) -> None:
+    with started(tmp_path, NUMBERS) as simulator:
+        found = b""
+        for most in (1, 5000, 50_000, sys.maxsize):
+            time.sleep(0.2)
+            fd = open_port(simulator.port)
+            found += read(fd, most)
+            os.close(fd)
+        assert found == b"".join(b"%d\n" % n for n in range(1_000_000, 1_000_000 + LINES))
+        assert simulator.process.wait(PATIENCE) == 0
+
+
+def test_what_a_client_writes_is_dropped_and_blocks_nobody(tmp_path: Path) -> None:
+    with started(tmp_path, BYTES) as simulator:
+        fd = open_port(simulator.port)
+        os.set_blocking(fd, False)
+        left = 300_000
+        while left:
+            assert select.select([], [fd], [], PATIENCE)[1], f"{left} bytes not taken"
+            left -= os.write(fd, bytes(min(left, 4096)))
+        assert read(fd) == bytes([*range(1, 256), 0])
+        os.close(fd)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_where_nobody_reads(sent: int, tmp_path: Path) -> None:
+    link = tmp_path / "port"
+    with started(tmp_path, NUMBERS, uart=f"pty:{link}") as simulator:
+        assert os.readlink(link) == simulator.port
+        since = time.monotonic()
+        while time.monotonic() < since + 0.5:  # it has stood still for so long
+            if not simulator.is_blocked():
+                since = time.monotonic()
+            time.sleep(0.01)
+        simulator.end(sent)
+        assert simulator.said() == ""
+        assert not link.is_symlink()
+
+
+def test_it_waits_for_a_reader_at_the_end_and_says_so(tmp_path: Path) -> None:
+    link = tmp_path / "port"
+    with started(tmp_path, BYTES, uart=f"pty:{link}") as simulator:
+        assert simulator.said() == (
+            f"earlgrey-sim: waits until somebody reads the end from {simulator.port}"
+        )
+        fd = open_port(str(link))
+        assert read(fd) == bytes([*range(1, 256), 0])
+        os.close(fd)
+        assert simulator.process.wait(PATIENCE) == 0
+        assert not link.is_symlink()
+
+
+def test_a_signal_ends_the_wait_at_the_end(tmp_path: Path) -> None:
+    with started(tmp_path, BYTES) as simulator:
+        assert "waits until" in simulator.said()
+        simulator.end(signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("link", "word"),
+    [("no/such/folder", "No such file"), ("taken", "File exists"), ("", "wants the path")],
+)
+def test_a_bad_link_is_one_line_and_exit_2(link: str, word: str, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("kept")
+    (tmp_path / "image").write_bytes(bytes(4))
+    at = str(tmp_path / link) if link else ""
+    done = run("--flash", str(tmp_path / "image"), "--uart", f"pty:{at}")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert word in line
+    assert (tmp_path / "taken").read_text() == "kept"
+
+
+# tockloader takes ports of a few names in /dev only. It gets a /dev of its own: the folder $1, with
+# the pseudo-terminals of the machine.
+OWN_DEV = 'mount --bind /dev/pts "$1/pts" && mount --rbind "$1" /dev && shift && exec "$@"'
+
+
+def in_own_dev(dev: Path, *command: str) -> list[str]:
+    unshare = ["unshare", "--user", "--map-root-user", "--mount"]
+    return [*unshare, "sh", "-c", OWN_DEV, "sh", str(dev), *command]
+
+
+@contextmanager
+def on_a_screen(command: list[str]) -> Iterator[int]:
+    """Run a command that wants a terminal, and end it with Ctrl-C; gives its other side."""
+    keyboard, screen = pty.openpty()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(
+            command,
+            stdin=screen,
+            stdout=screen,
+            stderr=screen,
+            env=os.environ | {"TMPDIR": folder},  # it leaves a socket there
+        ) as process,
+    ):
+        os.close(screen)
+        try:
+            yield keyboard
+            os.write(keyboard, b"\x03")
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()
+            os.close(keyboard)
+
+
+def test_tockloader_listens_to_it(tmp_path: Path) -> None:
+    """Opening a port, tockloader throws away what came before; from there on it shows all."""
+    dev = tmp_path / "dev"
+    (dev / "pts").mkdir(parents=True)
+    (dev / "null").touch()
+    if (
+        not shutil.which("unshare")
+        or subprocess.run(in_own_dev(dev, "true"), check=False).returncode
+    ):
+        pytest.skip("needs unshare(1), and user namespaces that may mount")
+    tockloader = str(Path(sys.executable).with_name("tockloader"))
+    listen = in_own_dev(dev, tockloader, "listen", "--port", "/dev/ttyUSB7")
+    last = 1_000_000 + LINES - 1
+    endless = NUMBERS.replace(STOP, "1:  j 1b")  # it would wait for the board to come back
+    simulator = started(
+        tmp_path, endless, "--max-cycles", "1000000000", uart=f"pty:{dev / 'ttyUSB7'}"
+    )
+    with simulator, on_a_screen(listen) as screen:
+        shown = read(screen, end=b"%d\r\n" % last).decode()
+    lines = shown.partition("Listening for serial output.")[2].split()
+    numbers = [int(line) for line in lines[1:]]  # the first may be torn
+    assert numbers == list(range(numbers[0], last + 1))
+    assert len(numbers) > 1000

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What verbs that run or lay the suite have in common: options, and which boots they mean."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark.errors import TockmarkError
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import Boot, Lang
+from tockmark.suite.select import Selection, of_names
+
+
+class Switch(StrEnum):
+    """on or off."""
+
+    ON = "on"
+    OFF = "off"
+
+
+KernelFile = Annotated[
+    Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
+]
+KernelName = Annotated[
+    str | None, typer.Option(help="What to call a kernel that does not say its name.")
+]
+OptLevel = Annotated[
+    str | None,
+    typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
+]
+KernelManifest = Annotated[
+    Path | None,
+    typer.Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
+]
+Abi = Annotated[int, typer.Option(min=1, max=2, help="Version of the system-call interface.")]
+Languages = Annotated[
+    str, typer.Option("--lang", help="Languages of the apps, separated by commas: c, rust.")
+]
+OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
+BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
+
+
+def languages(given: str) -> list[Lang]:
+    """Those that --lang names."""
+    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
+
+
+def one_language(given: str) -> Lang:
+    """The one that --lang names where there can be only one."""
+    first, *others = languages(given)
+    if others:
+        raise TockmarkError(f"--lang {given} names several languages", "name one of them")
+    return first
+
+
+def boots_of(wanted: Selection, lang: Lang) -> list[Boot]:
+    """The boots that give some row that is meant, in this language."""
+    ids = set(wanted.ids([lang]))
+    return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb that runs anybody's apps: run-tab."""
+
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark import paths
+from tockmark.commands.choosing import BoardName, Switch
+from tockmark.commands.common import Debug
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK
+from tockmark.target import board as boards
+from tockmark.target.board import Board
+from tockmark.target.image import read_kernel
+from tockmark.target.protocol import Ability, Session, Start, require
+from tockmark.target.tabs import lay_tabs
+from tockmark.target.tbf import Tbf
+
+
+def register(app: typer.Typer) -> None:
+    """Add this verb to the command line."""
+    app.command(
+        name="run-tab",
+        epilog="Examples: `tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab`; "
+        "`tockmark run-tab ping.tab pong.tab --max-cycles 5000000`. Exit code 0 also if the core"
+        " sleeps for good or the limit is reached: an app may just be done; "
+        f"{INCOMPLETE} if the kernel panicked or hung; {INTERRUPTED} after Ctrl-C.",
+    )(run_tab_verb)
+
+
+def run_tab_verb(
+    tabs: Annotated[list[Path], typer.Argument(help="TABs, as elf2tab makes them.")],
+    kernel: Annotated[
+        Path | None, typer.Option(help="ELF of the kernel; default: the baseline's.")
+    ] = None,
+    board: BoardName = boards.DEFAULT,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
+    ] = None,
+    max_cycles: Annotated[int | None, typer.Option(min=1, help="End after so many cycles.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Run any TABs on a kernel and show what they print, until nothing more can come.
+
+    tockloader lays them behind the kernel, as `tockloader install` does. The UART's bytes go to
+    stdout; all else is on stderr."""
+    profiled = boards.load(board).configured({"max-cycles": max_cycles})
+    target = profiled.target
+    if icache is not None:
+        require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
+    cached = target.icache if icache is None else icache is Switch.ON
+    target.ready()
+    elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
+    paths.RUNS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:
+        flash = Path(folder) / "tabs.flash"
+        _say_places(lay_tabs(tabs, elf, profiled, flash))
+        raise typer.Exit(_show(profiled, Start("tabs", flash, cached)))
+
+
+def _say_places(found: list[Tbf]) -> None:
+    for one in found:
+        if one.name is None:
+            _say(f"{one.start:#x}: a gap of {one.length} bytes; Tock on Earl Grey panics at one")
+        else:
+            _say(f"{one.start:#x}: {one.name}, {one.length} bytes")
+
+
+def _show(board: Board, start: Start) -> int:
+    """Run it, its lines to stdout; the exit code."""
+    session = board.target.start(start)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for line in session.lines():
+            sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
+            sys.stdout.buffer.flush()
+        return _ended(session)
+    except KeyboardInterrupt:
+        session.stop()
+        session.ending()
+        _say("interrupted")
+        return INTERRUPTED
+    finally:
+        session.stop()
+
+
+def _ended(session: Session) -> int:
+    """Say how it ended; the exit code."""
+    ending = session.ending()
+    fine = ending is None or session.idle
+    said = "the suite closed" if ending is None else ending
+    if session.idle:
+        said = said.partition(":")[0]  # what it means for the suite does not matter here
+    _say(f"{said}, after {session.cycles / 1e6:.1f} million cycles")
+    return OK if fine else INCOMPLETE
+
+
+def _say(text: str) -> None:
+    print(f"tockmark: {text}", file=sys.stderr, flush=True)

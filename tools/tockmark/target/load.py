@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Loading a laid boot: onto a board by the tool that its profile names, or into a flash file."""
+
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+from tockmark.target.board import Board, Profile
+from tockmark.target.image import install
+from tockmark.target.laid import Laid, LaidBoot
+from tockmark.target.tool import call
+
+
+def load(profile: Profile, flash: Path) -> bool:
+    """Load a flash image onto a board. False if no tool is known for it or the tool is not on
+    PATH; TockmarkError, with the last thing that the tool said, if it fails."""
+    if profile.load is None or shutil.which(profile.load.command[0]) is None:
+        return False
+    call(profile.load.words(flash), f"loading {shown(flash)} onto {profile.name}")
+    return True
+
+
+def no_tool(profile: Profile) -> str:
+    """Why `load` gave False."""
+    if profile.load is None:
+        return f"tockmark knows no tool that loads {profile.name}"
+    return f"{profile.load.command[0]} is not on PATH"
+
+
+def by_hand(profile: Profile, flash: Path) -> str:
+    """What a person does where `load` cannot, in one line."""
+    if profile.load is None:
+        return f"load {shown(flash)} to {profile.memory.flash.base:#x}, the start of its flash"
+    return shlex.join(profile.load.words(flash))
+
+
+def with_apps(laid: Laid, boot: LaidBoot, board: Board, file: Path) -> bytes:
+    """A flash file that holds the kernel, with a boot's apps in the place of all apps there, as
+    tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
+    try:
+        theirs = file.read_bytes()
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot read the flash file {shown(file)}: {error.strerror}",
+            "give one that holds the kernel",
+        ) from error
+    ours = (laid.folder / boot.flash).read_bytes()
+    base, room = board.flash.base, laid.manifest.kernel.room
+    for address, data in laid.kernel().segments:
+        start = address - base
+        end = min(start + len(data), room.flash_start - base)
+        if theirs[start:end] != ours[start:end]:
+            raise TockmarkError(
+                f"{shown(file)} holds another kernel than {shown(laid.folder)} was laid for,"
+                f" or one with other words for '{boot.name}'",
+                f"take {shown(laid.folder / boot.flash)}, which is whole",
+            )
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "flash"
+        copy.write_bytes(theirs)
+        install([laid.folder / app.tab for app in boot.slots], copy, board, room)
+        made = copy.read_bytes()
+    apps = slice(room.flash_start - base, len(ours))
+    if made[apps] != ours[apps]:
+        raise TockmarkError(
+            f"tockloader laid the apps of '{boot.name}' into {shown(file)} elsewhere than they"
+            " were linked for",
+            f"take {shown(laid.folder / boot.flash)}, which is whole",
+        )
+    return made

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Anybody's TABs behind anybody's kernel, as a flash image; what the kernel would pass over without
+a word is refused here."""
+
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+from tockmark.target.board import Board, Slots
+from tockmark.target.image import RAM_ALIGN, Kernel, install, room_of, write_flash
+from tockmark.target.linking import HEADER
+from tockmark.target.tbf import Tbf, tbfs
+
+ALIASES = {"rv32imc": ("rv32imc", "riscv32imc")}  # under which a TAB has programs of an ISA
+
+
+def lay_tabs(tabs: Sequence[Path], kernel: Kernel, board: Board, flash: Path) -> list[Tbf]:
+    """Write the flash image of a kernel and TABs, which tockloader lays; what lies there in the
+    apps' flash. TockmarkError for a TAB that this kernel would not run."""
+    room = room_of(kernel, board)
+    for tab in tabs:
+        programs = _programs(tab, board.profile.isa)
+        if not any(_has_ram(program, room) for program in programs):
+            raise _other_ram(programs[0], room)
+    write_flash(kernel, board, flash)
+    install([tab.resolve() for tab in tabs], flash, board, room)
+    found = tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
+    apps = [one for one in found if one.name is not None]
+    if len(apps) < len(tabs):
+        laid = ", ".join(str(app.name) for app in apps)
+        raise TockmarkError(
+            f"of {len(tabs)} TABs tockloader laid {len(apps)}: {laid or 'none'}",
+            "each needs a name of its own",
+        )
+    for app in apps:
+        if app.end > room.flash_end:
+            raise TockmarkError(
+                f"{app.name} ends at {app.end:#x}, and this kernel looks for apps up to"
+                f" {room.flash_end:#x}",
+                "lay fewer or smaller apps",
+            )
+        if not _has_ram(app, room):
+            raise _other_ram(app, room)
+    return found
+
+
+def _programs(tab: Path, isa: str) -> list[Tbf]:
+    """What a TAB has for this ISA: one program, or one for each of several places. TockmarkError
+    if it has none, or is none."""
+    todo = "give TABs, as elf2tab makes them"
+    found: list[Tbf] = []
+    others: dict[str, None] = {}
+    try:
+        with tarfile.open(tab, "r:") as archive:
+            for member in archive:
+                arch, _, rest = member.name.partition(".")
+                content = archive.extractfile(member)
+                if rest.endswith("tbf") and content is not None:
+                    others[arch] = None
+                    if arch in ALIASES.get(isa, (isa,)):
+                        found += tbfs(content.read(), 0, 0)[:1]
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise TockmarkError(f"{shown(tab)} is no TAB: {error}", todo) from error
+    except OSError as error:
+        raise TockmarkError(f"cannot read {shown(tab)}: {error.strerror}", todo) from error
+    if not found:
+        raise TockmarkError(
+            f"{shown(tab)} has no program for {isa}; it has: {', '.join(others) or 'none'}",
+            f"build it for {isa}",
+        )
+    return found
+
+
+def _has_ram(app: Tbf, room: Slots) -> bool:
+    """Whether a kernel with this room has the RAM that an app is linked for."""
+    return app.ram is None or room.ram_start <= app.ram < room.ram_end
+
+
+def _other_ram(app: Tbf, room: Slots) -> TockmarkError:
+    ram = -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
+    return TockmarkError(
+        f"{app.name} is linked for RAM at {app.ram:#x}, and this kernel leaves apps"
+        f" {room.ram_start:#x} to {room.ram_end:#x}",
+        f"link it for RAM at {ram:#x} and flash at {room.flash_start + HEADER:#x}",
+    )

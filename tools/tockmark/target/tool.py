@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Calling other people's tools: linkers, packers, loaders. A failure is one line."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tockmark.errors import INCOMPLETE, TockmarkError
+
+TOCKLOADER = Path(sys.executable).with_name("tockloader")
+
+
+def call(command: Sequence[str], doing: str) -> str:
+    """Run a tool; what it said. On failure show the last thing of that."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise TockmarkError(
+            f"{doing}: {Path(command[0]).name} is not there",
+            "run `make setup`, or `tockmark doctor`",
+        ) from error
+    except OSError as error:
+        raise TockmarkError(
+            f"{doing}: cannot run {Path(command[0]).name}: {error.strerror}", "", INCOMPLETE
+        ) from error
+    if done.returncode:
+        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        last = _plain(said[-1]) if said else "without a word"
+        raise TockmarkError(
+            f"{doing}: {Path(command[0]).name} failed: {last}",
+            "--debug shows the command",
+            INCOMPLETE,
+        ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+    return done.stdout
+
+
+def _plain(line: str) -> str:
+    """What a tool said, without the level that some put before it: `[ERROR  ] no such file`."""
+    return re.sub(r"^\[[A-Z]+ *\] ", "", line)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The agreement of a board with the simulator: what it counts, what it refuses, and the bounds."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli import app
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.judge import bounds
+from tockmark.judge.agree import Agreement, Standing, agree
+from tockmark.result import file
+from tockmark.result.model import Absent, Result
+from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.result.slope import Slope
+from tockmark.show import agree_text
+from tockmark.suite.catalogue import load
+from tockmark.tests.of_samples import KERNEL, SIMULATED, exit_code, made, steady, with_provenance
+
+KNOWN = load()
+BOARD = Board("cw310", "cw310", 24_000_000, "hardware")
+NETS = {"syscall.command": 1000, "loop.empty": 5000, "console.write size=1": 2000}
+Nets = dict[str, int]
+
+
+def of(nets: Nets, board: Board = SIMULATED, **more: object) -> Result:
+    """A whole run that gives these nets, and steadily so."""
+    rows = {label: steady(net) for label, net in nets.items()}
+    more = {"icache": (False,), **more}
+    return replace(made(KNOWN, rows, board=board, **more), missing=())  # type: ignore[arg-type]
+
+
+def held(sim: Result, board: Result, force: bool = False) -> Agreement:
+    return agree(sim, board, "board.json", bounds.load("cw310", KNOWN), force)
+
+
+def standings(found: Agreement) -> dict[str, Standing]:
+    return {pair.sim.label: pair.standing for pair in found.pairs}
+
+
+def test_what_is_equal_is_equal_in_every_sample() -> None:
+    found = held(of(NETS), of(NETS, BOARD))
+    assert set(standings(found).values()) == {Standing.EQUAL}
+    assert all(pair.same_samples for pair in found.pairs)
+    assert found.layouts is None
+    assert found.exit_code == OK
+    assert "4 rows compared: 4 equal to the cycle (4 in every sample)" in agree_text.told(found)
+
+
+@pytest.mark.parametrize(
+    ("label", "off", "icache", "standing"),
+    [
+        ("syscall.command", 10, False, Standing.WITHIN),  # 1 % of 1000
+        ("syscall.command", 11, False, Standing.OUTSIDE),
+        ("syscall.command", -11, False, Standing.OUTSIDE),
+        ("syscall.command", 100, True, Standing.WITHIN),  # 10 %
+        ("syscall.command", 101, True, Standing.OUTSIDE),
+        ("loop.empty", 4, False, Standing.WITHIN),  # no kernel: 4 cycles, however long it is
+        ("loop.empty", 5, False, Standing.OUTSIDE),
+        ("loop.empty", 8, True, Standing.WITHIN),  # what a control may be off: 5 % of 169
+        ("loop.empty", 9, True, Standing.OUTSIDE),
+        ("console.write size=1", 1000, False, Standing.UNSTATED),
+    ],
+)
+def test_a_row_is_held_to_the_bound_of_its_kind(
+    label: str, off: int, icache: bool, standing: Standing
+) -> None:
+    moved = {**NETS, label: NETS[label] + off}
+    found = held(of(NETS, icache=(icache,)), of(moved, BOARD, icache=(icache,)))
+    assert standings(found) == {
+        name: standing if name == label else Standing.EQUAL for name in ("time.read", *NETS)
+    }
+    assert found.exit_code == (INCOMPLETE if standing is Standing.OUTSIDE else OK)
+
+
+def test_instructions_must_be_the_same() -> None:
+    fewer = of(NETS, BOARD, instret={"loop.empty": 99})
+    found = held(of(NETS), fewer)
+    assert standings(found)["loop.empty"] is Standing.OUTSIDE
+    assert found.exit_code == INCOMPLETE
+    cached = held(
+        of(NETS, icache=(True,)), of(NETS, BOARD, instret={"loop.empty": 99}, icache=(True,))
+    )
+    assert standings(cached)["loop.empty"] is Standing.WITHIN  # that counter may be 2 off there
+
+
+def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
+    """4 cycles of a sample of some passes; what readings may be off is no part of a slope."""
+
+    def sloped(net: int, board: Board) -> Result:
+        result = of({"loop.empty": 5000}, board, icache=(True,))
+        empty = Slope((600,) * 16, (1000,) * 16, 4)
+        slope = Slope((400 + 4 * net,) * 16, (400 + 8 * net,) * 16, 4)
+        (read, row) = result.rows
+        assert read.cycles
+        assert row.cycles
+        reading = replace(read.cycles, slope=empty)
+        own = replace(row.cycles, slope=slope, reading=reading)
+        return replace(result, rows=(read, replace(row, cycles=own, passes=4)))
+
+    for off, standing in ((1, Standing.WITHIN), (2, Standing.OUTSIDE)):
+        found = held(sloped(5000, SIMULATED), sloped(5000 + off, BOARD))
+        assert standings(found)["loop.empty"] is standing
+
+
+def test_rows_that_mean_nothing_are_not_compared() -> None:
+    sim, board = of(NETS), of(NETS, BOARD)
+    for one, two, why in (
+        (
+            sim,
+            of(NETS, BOARD, inner=2),
+            "operations in a sample: 1 on the simulator, 2 on the board",
+        ),
+        (sim, faulty(board), "on the board: it is torn"),
+        (faulty(sim), board, "on the simulator: it is torn"),
+    ):
+        found = held(one, two)
+        assert {lone.why for lone in found.unusable} == {why}
+        assert found.exit_code == INCOMPLETE
+
+
+def faulty(result: Result) -> Result:
+    """With one row that whoever parsed it found fault with."""
+    first, second, *rows = result.rows
+    return replace(result, rows=(first, replace(second, faults=("it is torn",)), *rows))
+
+
+def test_the_farthest_stands_first() -> None:
+    far = {"syscall.command": 1030, "loop.empty": 5100, "console.write size=1": 2000}
+    found = held(of(NETS), of(far, BOARD))
+    assert [pair.sim.id for pair in found.of(Standing.OUTSIDE)] == ["loop.empty", "syscall.command"]
+
+
+def test_the_boards_own_spread_is_no_disagreement() -> None:
+    noisy = [5194, *[5169 + 20, 5169 - 20] * 3, *[5169 + 20] * 3]
+    board = made(KNOWN, {"loop.empty": noisy}, board=BOARD, icache=(False,))
+    found = held(of({"loop.empty": 5000}), board)
+    assert standings(found)["loop.empty"] is Standing.WITHIN
+    as_simulated = made(KNOWN, {"loop.empty": noisy}, icache=(False,))
+    assert standings(held(of({"loop.empty": 5000}), as_simulated))["loop.empty"] is Standing.OUTSIDE
+
+
+def test_a_row_of_one_side_only_is_missing() -> None:
+    some = {"syscall.command": 1000}
+    for sim, board in ((NETS, some), (some, NETS)):
+        found = held(of(sim), of(board, BOARD))
+        names = [one.name for one in (*found.only_sim, *found.only_board)]
+        assert names == ["loop.empty icache=off", "console.write size=1 icache=off"]
+        assert found.exit_code == INCOMPLETE
+
+
+def test_a_failed_row_says_why() -> None:
+    failed = Absent("loop.empty", "time", icache=False, why="command returned BUSY")
+    board = replace(of({"syscall.command": 1000}, BOARD), failed=(failed,))
+    found = held(of({"syscall.command": 1000, "loop.empty": 5000}), board)
+    assert [one.why for one in found.only_sim] == ["command returned BUSY"]
+    assert found.exit_code == INCOMPLETE
+
+
+def test_rows_of_the_simulators_clock_are_skipped() -> None:
+    sim = of(NETS)
+    rows = tuple(replace(row, clock="sim") if row.id == "loop.empty" else row for row in sim.rows)
+    board = of({name: net for name, net in NETS.items() if name != "loop.empty"}, BOARD)
+    found = held(replace(sim, rows=rows), board)
+    assert [one.name for one in found.skipped] == ["loop.empty icache=off"]
+    assert found.exit_code == OK
+    said = Absent("loop.empty", "time", icache=False, why="needs another clock")
+    found = held(sim, replace(board, skipped=(said,)))
+    assert [one.why for one in found.skipped] == ["needs another clock"]
+    assert found.exit_code == OK
+
+
+def test_settings_of_one_side_are_left_out_with_a_note() -> None:
+    found = held(of(NETS, icache=(True, False)), of(NETS, BOARD))
+    assert len(found.pairs) == 4
+    assert found.exit_code == OK
+    assert found.notes == ("only the simulator has rows with the i-cache on: they are left out",)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda: of(NETS, Board("x", "nexysvideo", 24_000_000, "hardware")), "machine is cw310"),
+        (lambda: of(NETS, Board("x", "cw310", 10_000_000, "hardware")), "clock is 24 MHz"),
+        (lambda: of(NETS, Board("x", "cw310", 24_000_000, "functional-only")), "not the chip's"),
+        (lambda: of(NETS, BOARD, kernel=Kernel("two 1.0", sha256="c" * 64)), "kernel is one 1.0"),
+        (lambda: of(NETS, BOARD, kernel=Kernel()), "`tockmark parse LOG"),
+        (lambda: of(NETS, BOARD, icache=(True,)), "i-cache is off there, on here"),
+        (lambda: of(NETS, BOARD, lang="rust"), "language is C there, Rust here"),
+        (lambda: with_provenance(of(NETS, BOARD), abi=1), "ABI is version 2 there, version 1 here"),
+    ],
+)
+def test_what_shows_nothing_is_refused(change: Callable[[], Result], said: str) -> None:
+    with pytest.raises(TockmarkError, match=said.replace("(", r"\(")) as caught:
+        held(of(NETS), change())
+    assert caught.value.code == UNUSABLE
+
+
+def test_another_link_is_indicative_only() -> None:
+    relinked = of(NETS, BOARD, kernel=Kernel(KERNEL.name, KERNEL.file, "c" * 64))
+    assert held(of(NETS), relinked).layouts == "the kernels are two files"
+    slots = [(Slot("time", start, 0, 1024, "d" * 64),) for start in (0, 1024)]
+    one, two = (
+        with_provenance(of(NETS, board), boots=(BootRun("time", {}, own),))
+        for board, own in zip((SIMULATED, BOARD), slots, strict=True)
+    )
+    assert held(one, two).layouts == "the apps of the boot time lie elsewhere"
+
+
+def test_every_machine_that_is_simulated_has_bounds() -> None:
+    for machine in ("cw310", "nexysvideo"):
+        stated = bounds.load(machine, KNOWN)
+        for row in of(NETS, icache=(True, False)).rows:
+            assert stated.of(row) is not None
+    with pytest.raises(TockmarkError, match="states no bound for the machine 'moon'"):
+        bounds.load("moon", KNOWN)
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\nrelative = 0.1',
+        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\ncycles = 1\nfrom = "study/study.toml"',
+        'rows = ["*"]\nbasis = "guessed"\nwhy = "x"',
+        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\nfrom = "gone.toml"',
+        'rows = ["*"]\nbasis = "claimed"\nwhy = "x"\nrelative = -1\ncycles = 1',
+        "rows = [",
+    ],
+)
+def test_damaged_bounds_are_one_line(bound: str, tmp_path: Path) -> None:
+    path = tmp_path / "bounds.toml"
+    path.write_text(f'[[machine]]\nname = "cw310"\n[[machine.bound]]\n{bound}\n')
+    with pytest.raises(TockmarkError) as caught:
+        bounds.load("cw310", KNOWN, path)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_verb(tmp_path: Path) -> None:
+    sim, board = tmp_path / "sim.json", tmp_path / "board.json"
+    sim.write_text(file.text(of(NETS)))
+    board.write_text(file.text(of({**NETS, "loop.empty": 6000}, BOARD)))
+    run = CliRunner()
+    done = run.invoke(app, ["agree", str(sim), str(board)])
+    assert exit_code(done) == INCOMPLETE
+    assert "1 outside" in done.stdout
+    assert "claimed, 4 cycles" in done.stdout
+    assert exit_code(run.invoke(app, ["agree", str(sim), str(board), "--only", "syscall"])) == OK
+    every = run.invoke(app, ["agree", str(sim), str(board), "--all"]).stdout
+    assert every.count("syscall.command") > done.stdout.count("syscall.command")
+    assert max(map(len, every.splitlines())) <= 100
+    told = json.loads(run.invoke(app, ["agree", str(sim), str(board), "--json"]).stdout)
+    assert told["counts"]["outside"] == 1
+    assert told["exit_code"] == INCOMPLETE
+    assert exit_code(run.invoke(app, ["agree", str(board), str(sim)])) == UNUSABLE
+    assert exit_code(run.invoke(app, ["agree", str(sim), str(board), "--icache", "on"])) == UNUSABLE

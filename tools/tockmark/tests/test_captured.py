@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Captured logs whose reader names board, kernel and cache setting: what becomes of that, and what
+is refused where the log says something else."""
+
+import os
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tockmark import BASELINE
+from tockmark.cli import app
+from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.log.marks import Mark
+from tockmark.log.protocol import BootMark
+from tockmark.result import file, parse
+from tockmark.result.model import Result as Measured
+from tockmark.suite.catalogue import load
+from tockmark.target.board import Slots
+from tockmark.target.image import Kernel
+from tockmark.target.laid import Laid, LaidApp, LaidBoot, LaidKernel, Manifest
+from tockmark.tests.conftest import encoded
+from tockmark.tests.of_samples import exit_code
+
+RECORDS = [
+    'begin proto=1 lang=c abi=2 apps=1 perf=0x90010 cc="gcc 12.2.0 -O3"',
+    "bench time.read inner=1 n=9",
+    "data cycles 200 169*8",
+    "data instret 84*9",
+    "bench sched.alarm_lateness beside=alone inner=1 n=9 clock=sim from=irq to=upcall",
+    "end ok",
+]
+LOG = [f"tockmark-kernel: {BASELINE.partition('-')[2]} 0.1.0, apps: 1", *encoded("time", RECORDS)]
+
+
+def parsed(tmp_path: Path, *options: str, log: list[str] = LOG) -> tuple[Result, Path]:
+    """The verb on a log, and where its result goes."""
+    path, out = tmp_path / "uart.log", tmp_path / "uart.json"
+    path.write_text("\n".join(log) + "\n", encoding="latin-1")
+    done = CliRunner().invoke(app, ["parse", str(path), "-o", str(out), *options])
+    return done, out
+
+
+def read(done: Result, out: Path) -> Measured:
+    assert exit_code(done) != UNUSABLE, done.output
+    return file.load(out)
+
+
+@pytest.fixture(autouse=True)
+def _old_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else writes these logs."""
+    monkeypatch.setattr(parse, "LOOK", 0)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Makes a kernel of this name, as if its ELF had been read."""
+
+    def make(name: str | None) -> Path:
+        path = tmp_path / "kernel.elf"
+        known = Kernel(path, name, "e" * 64, None, ((0x20000400, struct.pack("<8I", *range(8))),))
+        monkeypatch.setattr("tockmark.commands.files.read_kernel", lambda _: known)
+        return path
+
+    return make
+
+
+def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[..., Path]) -> None:
+    elf = kernel(f"{BASELINE} 0.1.0 abi2 cw310")
+    result = read(*parsed(tmp_path, "--board", "cw310", "--kernel", str(elf), "--opt-level", "3"))
+    known = result.provenance
+    assert (known.board.name, known.board.machine) == ("cw310", "cw310")
+    assert (known.board.clock_hz, known.board.timing) == (24_000_000, "hardware")
+    assert (known.kernel.sha256, known.kernel.opt_level) == ("e" * 64, "3")
+    assert known.kernel.flash_bytes == 32
+    assert known.abi == 2
+    assert not result.simulated
+    assert {row.icache for row in result.rows} == {True}  # as the profile has it
+    (skipped,) = (one for one in result.skipped if one.id == "sched.alarm_lateness")
+    assert "simulator's clock" in (skipped.why or "")
+
+
+def test_each_alone_is_fine(tmp_path: Path, kernel: Callable[..., Path]) -> None:
+    known = read(*parsed(tmp_path, "--board", "nexysvideo")).provenance
+    assert (known.board.machine, known.kernel.sha256) == ("nexysvideo", None)
+    known = read(*parsed(tmp_path, "--kernel", str(kernel(f"{BASELINE} 0.1.0 abi2 x")))).provenance
+    assert (known.board.machine, known.kernel.sha256) == (None, "e" * 64)
+    assert read(*parsed(tmp_path)).provenance.abi is None
+    silent = encoded("time", [RECORDS[0].replace(" abi=2", ""), *RECORDS[1:]])
+    assert read(*parsed(tmp_path, "--abi", "1", log=silent)).provenance.abi == 1
+
+
+def test_the_cache_setting_is_the_logs_else_what_is_said_else_the_boards(tmp_path: Path) -> None:
+    def settings(log: list[str], *options: str) -> set[bool | None]:
+        return {row.icache for row in read(*parsed(tmp_path, *options, log=log)).rows}
+
+    marked = [BootMark("time", False, "time").encode(), *LOG]
+    assert settings(LOG) == {None}
+    assert settings(LOG, "--icache", "off") == {False}
+    assert settings(LOG, "--board", "cw310") == {True}
+    assert settings(LOG, "--board", "cw310", "--icache", "off") == {False}
+    assert settings(marked, "--board", "cw310") == {False}
+    lost = [*marked, BootMark("time", False, "time", ends=True).encode(), *LOG]
+    # What follows the end of a boot has lost its mark, and nobody knows its setting.
+    assert settings(lost, "--board", "cw310") == {False, None}
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "log", "said"),
+    [
+        (["--kernel", "k"], "Tock 2.2", LOG, f"is of {BASELINE} 0.1.0"),
+        (["--kernel", "k"], f"{BASELINE} 0.2.0 abi2 cw310", LOG, f"is of {BASELINE} 0.1.0"),
+        (
+            ["--kernel", "k"],
+            f"{BASELINE} 0.1.0 abi1 cw310",
+            LOG,
+            "is of version 2 of the interface",
+        ),
+        (
+            ["--kernel", "k", "--board", "nexysvideo"],
+            f"{BASELINE} 0.1.0 abi2 cw310",
+            LOG,
+            "is built for cw310",
+        ),
+        (["--abi", "1"], None, LOG, "is of version 2 of the interface"),
+        (
+            ["--icache", "on"],
+            None,
+            [BootMark("time", False, "time").encode(), *LOG],
+            "says icache=off of the boot time",
+        ),
+        (
+            ["--board", "cw310"],
+            None,
+            [Mark(1, 5, "irq").encode(), *LOG],
+            "marks of the simulator's",
+        ),
+        (["--board", "cw311"], None, LOG, "there is no board 'cw311'"),
+        (["--opt-level", "z"], None, LOG, "no kernel is named"),
+        (["--board", "cw310"], None, ["### RESULTS ###", "benchmark: x"], "of the 2021 study"),
+    ],
+)
+def test_what_the_log_contradicts_is_one_line_and_no_file(
+    options: list[str],
+    name: str | None,
+    log: list[str],
+    said: str,
+    tmp_path: Path,
+    kernel: Callable[..., Path],
+) -> None:
+    kernel(name)
+    done, out = parsed(tmp_path, *options, log=log)
+    assert exit_code(done) == UNUSABLE
+    assert said in str(done.exception)
+    assert "\n" not in str(done.exception)
+    assert not out.exists()
+
+
+def laid_for(kernel: Kernel, board: str = "cw310", image: str = "0123abcd") -> Laid:
+    """A folder with the one boot `time`, as if it had been read."""
+    app = LaidApp("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
+    manifest = Manifest(
+        version=1,
+        tockmark="0.1.0",
+        board=board,
+        abi=2,
+        catalogue_sha256=load().sha256,
+        kernel=LaidKernel("k.elf", kernel.sha256, Slots(0, 1, 2, 3)),
+        boots=(LaidBoot("time", "c", "t.flash", "f" * 64, image, (app,)),),
+    )
+    return Laid(Path("out"), manifest)
+
+
+def test_laid_images_say_where_apps_lie(
+    tmp_path: Path, kernel: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elf = kernel(f"{BASELINE} 0.1.0 abi2 cw310")
+    own = Kernel(elf, None, "e" * 64, None, ())
+    begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
+    log = encoded("time", [begin, *RECORDS[1:]])
+    monkeypatch.setattr("tockmark.target.laid.read", lambda _: laid_for(own))
+    options = ["--kernel", str(elf), "--images", "out"]
+    known = read(*parsed(tmp_path, *options, log=log)).provenance
+    assert known.board.name == "cw310"
+    assert [(run.boot, run.slots[0].flash_start) for run in known.boots] == [("time", 0x20030000)]
+    for given, folder, said in (
+        (options, laid_for(own, image="99999999"), "ran the image 0123abcd"),
+        ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
+        (options, laid_for(Kernel(elf, None, "0" * 64, None, ())), "laid for another kernel"),
+    ):
+        monkeypatch.setattr("tockmark.target.laid.read", lambda _, folder=folder: folder)
+        done, _ = parsed(tmp_path, *given, log=log)
+        assert exit_code(done) == UNUSABLE
+        assert said in str(done.exception)
+
+
+def test_a_log_that_grows_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "uart.log"
+
+    def meanwhile(_: float) -> None:
+        with path.open("a") as log:
+            log.write("#tm")
+
+    monkeypatch.setattr(time, "sleep", meanwhile)
+    done, out = parsed(tmp_path)
+    assert exit_code(done) == UNUSABLE
+    assert "is still growing" in str(done.exception)
+    assert not out.exists()
+
+
+def test_a_log_that_grows_while_it_is_read_is_not_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "uart.log"
+    path.write_text("\n".join(LOG))
+    fstat = os.fstat
+    seen: list[int] = []
+
+    def grows(handle: int) -> object:
+        if seen:
+            with path.open("a") as log:
+                log.write("#tm")
+        seen.append(handle)
+        return fstat(handle)
+
+    monkeypatch.setattr(os, "fstat", grows)
+    with pytest.raises(TockmarkError, match="is still growing"):
+        parse.parse(path, load())
+
+
+def test_only_a_fresh_log_costs_a_second_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "uart.log"
+    path.write_text("x")
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    parse.settled(path)
+    assert slept == [parse.LOOK]
+    monkeypatch.setattr(time, "time", lambda: path.stat().st_mtime + parse.FRESH)
+    parse.settled(path)
+    assert len(slept) == 1

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Folders of laid images: read back as they were written, and every damage in one line."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tockmark.errors import TockmarkError
+from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.target import board as boards
+from tockmark.target import laid, readme
+from tockmark.target.board import Slots
+from tockmark.target.image import Kernel
+from tockmark.target.laid import LaidApp, LaidBoot, LaidKernel, LeftOut, Manifest
+
+ROOM = Slots(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
+
+
+def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
+    """A boot of one app, whose files hold their own names."""
+    stem = f"{lang}/{name}"
+    for suffix in (".flash", ".0.tab", ".0.elf"):
+        (folder / f"{stem}{suffix}").parent.mkdir(exist_ok=True)
+        (folder / f"{stem}{suffix}").write_text(stem + suffix)
+    app = LaidApp(name, f"{stem}.0.tab", f"{stem}.0.elf", "a" * 64, 0x2003_0080, 9, 0x1000_8000, 8)
+    flash = f"{stem}.flash"
+    return LaidBoot(name, lang, flash, laid.sha256_of(folder / flash), "0123abcd", (app,))
+
+
+def write(folder: Path, board: str = "cw310") -> Manifest:
+    """Two boots, one of them in both languages."""
+    (folder / "kernel").mkdir(parents=True)
+    (folder / "kernel" / "k.elf").write_text("kernel")
+    sha256 = laid.sha256_of(folder / "kernel" / "k.elf")
+    made = Manifest(
+        version=laid.VERSION,
+        tockmark="0",
+        board=board,
+        abi=2,
+        catalogue_sha256="c" * 64,
+        kernel=LaidKernel("kernel/k.elf", sha256, ROOM, name="My Tock"),
+        boots=(boot(folder, "time"), boot(folder, "mem"), boot(folder, "mem", "rust")),
+        left_out=(LeftOut("irq", ("irq.entry",), "no clock"),),
+    )
+    (folder / laid.MANIFEST).write_bytes(laid.encode(made))
+    (folder / laid.README).write_text(readme.text(made, boards.load(board)))
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    made = write(tmp_path / "out")
+    found = laid.read(tmp_path / "out")
+    assert found.manifest == made
+    image = found.image(found.boot("mem", "rust"))
+    assert image.flash.read_text() == "rust/mem.flash"
+    assert image.id == "0123abcd"
+    assert [slot.layout() for slot in image.slots] == [
+        {
+            "name": "mem",
+            "flash_start": 0x2003_0080,
+            "ram_start": 0x1000_8000,
+            "ram_length": 8,
+            "elf_sha256": "a" * 64,
+            "flash_length": 9,
+        }
+    ]
+
+
+def test_a_boot_is_named_with_its_language_where_there_are_two(folder: Path) -> None:
+    found = laid.read(folder)
+    assert found.boot("time").lang == "c"
+    with pytest.raises(TockmarkError, match=r"'mem' in 2 languages; .* --lang: c, rust"):
+        found.boot("mem")
+    with pytest.raises(TockmarkError, match=r"no boot 'irq'; it has: time, mem$"):
+        found.boot("irq")
+    with pytest.raises(TockmarkError, match="no boot 'time' in rust"):
+        found.boot("time", "rust")
+
+
+@pytest.mark.parametrize("name", ["kernel/k.elf", "c/time.flash", "c/mem.0.tab", "rust/mem.0.elf"])
+def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(TockmarkError, match=f"{name}.*; lay the folder anew"):
+        laid.read(folder)
+
+
+@pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash"])
+def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
+    (folder / name).write_text("other")
+    with pytest.raises(TockmarkError, match=f"{name} is not what manifest.json says"):
+        laid.read(folder)
+
+
+def test_folders_that_are_none_are_named(tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match="there is no folder"):
+        laid.read(tmp_path / "gone")
+    with pytest.raises(TockmarkError, match="holds no laid images"):
+        laid.read(tmp_path)
+
+
+def test_another_version_is_named_before_anything_strange_in_it(folder: Path) -> None:
+    (folder / laid.MANIFEST).write_text('{"version": 2, "new": 1}')
+    with pytest.raises(TockmarkError, match="of version 2, and this tockmark reads 1; lay"):
+        laid.read(folder)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "c/../../x", "..", "", "c/\0"])
+def test_no_file_of_a_manifest_is_outside_its_folder(folder: Path, path: str) -> None:
+    data = json.loads((folder / laid.MANIFEST).read_text())
+    data["boots"][0]["flash"] = path
+    (folder / laid.MANIFEST).write_text(json.dumps(data))
+    with pytest.raises(TockmarkError, match="damaged"):
+        laid.read(folder)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_damaged_manifest_is_one_line(folder: Path, data: st.DataObject) -> None:
+    made = laid.encode(laid.read(folder).manifest)
+    at = data.draw(st.integers(0, len(made) - 1))
+    damaged = made[:at] + data.draw(st.binary(max_size=3)) + made[at + 1 :]
+    (folder / laid.MANIFEST).write_bytes(damaged)
+    try:
+        laid.read(folder)
+    except TockmarkError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+    finally:
+        (folder / laid.MANIFEST).write_bytes(made)
+
+
+def test_other_kernels_and_catalogues_are_refused(folder: Path, catalogue: Catalogue) -> None:
+    found = laid.read(folder)
+    sha256 = found.manifest.kernel.sha256
+    found.holds(Kernel(Path("k"), None, sha256, None, ()))
+    with pytest.raises(TockmarkError, match="laid for another kernel than k: apps are linked"):
+        found.holds(Kernel(Path("k"), None, "0" * 64, None, ()))
+    with pytest.raises(TockmarkError, match="laid by another catalogue"):
+        found.suits(catalogue)
+    same = msgspec.structs.replace(found.manifest, catalogue_sha256=catalogue.sha256)
+    laid.Laid(folder, same).suits(catalogue)
+
+
+@pytest.mark.parametrize("board", boards.names())
+def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) -> None:
+    made = write(tmp_path / "out", board)
+    text = (tmp_path / "out" / laid.README).read_text()
+    profile = boards.load(board).profile
+    assert f"--board {board}" in text
+    assert f"--board {profile.tockloader_board} --app-address 0x20030000" in text
+    assert all(f"| {boot.name} | {boot.flash} | {boot.image} |" in text for boot in made.boots)
+    assert "| irq | irq.entry | no clock |" in text
+    if profile.load is not None:
+        assert f"\n    {' '.join(profile.load.words(Path('c/time.flash')))}\n" in text
+    else:
+        assert "install --images . time\n" not in text

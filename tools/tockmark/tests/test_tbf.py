@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""TBF headers in flash, and bytes that are none."""
+
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark.target.tbf import ANYWHERE, FIXED, MAIN, NAME, Tbf, tbfs
+
+BASE = 0x2000_0000
+
+
+def element(kind: int, value: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(value)) + value + b"\0" * (-len(value) % 4)
+
+
+def tbf(*elements: bytes, total: int = 128) -> bytes:
+    """A TBF of so many bytes."""
+    body = b"".join(elements)
+    start = struct.pack("<HHII", 2, 16 + len(body), total, 1)
+    words = struct.unpack(f"<{len(start + body) // 4}I", start + body)
+    checksum = 0
+    for word in words:
+        checksum ^= word
+    return (start + struct.pack("<I", checksum) + body).ljust(total, b"\0")
+
+
+def app(name: str, ram: int = ANYWHERE) -> bytes:
+    fixed = element(FIXED, struct.pack("<II", ram, ANYWHERE))
+    return tbf(element(MAIN, bytes(12)), element(NAME, name.encode()), fixed)
+
+
+def test_apps_and_padding_are_read_up_to_what_is_none() -> None:
+    flash = b"\xff" * 64 + app("first", 0x1000_8000) + tbf(total=64) + app("second") + b"\xff" * 64
+    assert tbfs(flash, BASE, BASE + 64) == [
+        Tbf(BASE + 64, 128, "first", 0x1000_8000),
+        Tbf(BASE + 192, 64, None),
+        Tbf(BASE + 256, 128, "second"),
+    ]
+    assert tbfs(flash, BASE, BASE) == []
+
+
+def test_a_wrong_checksum_or_length_ends_the_apps() -> None:
+    whole = app("one")
+    for at in range(16, 40):
+        damaged = bytearray(whole)
+        damaged[at] ^= 4
+        assert tbfs(bytes(damaged), BASE, BASE) == []
+    assert tbfs(whole[:30], BASE, BASE) == []
+
+
+@given(st.binary(max_size=64))
+def test_any_elements_are_read_without_a_fault(elements: bytes) -> None:
+    raw = elements[: len(elements) // 4 * 4]
+    assert [one.length for one in tbfs(tbf(raw), BASE, BASE)] == [128]
+
+
+@given(st.binary(max_size=200), st.integers(0, 220))
+def test_any_bytes_are_read_without_a_fault(flash: bytes, at: int) -> None:
+    tbfs(flash, BASE, BASE + at)
