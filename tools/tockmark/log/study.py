@@ -311,7 +311,8 @@ def measured(text: str, log: str) -> Measured:
             row.faults += table.impossible
     if app.rows and not any(row.id == OVERHEAD for row in app.rows) and app.begin:
         read = {name: [cost, cost] for name, cost in known.overhead.items()}
-        app.rows.insert(0, RawRow(app.name, OVERHEAD, {}, 1, 2, series=read))
+        reading = RawRow(app.name, OVERHEAD, {}, 1, 2, series=read)
+        app.found = {reading.key(): reading, **app.found}
         app.begin["overhead"] = "that of the study's time.log"
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]
     if strangers and app.begin:
@@ -336,9 +337,8 @@ def _place(table: Table, app: App, named: Name) -> RawRow:
             " it is left out: capture the log again"
         )
     row = RawRow(app.name, named.id, named.params, named.inner, table.rows, series=series)
-    same = next((other for other in app.rows if other.key() == row.key()), None)
-    if same is None:
-        app.rows.append(row)
+    same = app.found.setdefault(row.key(), row)
+    if same is row:
         return row
     if series.keys() & same.series.keys():
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")

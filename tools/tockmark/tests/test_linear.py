@@ -7,8 +7,11 @@ from functools import partial
 import pytest
 
 from tockmark.log import study
+from tockmark.log.marks import Mark
 from tockmark.log.protocol import Line, decode, parse_record
 from tockmark.log.rows import assemble
+from tockmark.result.build import build
+from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import seconds
 
 TITLE = "benchmark: made up\nrun, cycles\n0, 7\n"
@@ -21,10 +24,27 @@ def _study(text: str) -> None:
 
 def _ours(records: list[str]) -> None:
     lines = (Line(seq, "app", text).encode() for seq, text in enumerate(records))
+    build(assemble(decode(lines)), CATALOGUE)
+
+
+def _marked(rows: list[str], name: str) -> None:
+    """Rows by the simulator's clock, and between them its marks."""
+    lines = [Mark(0, 0, "reset").encode()]
+    for seq, text in enumerate([BEGIN, *rows]):
+        lines += [Mark(0, seq, name).encode(), Line(seq, "app", text).encode()]
     assemble(decode(lines))
 
 
+def _boots(n: int) -> None:
+    """One begins behind another, each with a name of its own, and all of them once more."""
+    said = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
+    lines = [Line(seq, "app", text) for one in said for seq, text in enumerate([one, "end ok"])]
+    assemble(decode(line.encode() for line in lines))
+
+
+CATALOGUE = load()
 BEGIN = "begin proto=1 apps=1"
+SIM = "inner=1 n=1 clock=sim"
 
 READ: dict[str, Callable[[int], object]] = {
     "blank lines": lambda n: _study("\n" * n),
@@ -45,6 +65,14 @@ READ: dict[str, Callable[[int], object]] = {
     "failures": lambda n: _ours(
         [BEGIN, *(f"fail app.x i={i} call=a err=B" for i in range(n)), "end ok"]
     ),
+    "rows of no data": lambda n: _ours(
+        [BEGIN, *(f"bench x.{i} inner=1 n=1" for i in range(n)), "end ok"]
+    ),
+    "rows by marks": lambda n: _marked([f"bench x.{i} {SIM} from=a to=b" for i in range(n)], "a"),
+    "rows from reset": lambda n: _marked(
+        [f"bench x.{i} {SIM} from=reset to=b" for i in range(n)], "a"
+    ),
+    "boots": _boots,
     "noise": lambda n: assemble(decode(["#tm " * n])),
 }
 
