@@ -10,13 +10,14 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps kernel-layouts bench test conformance validate tables findings clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu kernel-layouts bench test conformance validate tables findings clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
 	@echo 'make test    set up, build, run every test'
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
+	@echo 'make setup-qemu  install QEMU and build the kernel for it: tockmark run --board qemu'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
@@ -31,6 +32,10 @@ help:
 
 setup:
 	@tools/setup.sh
+
+# What `--board qemu` needs besides; nothing else does (docs/qemu.md).
+setup-qemu: kernel-qemu kernel-v1-qemu apps
+	@tools/setup.sh qemu
 
 build: sim kernel kernel-v1 apps
 
@@ -73,7 +78,10 @@ kernel: setup
 kernel-v1: FEATURES := abi-v1
 kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
-kernel-v1 kernel-nexysvideo kernel-v1-nexysvideo: kernel-%: setup
+kernel-qemu: FEATURES := qemu
+kernel-v1-qemu: FEATURES := abi-v1,qemu
+VARIANTS := kernel-v1 kernel-nexysvideo kernel-v1-nexysvideo kernel-qemu kernel-v1-qemu
+$(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 

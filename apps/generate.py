@@ -51,6 +51,7 @@ BENCHMARK: dict[str, Any] = {
     "skip_c": str,
     "skip_rust": str,
     "skip_libtock_rs": str,
+    "waits": bool,
     "by": str,
     "passes": int,
     "distribution": str,
@@ -77,12 +78,20 @@ OPTIONAL = {
     "by",
     "passes",
     "distribution",
+    "waits",
     "slice_us",
     "panics",
 }
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
-NAMES = {str: "a text", int: "a whole number", NUMBER: "a number", list: "a list", dict: "a table"}
+NAMES = {
+    str: "a text",
+    int: "a whole number",
+    NUMBER: "a number",
+    list: "a list",
+    dict: "a table",
+    bool: "true or false",
+}
 SKIPS = ("skip_v1", "skip_c", "skip_rust", "skip_libtock_rs")
 PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
@@ -143,7 +152,7 @@ def checked(table: Any, keys: dict[str, Any], where: str) -> dict[str, Any]:
     require(isinstance(table, dict), where, "must be a table")
     for key, value in table.items():
         require(key in keys, where, f"there is no key '{key}'")
-        right = isinstance(value, keys[key]) and not isinstance(value, bool)
+        right = isinstance(value, keys[key]) and isinstance(value, bool) == (keys[key] is bool)
         require(right, where, f"'{key}' must be {NAMES[keys[key]]}")
         if isinstance(value, str):
             require(value.isprintable(), where, f"'{key}' must be one line of text")

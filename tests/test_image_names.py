@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.log.protocol import LINE_LIMIT, decode
+from tockmark.line import LINE_LIMIT
+from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang

@@ -10,7 +10,7 @@ import pytest
 from tockmark import paths
 
 PACKAGE = paths.ROOT / "tools" / "tockmark"
-BASE = ("__init__", "errors", "paths", "files", "plain")  # of the package itself: what all may use
+BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what all may use
 NAMES = ("__version__", "BASELINE")  # that the package itself has
 ORDER = ["suite", "target", "log", "result", "judge", "show"]
 # Each of these uses what is below and none of the others.
@@ -80,7 +80,7 @@ def test_every_folder_is_a_layer() -> None:
     ("own", "other", "fine"),
     [
         ("tockmark.log.rows", "tockmark.suite.catalogue", True),
-        ("tockmark.log.rows", "tockmark.log.crc", True),
+        ("tockmark.log.rows", "tockmark.log.marks", True),
         ("tockmark.log.rows", "tockmark.result.model", False),
         ("tockmark.show.table", "tockmark.judge.mean", True),
         ("tockmark.validate.study", "tockmark.profile", False),

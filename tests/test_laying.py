@@ -181,7 +181,7 @@ def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     done = tockmark(*one, code=2)
     assert "holds something else than laid images: c/capture.log; choose" in done.stderr
     assert sorted(out.rglob("*")) == before
-    for other in (tmp_path, out / "manifest.json"):
+    for other in (tmp_path, out / "manifest.json", paths.ROOT, paths.ROOT.parent):
         tockmark(*one[:-1], other, code=2)
     data = json.loads((out / "manifest.json").read_text())
     (out / "manifest.json").write_text(json.dumps(data | {"version": 9}))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Installs what the build needs: Debian packages, a Python environment in .venv, the Rust target, and
 # elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
+# `tools/setup.sh qemu` installs QEMU for RISC-V besides, and nothing else.
 # The steps run side by side; each leaves a log in build/setup/ and fails with one line.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -36,9 +37,10 @@ missing_packages() {
     python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
 }
 
+# packages [PACKAGE…]: install these, or all that are missing.
 packages() {
     local wanted sudo=
-    wanted=$(missing_packages | tr '\n' ' ')
+    wanted=${*:-$(missing_packages | tr '\n' ' ')}
     [ -z "$wanted" ] && return
     have apt-get || fail "missing: ${wanted% }; install what your system calls these packages"
     if [ "$(id -u)" != 0 ]; then
@@ -95,6 +97,10 @@ rust_and_elf2tab() {
     rm -rf build/elf2tab
 }
 
+if [ "${1:-}" = qemu ]; then
+    have qemu-system-riscv32 || packages qemu-system-misc
+    exit
+fi
 have python3 || have apt-get || fail "python3 is missing; install Python 3.11 or newer"
 # The other steps need a compiler and venv: only where these are there can all start at once.
 if missing_packages | grep -qE '^(g\+\+|python3-venv)$'; then

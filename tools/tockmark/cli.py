@@ -11,6 +11,7 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    capturing,
     checking,
     conformance,
     files,
@@ -48,7 +49,18 @@ def top(
         raise typer.Exit(OK)
 
 
-for verbs in (running, laying, tabs, files, judging, showing, conformance, patching, checking):
+for verbs in (
+    running,
+    laying,
+    tabs,
+    capturing,
+    files,
+    judging,
+    showing,
+    conformance,
+    patching,
+    checking,
+):
     verbs.register(app)
 
 

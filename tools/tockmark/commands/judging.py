@@ -12,7 +12,7 @@ from tockmark.commands.choosing import Switch
 from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
-from tockmark.judge import agree, bounds, compare, fit, gate, history, spread
+from tockmark.judge import agree, bounds, compare, factors, fit, gate, history, spread
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import agree_text, compare_text, fit_text, gate_text, history_text
@@ -23,7 +23,9 @@ from tockmark.suite.select import of_names, select
 
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Even if machine, clock or timing validity are not the same."),
+    typer.Option(
+        "--force", help="Even if machine, clock or timing differ, or are not valid at all."
+    ),
 ]
 
 
@@ -190,7 +192,8 @@ def history_verb(
 
         history_plot.form_of(output)  # before anything is written or said
     for path in add or []:
-        new = history.add(file, load(path))
+        factors.check_timed(result := load(path), paths.shown(path))
+        new = history.add(file, result)
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
     if add and row is None:
@@ -223,6 +226,7 @@ def fit_verb(
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
     known = catalogue.load()
     _, (result,) = selected(known, only, [load(file)])
+    factors.check_timed(result, paths.shown(file))
     found = fit.sweeps(result, known)
     if not found:
         raise TockmarkError(

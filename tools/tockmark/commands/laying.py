@@ -92,9 +92,10 @@ def image_verb(
     order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
     manifest = lay(order, output)
     count, left = len(manifest.boots), manifest.left_out
+    boots = len({one.name for one in manifest.boots}) + len(left)
     for why in dict.fromkeys(one.why for one in left):
         names = [one.name for one in left if one.why == why]
-        print(f"left out {len(names)} of {count + len(left)} boots, {', '.join(names)}: {why}")
+        print(f"left out {len(names)} of {boots} boots, {', '.join(names)}: {why}")
     print(f"{count} image{'s' * (count > 1)}, each one flashing: {paths.shown(output)}/")
 
 

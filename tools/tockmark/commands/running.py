@@ -12,12 +12,10 @@ import typer
 
 from tockmark import BASELINE, paths, profile
 from tockmark.commands.choosing import (
-    Abi,
     BoardName,
     KernelFile,
     KernelManifest,
     KernelName,
-    Languages,
     OneLanguage,
     OptLevel,
     Switch,
@@ -26,20 +24,24 @@ from tockmark.commands.choosing import (
     one_language,
 )
 from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.plain import file_name
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
+from tockmark.result.resume import whole_boots
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import screen
-from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
+from tockmark.target.board import Board
 from tockmark.target.image import Apps, named, read_kernel
+from tockmark.target.protocol import Ability
 from tockmark.target.shuffle import MOST
 
 
@@ -83,13 +85,33 @@ def run_verb(
     opt_level: OptLevel = None,
     kernel_manifest: KernelManifest = None,
     only: Only = None,
-    board: BoardName = boards.DEFAULT,
+    board: Annotated[
+        str | None, typer.Option(help=f"Board profile in boards/; default: {boards.DEFAULT}.")
+    ] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
+    ] = None,
+    port: Annotated[
+        str | None, typer.Option(help="Serial port of the board: /dev/ttyACM1.")
+    ] = None,
+    baud: Annotated[
+        int | None, typer.Option(min=1, help="Its rate; default: as in the board's profile.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Log of a run: do not run again what it has whole.")
+    ] = None,
     machine: Annotated[
         str | None,
         typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
     ] = None,
-    abi: Abi = 2,
-    lang: Languages = "c",
+    abi: Annotated[
+        int | None,
+        typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(help="Languages of the apps, separated by commas: c, rust; default: c."),
+    ] = None,
     short: Annotated[
         str | None,
         typer.Option(
@@ -138,29 +160,49 @@ def run_verb(
 
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
-    given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles}
-    profiled = boards.load(boards.simulated(machine) if machine else board).configured(given)
     known = catalogues.load()
-    langs = languages(lang)
+    laid = None
+    if images is not None:
+        told = {"board": board, "machine": machine, "abi": abi, "apps": apps, "samples": samples}
+        told |= {"kernel-name": kernel_name, "opt-level": opt_level}
+        told |= {"kernel-manifest": kernel_manifest, "all-samples": all_samples or None}
+        told |= {"layouts": layouts if layouts > 1 else None}
+        laid = folder_of(images, known, told, kernel or [], languages(lang) if lang else [])
+        board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
+        samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
+    given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
+    profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
+    profiled = profiled.configured(given)
+    langs, abi = languages(lang or "c"), abi or 2
     wanted = replace(select(known, only), within=_within(short, langs, known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
-    elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
+    if laid is None:
+        needs_folder(profiled)
+        elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
+        kernels = [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves]
+    else:
+        kernels = [laid.kernel()]
+
+    def meant(selection: Selection, lang: Lang) -> list[Boot]:
+        boots = boots_of(selection, lang)
+        return boots_there(laid, boots, lang, profiled, known, only) if laid else boots
+
     options = run.Options(
-        layouts=links.layouts(
-            [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves], layouts
-        ),
+        layouts=links.layouts(kernels, layouts),
         board=profiled,
         suites=tuple(
-            run.Suite(built, boots_of(wanted, built.lang), boots_of(varied, built.lang))
+            run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
             for built in _apps(apps, abi, langs)
         ),
         catalogue=known,
-        icaches=[True, False] if icache is None else [icache is Switch.ON],
+        icaches=_settings(icache, profiled),
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=_at_a_time(jobs, profiled),
         fresh=fresh,
+        laid=laid,
+        earlier=whole_boots(resume, known) if resume is not None else {},
     )
     if not any(suite.boots for suite in options.suites):
         raise TockmarkError(f"no row of '{only}' is in --lang {lang}", "nothing is left to run")
@@ -171,9 +213,10 @@ def run_verb(
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     ran = run.run(options)
-    every_job = [job for jobs in ran.jobs for job in jobs]
+    every_job = [job for jobs in ran.jobs for job in jobs if job.started]
     if pooled := sum(job.pooled for job in every_job):
-        print(f"pool    {pooled} of {len(every_job)} boots, simulated before; --fresh ignores it")
+        where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
+        print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")
     result, log = result_of(ran, options, wanted)
     path = output if output is not None else default_path(options, result, only, short is not None)
     shown = [(paths.shown(path), result), *others]
@@ -186,6 +229,23 @@ def run_verb(
     print(f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}")
     code = judge(result)
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
+
+
+def _settings(icache: Switch | None, board: Board) -> list[bool]:
+    """Of the instruction cache, in which to run. Where it cannot be switched, what is given is a
+    statement, which stands in the log."""
+    if icache is not None:
+        return [icache is Switch.ON]
+    return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
+
+
+def _at_a_time(jobs: int | None, board: Board) -> int:
+    """How many boots run at a time."""
+    if Ability.PARALLEL in board.target.can:
+        return jobs or os.cpu_count() or 1
+    if jobs not in (None, 1):
+        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
+    return 1
 
 
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:

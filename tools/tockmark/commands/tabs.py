@@ -65,7 +65,7 @@ def run_tab_verb(
 def _say_places(found: list[Tbf]) -> None:
     for one in found:
         if one.name is None:
-            _say(f"{one.start:#x}: a gap of {one.length} bytes; Tock on Earl Grey panics at one")
+            _say(f"{one.start:#x}: a gap of {one.length} bytes, at which Tock on Earl Grey panics")
         else:
             _say(f"{one.start:#x}: {one.name}, {one.length} bytes")
 
@@ -95,7 +95,7 @@ def _ended(session: Session) -> int:
     said = "the suite closed" if ending is None else ending
     if session.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    _say(f"{said}, after {session.cycles / 1e6:.1f} million cycles")
+    _say(f"{said}, after {session.cycles} cycles")
     return OK if fine else INCOMPLETE
 
 

@@ -178,6 +178,8 @@ def compare(
 ) -> Comparison:
     """A result against the baseline; `known` says how far rows spread over links, and `only` limits
     it to some rows."""
+    for side, result in (("the baseline", base), (name, new)):
+        factors.check_timed(result, side, force)
     differ = factors.differing(base, new)
     factors.check(differ, name, force)
     found = pair_up(*(result.only(only) if only else result for result in (base, new)))

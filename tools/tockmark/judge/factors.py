@@ -80,5 +80,14 @@ def check(found: list[Factor], name: str, force: bool) -> None:
             )
 
 
+def check_timed(result: Result, name: str, force: bool = False) -> None:
+    """Refuse what has no cycles to judge, unless told to."""
+    if not (result.provenance.board.counts_cycles or force):
+        raise TockmarkError(
+            f"{name} is {result.provenance.board.validity}: it has no cycles to judge",
+            "give a run of the simulator or of a board",
+        )
+
+
 def _hashed(name: str | None, sha256: str | None) -> str:
     return " ".join([*([name] if name else []), *([f"sha256 {sha256[:12]}"] if sha256 else [])])

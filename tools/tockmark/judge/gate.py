@@ -205,6 +205,8 @@ def gate(
     force: bool = False,
 ) -> Gated:
     """Judge the new result by one or more earlier ones; `known` says how far rows spread."""
+    for name, result in (*bases, new):
+        factors.check_timed(result, name, force)
     for name, base in bases:
         factors.check(factors.differing(base, new[1]), name, force)
     after = new[1].table

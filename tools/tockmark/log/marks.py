@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tockmark.log.crc import sealed
+from tockmark.crc import sealed
 from tockmark.target.marks import RESET
 
 ARM = "arm"  # passed before each sample: what was marked before does not count

@@ -11,19 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from tockmark.crc import sealed
+from tockmark.line import Line, decode_line
 from tockmark.log import marks
-from tockmark.log.crc import sealed
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 
-LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
 MAX_COUNT = 2**53  # of anything: no other reader of JSON takes a larger number as it is
 
-_LINE = re.compile(
-    r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "
-    r"\*(?P<crc>[0-9a-f]{4})"
-)
 _COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in words of its own
 _RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9][0-9]{{0,9}}))?")
 BOOT_NAME = "[A-Za-z0-9_-]{1,40}"
@@ -36,19 +32,6 @@ _PART = re.compile(  # of a record, and the space behind it
     r"""(?:(?P<key>[a-z_][a-z0-9_]*)=(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s"]+))"""
     r"""|(?P<word>[^ ="]+))(?: |$)"""
 )
-
-
-@dataclass(frozen=True)
-class Line:
-    """One intact protocol line."""
-
-    seq: int
-    app: str
-    text: str
-
-    def encode(self) -> str:
-        """The line as it goes over the wire, without its newline."""
-        return sealed(f"#tm {self.seq} {self.app} {self.text} ")
 
 
 @dataclass(frozen=True)
@@ -111,25 +94,6 @@ class Record:
 
 
 Item = Record | Problem | BootMark | marks.Mark  # what a log is made of
-
-
-def decode_line(raw: str) -> Line | None:
-    """The intact protocol line that `raw` ends with, if there is one.
-
-    A kernel message without a newline may stand before it on the same line; the CRC decides.
-    """
-    raw = raw.rstrip("\r\n")
-    if not (raw.isascii() and raw.isprintable()):
-        return None
-    start = raw.find("#tm ")
-    while start >= 0:
-        match = _LINE.fullmatch(raw, start) if len(raw) - start < LINE_LIMIT else None
-        if match:
-            line = Line(int(match["seq"]), match["app"], match["text"])
-            if line.encode() == raw[start:]:
-                return line
-        start = raw.find("#tm ", start + 1)
-    return None
 
 
 def decode_mark(raw: str) -> BootMark | None:

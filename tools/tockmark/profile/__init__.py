@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from tockmark import paths
+from tockmark.crc import crc16
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.log.crc import crc16
 from tockmark.log.measured import RawRow
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble

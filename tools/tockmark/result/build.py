@@ -16,6 +16,7 @@ from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
+WAITED = "it ran; but it waits for time to pass, of which this target has no model"
 KINDS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 
 
@@ -58,13 +59,17 @@ def build(
     asked_for = wanted.fits
 
     rows: dict[object, Row] = {}
+    waited: list[Absent] = []
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
     problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
-        for row in _rows(boot, app, context.board.clock_hz):
+        for row in _rows(boot, app, context.board):
             if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):
+                continue
+            if _waited(row, catalogue, context.board):
+                waited.append(Absent(row.id, row.boot, row.params, row.icache, WAITED, row.lang))
                 continue
             if rows.setdefault(row.identity, row) is not row:
                 problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
@@ -77,7 +82,7 @@ def build(
         for dropped in app.no_rows
         if dropped.id in OF_BOOT or asked_for(dropped.id, dropped.params, boot.icache, app.lang)
     ]
-    gone += [("skipped", absent) for absent in _skipped(boots, wanted)]
+    gone += [("skipped", absent) for absent in (*waited, *_skipped(boots, wanted))]
     gone += [("missing", absent) for absent in _missing(measured, boots, wanted)]
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
@@ -107,11 +112,22 @@ def build(
     )
 
 
-def _rows(boot: Booted, app: App, clock_hz: int | None) -> Iterator[Row]:
+def _rows(boot: Booted, app: App, board: Board) -> Iterator[Row]:
     """The rows of one app."""
     return assembled(
-        [(_kept(boot, app, row), (_samples(row),)) for row in app.rows if row.series], clock_hz
+        [
+            (_kept(boot, app, row), (_samples(row, board.counts_cycles),))
+            for row in app.rows
+            if row.series
+        ],
+        board.clock_hz,
     )
+
+
+def _waited(row: Row, catalogue: Catalogue, board: Board) -> bool:
+    """Whether nothing of a row can be kept: no cycles, and instructions of a wait."""
+    known = catalogue.benchmarks.get(row.id)
+    return not board.counts_cycles and known is not None and known.waits
 
 
 def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
@@ -134,10 +150,11 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
     )
 
 
-def _samples(row: RawRow) -> Samples:
+def _samples(row: RawRow, cycles: bool) -> Samples:
+    """All series; where cycles are not counted, only instructions: nor are events."""
     return {
-        **{name: tuple(taken) for name, taken in row.series.items()},
-        **{number: tuple(taken) for number, taken in row.events.items()},
+        **{name: tuple(taken) for name, taken in row.series.items() if cycles or "instret" in name},
+        **{number: tuple(taken) for number, taken in row.events.items() if cycles},
     }
 
 

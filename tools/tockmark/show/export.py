@@ -15,6 +15,7 @@ import io
 import json
 from collections.abc import Callable
 
+from tockmark.errors import TockmarkError
 from tockmark.log.measured import SERIES
 from tockmark.result.model import ICACHE, Result, Row, Series, microseconds
 from tockmark.result.stats import plain
@@ -26,6 +27,12 @@ STATS = ("n", "first", "min", "median", "mean", "sd", "p99", "max")
 
 def export(result: Result, catalogue: Catalogue, form: str) -> str:
     """The whole text; `form` is one of FORMS."""
+    board = result.provenance.board
+    if form != "csv" and not board.counts_cycles:
+        raise TockmarkError(
+            f"the result is {board.validity}: it has no cycles to export",
+            "--format csv has its instructions",
+        )
     return FORMS[form](result, catalogue)
 
 
@@ -40,6 +47,7 @@ def _sound(result: Result) -> list[Row]:
 
 def _csv(result: Result, catalogue: Catalogue) -> str:
     """All figures of every row; of one with an error too, beside the error."""
+    board = result.provenance.board
     out = io.StringIO()
     header = ["id", "params", "icache", "lang", "boot", "app", "unit", "inner"]
     for name in SERIES:
@@ -64,7 +72,8 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             line += [found.overhead if found.reads else None, found.net]
             line += [None if found.per_op is None else plain(found.per_op)]
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
-        line += [_short(row.us), _short(rate), _cell("; ".join(row.errors))]
+        said = [] if board.counts_cycles else [board.validity]
+        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]
         writer.writerow(line)
     return out.getvalue()
 

@@ -135,7 +135,7 @@ def _facts(result: Result) -> dict[str, str]:
         "System-call interface": f"version {found.abi}" if found.abi else UNKNOWN,
         "Board or machine": f"{board.name or UNKNOWN} ({board.machine or UNKNOWN})",
         "Clock": board.clock,
-        "Timing": board.timing,
+        "Timing": board.validity,
         "Simulator": _short(board.simulator_sha256),
         "Made from": f"Verilator {board.verilator or UNKNOWN}, Ibex {board.ibex or UNKNOWN}",
         "UART": f"{uart} cycles a byte" if uart else UNKNOWN,

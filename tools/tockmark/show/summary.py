@@ -36,6 +36,11 @@ class Column:
     def lang(self) -> Lang:
         return self.result.langs[0]
 
+    @property
+    def timed(self) -> bool:
+        """Whether there are cycles in it."""
+        return self.result.provenance.board.counts_cycles
+
     @cached_property
     def rows(self) -> dict[RowKey, Row]:
         return self.result.column(self.icache, self.lang)
@@ -187,7 +192,7 @@ def _conditions(column: Column) -> list[str]:
         board.clock,
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
-        f"timing {board.timing}",
+        f"timing {board.validity}",
         layouts(column.result),
         f"apps by {' and '.join(compilers) or 'an unknown compiler'}",
     ]
@@ -211,7 +216,9 @@ def _block(
         for title, rows in blocks.items()
     }
     every = [found for block in lines.values() for found in block.values()]
-    grid = zip(*(_cells(i, every, second) for i in range(len(columns))), strict=True)
+    grid = zip(
+        *(_cells(i, every, second, columns[i].timed) for i in range(len(columns))), strict=True
+    )
     out = _heads(columns, second, label)
     for title, found in lines.items():
         out.append(title)
@@ -230,7 +237,8 @@ def _heads(columns: list[Column], second: int, label: int) -> list[str]:
     names, units = " " * label, " " * label
     for i, column in enumerate(columns):
         name = {TIME: "µs", RANGE: "range"}.get(second, "")
-        unit = f"{'cycles':>{CYCLES}}{name:>{second}}" + f"{'ratio':>{RATIO}}" * (i > 0)
+        counted = "cycles" if column.timed else "instrs"
+        unit = f"{counted:>{CYCLES}}{name:>{second}}" + f"{'ratio':>{RATIO}}" * (i > 0)
         if len(column.name) < len(unit):
             names += f"{column.name:>{len(unit)}}"
         else:  # the first kernel's columns may be narrower than its name
@@ -239,10 +247,10 @@ def _heads(columns: list[Column], second: int, label: int) -> list[str]:
     return [names, units]
 
 
-def _cells(i: int, rows: list[list[Row | None]], second: int) -> list[str]:
+def _cells(i: int, rows: list[list[Row | None]], second: int, timed: bool) -> list[str]:
     """The cells of one column, row by row of a block."""
     mine = [found[i] for found in rows]
-    costs = [text.rounded(row.per_op) if row else None for row in mine]
+    costs = [text.rounded(_cost(row, timed)) if row else None for row in mine]
     cycles = text.aligned(costs, 2, [*map(mark, mine)])
     seconds = [""] * len(mine)
     if second == TIME:
@@ -256,6 +264,12 @@ def _cells(i: int, rows: list[list[Row | None]], second: int) -> list[str]:
     return cells
 
 
+def _cost(row: Row, timed: bool) -> float | None:
+    """Of one operation: cycles, or instructions where nothing counts cycles."""
+    counted = row.cycles if timed else row.instret
+    return counted.per_op if counted else None
+
+
 def _legend(columns: list[Column], second: int) -> str:
     time = " and in µs" if second == TIME else ""
     told = f"Net cycles of one operation{time} (median, less the readings)"
@@ -266,6 +280,8 @@ def _legend(columns: list[Column], second: int) -> str:
             f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"
             " kernel, a sweep weighing as one"
         )
+    if not all(column.timed for column in columns):
+        told += "; instrs: net instructions, where the target counts no cycles"
     return f'{told}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
 
 

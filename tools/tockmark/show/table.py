@@ -268,7 +268,7 @@ def header(result: Result) -> list[str]:
         f"board   {board.name or 'unknown'} ({board.machine or '?'}), {board.clock},"
         f" i-cache {icache}",
         f"        {layouts(result)}",
-        f"timing  {board.timing}",
+        f"timing  {board.validity}",
         *(line for told in readings(result) for line in text.wrap(f"reading {told}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
@@ -281,7 +281,7 @@ def readings(result: Result) -> list[str]:
     for lang, icache in product(result.langs, result.icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
         error = result.stated_error(icache, lang)
-        if row is not None:
+        if row is not None and row.net is not None:
             off = "no null controls" if error is None else f"null controls within {number(error)}"
             of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
             told.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")

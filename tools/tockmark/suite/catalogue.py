@@ -65,6 +65,7 @@ class Benchmark(Entry, frozen=True):
     skip_rust: str | None = None
     skip_libtock_rs: str | None = None  # why it cannot be by libtock-rs
     by: By = "sampler"
+    waits: bool = False  # whether a sample waits for time to pass, be it asleep
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
 

@@ -105,6 +105,11 @@ def read_elf(path: Path) -> Elf:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
 
 
+def symbols_of(path: Path) -> dict[str, int]:
+    """The symbols of an ELF file and their addresses."""
+    return read_elf(path).addresses
+
+
 def maker(path: Path) -> str:
     """The goal of `make` that builds a kernel of ours: each has a folder, and not all are built
     by `make build`."""

@@ -20,7 +20,7 @@ from tockmark.plain import LONGEST_NAME, showable
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
-from tockmark.target.elf import read_elf
+from tockmark.target.elf import read_elf, symbols_of
 from tockmark.target.linking import GRANTS, HEADER, link, pack
 from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
@@ -211,7 +211,7 @@ def build_image(
             **words,
         }
         link(object_, _parts(object_, apps), elf, places, seed)
-        linked = read_elf(elf).addresses
+        linked = symbols_of(elf)
         needs = _needs(linked, start, ram, room.ram_end - ram - GRANTS - RECORD)
         flash += pack(name, elf, tab, apps.abi, needs.heap)
         sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()

@@ -19,6 +19,7 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.target.board import Slots
+from tockmark.target.elf import symbols_of
 from tockmark.target.image import Image, Kernel, Slot, read_kernel
 
 VERSION = 1  # of the manifest
@@ -109,7 +110,7 @@ class _Versioned(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Laid:
-    """A folder that was read, all of whose flash images are what its manifest says."""
+    """A folder that was read, whose files are what its manifest says."""
 
     folder: Path
     manifest: Manifest
@@ -127,7 +128,7 @@ class Laid:
         )
 
     def image(self, boot: LaidBoot) -> Image:
-        """The flash image of a boot, without its apps' symbols."""
+        """The flash image of a boot."""
         slots = tuple(
             Slot(
                 name=app.name,
@@ -137,7 +138,7 @@ class Laid:
                 ram_length=app.ram_length,
                 elf_sha256=app.elf_sha256,
                 flash_length=app.flash_length,
-                symbols={},
+                symbols=symbols_of(self.folder / app.elf),
             )
             for app in boot.slots
         )
@@ -181,8 +182,9 @@ class Laid:
 def read(folder: Path) -> Laid:
     """Read a folder of laid images. TockmarkError if anything of it is missing or damaged."""
     laid = Laid(folder, manifest_of(folder))
-    kernel = laid.manifest.kernel
-    parts = [(kernel.file, kernel.sha256), *((b.flash, b.sha256) for b in laid.manifest.boots)]
+    kernel, boots = laid.manifest.kernel, laid.manifest.boots
+    parts = [(kernel.file, kernel.sha256), *((boot.flash, boot.sha256) for boot in boots)]
+    parts += [(app.elf, app.elf_sha256) for boot in boots for app in boot.slots]
     for name, sha256 in parts:
         if sha256_of(folder / name) != sha256:
             raise TockmarkError(

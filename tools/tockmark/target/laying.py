@@ -171,16 +171,15 @@ def _replaceable(out: Path) -> None:
         return
     if not out.is_dir():
         raise TockmarkError(f"{shown(out)} is a file", "choose a folder with -o")
-    there = {str(path.relative_to(out)) for path in out.rglob("*") if not path.is_dir()}
-    if not there:
+    if Path.cwd().is_relative_to(out):
+        raise TockmarkError(
+            f"you are in {out}, which a new folder would replace", "choose another with -o"
+        )
+    own = laid.manifest_of(out).files() if (out / laid.MANIFEST).exists() else set()
+    there = (path.relative_to(out) for path in out.rglob("*") if not path.is_dir())
+    other = next((path for path in there if str(path) not in own), None)
+    if other is None:
         return
-    if laid.MANIFEST not in there:
-        other = min(there)
-    else:
-        strange = there - laid.manifest_of(out).files()
-        if not strange:
-            return
-        other = min(strange)
     raise TockmarkError(
         f"{shown(out)} holds something else than laid images: {other}",
         "choose another folder with -o, or move that away",

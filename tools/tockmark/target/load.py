@@ -3,6 +3,7 @@
 
 import shlex
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,8 +20,19 @@ def load(profile: Profile, flash: Path) -> bool:
     PATH; TockmarkError, with the last thing that the tool said, if it fails."""
     if profile.load is None or shutil.which(profile.load.command[0]) is None:
         return False
-    call(profile.load.words(flash), f"loading {shown(flash)} onto {profile.name}")
+    doing = f"loading {shown(flash)} onto {profile.name}"
+    call(profile.load.words(flash), doing, "see that it starts from a shell")
     return True
+
+
+def load_or_ask(profile: Profile, boot: str, flash: Path) -> bool:
+    """Load a boot; False if a person has to, who is asked on stderr. TockmarkError if a tool
+    failed."""
+    if load(profile, flash):
+        return True
+    what = f"load the boot {boot} onto {profile.name}: {by_hand(profile, flash)}"
+    print(f"tockmark: {what}", file=sys.stderr, flush=True)
+    return False
 
 
 def no_tool(profile: Profile) -> str:

@@ -33,13 +33,18 @@ class Status:
             self.seconds = time.monotonic() - self.started
         return (
             f"{self.state}, {self.rows} of {self.rows_expected} rows,"
-            f" {self.cycles / 1e6:.1f} M cycles, {self.seconds:.0f} s"
+            f"{millions(self.cycles)} {self.seconds:.0f} s"
         )
 
     @property
     def share(self) -> float:
         """How much of it is done."""
         return 1.0 if self.done else min(self.rows / max(self.rows_expected, 1), 1.0)
+
+
+def millions(cycles: int) -> str:
+    """Cycles for people, with a comma; nothing on a board, which does not tell them."""
+    return f" {cycles / 1e6:.1f} M cycles," if cycles else ""
 
 
 LEAST = 0.05  # of the work must be done before the time left can be told
@@ -141,9 +146,9 @@ class Bars:
                 visible=status.started is not None and not status.done,
             )
         done = sum(status.done for status in self.statuses)
-        cycles = sum(status.cycles for status in self.statuses) / 1e6
+        cycles = millions(sum(status.cycles for status in self.statuses))
         wall = time.monotonic() - self.started
-        line = f"{done} of {len(self.statuses)} boots done, {cycles:.1f} M cycles, {wall:.0f} s"
+        line = f"{done} of {len(self.statuses)} boots done,{cycles} {wall:.0f} s"
         line += left(self.statuses, wall)
         rows = sum(status.rows for status in self.statuses)
         self.progress.update(self.all, completed=rows, line=line)

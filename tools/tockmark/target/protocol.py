@@ -5,7 +5,7 @@ A board profile's `[target]` names a kind, which is a file in target/kinds/ with
 the profile's table is read straight into it. Verbs use what stands here and nothing else.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -33,6 +33,8 @@ class Start:
     icache: bool
     marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (target/marks.py)
     image: str | None = None  # the id that its app says in `begin`, if it is known
+    boot: str = ""  # as the catalogue calls it
+    load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
 
 
 class Session(Protocol):

@@ -8,8 +8,10 @@ several layouts every boot that ended whole is kept in a pool, and the next run 
 import re
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tockmark import paths
@@ -19,10 +21,13 @@ from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 from tockmark.target import marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, runs, stopping_early
+from tockmark.target.laid import Laid
 from tockmark.target.links import Layout
+from tockmark.target.load import load_or_ask
 from tockmark.target.pool import Pool, Pooled
 from tockmark.target.progress import Status, display
 from tockmark.target.protocol import Ability, Session, Start
+from tockmark.target.suited import boot_unsuited
 
 SIMULATED_SAMPLES = 32  # of a row, on a simulator: where they never repeat, enough for a median
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
@@ -40,6 +45,17 @@ class Suite:
     further: list[Boot]  # those of them that layouts beyond the first run, too
 
 
+Which = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A boot that an earlier log has whole."""
+
+    image: str  # the id that its app said
+    lines: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user asked for."""
@@ -53,6 +69,8 @@ class Options:
     samples: int | None  # of a row, at most; None: as the catalogue says
     jobs: int
     fresh: bool = False  # simulate also what is in the pool
+    laid: Laid | None = None  # images that are there; None: they are laid as they are needed
+    earlier: Mapping[Which, Earlier] = field(default_factory=dict)  # what need not be run again
 
     @property
     def kernel(self) -> Kernel:
@@ -79,13 +97,13 @@ class Job:
     layout: int | None = None  # its number, where there are several
     image: Image | None = None
     session: Session | None = None
-    pooled: bool = False  # it was not simulated, but is as it was
+    pooled: bool = False  # it was not run, but is as it was: in the pool, or in an earlier log
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
     ended: bool = False  # all that it said is in `lines`
     finished: bool = False  # of itself, well or not
     panicked: bool = False  # the kernel did
-    skipped: str | None = None  # why this kernel cannot run this boot
+    skipped: str | None = None  # why this kernel cannot run this boot, or this target time it
 
     @property
     def name(self) -> str:
@@ -132,7 +150,7 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
     images = Images(options, folder)
-    shown = display([job.status for job in jobs])
+    shown = display([job.status for job in jobs if not job.status.done])
     pool = ThreadPoolExecutor(options.jobs)
     known = options.catalogue
     # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that
@@ -146,7 +164,9 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
             -known.cost(job.boot),
         ),
     )
-    left: set[Future[None]] = {pool.submit(_run_one, job, options, images, stop) for job in order}
+    left: set[Future[None]] = {
+        pool.submit(_run_one, job, options, images, stop) for job in order if not job.status.done
+    }
     try:
         while left:
             done, left = wait(left, timeout=0.2)
@@ -170,7 +190,9 @@ def _job(boot: Boot, icache: bool, apps: Apps, options: Options, layout: int) ->
     several = len(options.layouts) > 1
     name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}{aside(apps.lang)}"
     weight = BOOTING + options.catalogue.cost(boot)
-    return Job(boot, icache, apps, Status(name, rows, weight=weight), layout if several else None)
+    unsuited = boot_unsuited(boot, options.catalogue, options.board.target)
+    status = Status(name, rows, weight=weight, done=unsuited is not None)
+    return Job(boot, icache, apps, status, layout if several else None, skipped=unsuited)
 
 
 class Images:
@@ -191,6 +213,8 @@ class Images:
         """Where the cache is off a row may end as soon as it repeats. With it on samples that are
         equal may be a plateau: what the cache holds goes on changing."""
         asked, laid = self.options, self.options.layouts[layout]
+        if asked.laid is not None:
+            return asked.laid.image(asked.laid.boot(boot.name, apps.lang))
         out, key = self.out / apps.lang / str(layout), (apps, boot.name, layout)
         with self.locks[key]:
             if key not in self.built:
@@ -213,7 +237,10 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         status.state = "building"
         job.image = images.of(job.boot, job.icache, job.apps, job.layout or 0)
         start = _start(job, job.image, options)
-        if job.layout is None:
+        earlier = options.earlier.get((job.boot.name, job.icache, job.apps.lang))
+        if earlier is not None and earlier.image == start.image:
+            _take(job, earlier.lines)
+        elif job.layout is None:
             _boot(job, start, options, stop)
         else:
             _from_pool(job, start, options, stop)
@@ -231,7 +258,8 @@ def _start(job: Job, image: Image, options: Options) -> Start:
     watched: list[str] = []
     if Ability.MARKS in options.board.target.can:
         watched = marks.options(slot.symbols for slot in image.slots)
-    return Start(job.name, image.flash, job.icache, tuple(watched), image.id)
+    load = partial(load_or_ask, options.board.profile, job.boot.name, image.flash)
+    return Start(job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name, load)
 
 
 def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:
@@ -240,14 +268,20 @@ def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) 
     key = options.board.target.key(start)
     found = pool.find(key) if key is not None else None
     if found is not None:
-        job.lines, job.panicked = list(found.lines), found.panicked
-        job.pooled = job.ended = job.finished = True
-        job.status.cycles, job.status.rows = found.cycles, job.status.rows_expected
+        _take(job, found.lines)
+        job.panicked, job.status.cycles = found.panicked, found.cycles
         return
     _boot(job, start, options, stop)
     whole = job.finished and (job.note is None or (job.panicked and job.boot.panics))
     if key is not None and whole:
         pool.keep(key, Pooled(tuple(job.lines), job.status.cycles, job.panicked))
+
+
+def _take(job: Job, lines: Sequence[str]) -> None:
+    """Take what a boot printed when it was run before."""
+    job.lines = list(lines)
+    job.pooled = job.ended = job.finished = True
+    job.status.rows = job.status.rows_expected
 
 
 def _boot(job: Job, start: Start, options: Options, stop: threading.Event) -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 from tockmark.errors import INCOMPLETE, TockmarkError
 
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
+SETUP = "run `make setup`, or `tockmark doctor`"
 
 
-def call(command: Sequence[str], doing: str) -> str:
-    """Run a tool; what it said. On failure show the last thing of that."""
+def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
+    """Run a tool; what it said. On failure show the last thing of that, and where the tool is not
+    there what to do."""
     try:
         done = subprocess.run(
             command,
@@ -26,7 +28,7 @@ def call(command: Sequence[str], doing: str) -> str:
     except FileNotFoundError as error:
         raise TockmarkError(
             f"{doing}: {Path(command[0]).name} is not there",
-            "run `make setup`, or `tockmark doctor`",
+            todo,
         ) from error
     except OSError as error:
         raise TockmarkError(

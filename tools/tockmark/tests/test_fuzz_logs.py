@@ -18,10 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from tockmark.crc import crc16
 from tockmark.errors import TockmarkError
+from tockmark.line import LINE_LIMIT, Line
 from tockmark.log import study
-from tockmark.log.crc import crc16
-from tockmark.log.protocol import LINE_LIMIT, BootMark, Line, decode
+from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
 from tockmark.result.build import build
 from tockmark.result.file import load, text

@@ -2,6 +2,7 @@
 """Folders of laid images: read back as they were written, and every damage in one line."""
 
 import json
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,9 @@ def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
     for suffix in (".flash", ".0.tab", ".0.elf"):
         (folder / f"{stem}{suffix}").parent.mkdir(exist_ok=True)
         (folder / f"{stem}{suffix}").write_text(stem + suffix)
-    app = LaidApp(name, f"{stem}.0.tab", f"{stem}.0.elf", "a" * 64, 0x2003_0080, 9, 0x1000_8000, 8)
+    elf = f"{stem}.0.elf"
+    sha256 = laid.sha256_of(folder / elf)
+    app = LaidApp(name, f"{stem}.0.tab", elf, sha256, 0x2003_0080, 9, 0x1000_8000, 8)
     flash = f"{stem}.flash"
     return LaidBoot(name, lang, flash, laid.sha256_of(folder / flash), "0123abcd", (app,))
 
@@ -57,20 +60,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_what_was_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laid, "symbols_of", lambda elf: {elf.name: 1})
     made = write(tmp_path / "out")
     found = laid.read(tmp_path / "out")
     assert found.manifest == made
     image = found.image(found.boot("mem", "rust"))
     assert image.flash.read_text() == "rust/mem.flash"
     assert image.id == "0123abcd"
+    assert image.slots[0].symbols == {"mem.0.elf": 1}
     assert [slot.layout() for slot in image.slots] == [
         {
             "name": "mem",
             "flash_start": 0x2003_0080,
             "ram_start": 0x1000_8000,
             "ram_length": 8,
-            "elf_sha256": "a" * 64,
+            "elf_sha256": laid.sha256_of(tmp_path / "out" / "rust" / "mem.0.elf"),
             "flash_length": 9,
         }
     ]
@@ -94,7 +99,7 @@ def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
         laid.read(folder)
 
 
-@pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash"])
+@pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash", "c/time.0.elf"])
 def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("other")
     with pytest.raises(TockmarkError, match=f"{name} is not what manifest.json says"):
@@ -160,6 +165,7 @@ def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) ->
     assert all(f"| {boot.name} | {boot.flash} | {boot.image} |" in text for boot in made.boots)
     assert "| irq | irq.entry | no clock |" in text
     if profile.load is not None:
-        assert f"\n    {' '.join(profile.load.words(Path('c/time.flash')))}\n" in text
+        assert "\n    tockmark install --images . time --lang c\n" in text
+        assert f"\n    {shlex.join(profile.load.words(Path('c/time.flash')))}\n" in text
     else:
-        assert "install --images . time\n" not in text
+        assert "--port" not in text

@@ -6,9 +6,10 @@ from functools import partial
 
 import pytest
 
+from tockmark.line import Line
 from tockmark.log import study
 from tockmark.log.marks import Mark
-from tockmark.log.protocol import Line, decode, parse_record
+from tockmark.log.protocol import decode, parse_record
 from tockmark.log.rows import assemble
 from tockmark.result.build import build
 from tockmark.suite.catalogue import load

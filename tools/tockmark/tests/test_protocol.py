@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.crc import crc16
+from tockmark.crc import crc16
+from tockmark.line import LINE_LIMIT, decode_line
 from tockmark.log.protocol import (
-    LINE_LIMIT,
     Problem,
     Record,
     compress,
     decode,
-    decode_line,
     expand,
     parse_record,
 )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.crc import sealed
+from tockmark.crc import sealed
 from tockmark.log.marks import Mark
 from tockmark.log.measured import App, Measured, RawRow
 from tockmark.log.protocol import BootMark, Problem, decode

@@ -6,7 +6,11 @@
 #[cfg(not(feature = "abi-v1"))]
 mod events;
 #[cfg_attr(feature = "nexysvideo", path = "machines/nexysvideo.rs")]
-#[cfg_attr(not(feature = "nexysvideo"), path = "machines/cw310.rs")]
+#[cfg_attr(feature = "qemu", path = "machines/qemu.rs")]
+#[cfg_attr(
+    not(any(feature = "nexysvideo", feature = "qemu")),
+    path = "machines/cw310.rs"
+)]
 mod machine;
 mod plic;
 mod pmp;

@@ -16,7 +16,9 @@ pub fn set_up() {
     for word in &plic.enable {
         word.set(0);
     }
-    plic.priority[UART_SENT as usize].set(1);
+    for place in machine::UART_SENT_PRIORITY {
+        plic.priority[place].set(1);
+    }
     plic.enable[UART_SENT as usize / 32].set(1 << (UART_SENT % 32));
     plic.threshold.set(0);
 }

@@ -3,7 +3,7 @@
 //! The machine timer, rv_timer: 64 bits of microseconds since the start, and one moment to interrupt
 //! at.
 
-use super::machine::{self, TIMER_CLOCKS, TIMER_STEP, Timer};
+use super::machine::{self, NEVER, TIMER_CLOCKS, TIMER_STEP, Timer};
 use tock_registers::interfaces::{Readable, Writeable};
 
 pub const TICKS_PER_SECOND: u32 = 1_000_000;
@@ -51,9 +51,9 @@ pub fn now() -> u64 {
 /// Interrupts at this moment, or never; at once, if it has passed.
 pub fn set(moment: Option<u64>) {
     let timer = registers();
-    let moment = moment.unwrap_or(u64::MAX);
+    let moment = moment.unwrap_or(NEVER);
     // The high half goes to the far future first, so that no mix of old and new halves interrupts.
-    timer.compare_high.set(u32::MAX);
+    timer.compare_high.set((NEVER >> 32) as u32);
     timer.compare_low.set(moment as u32);
     timer.compare_high.set((moment >> 32) as u32);
     timer.intr_state.set(1);

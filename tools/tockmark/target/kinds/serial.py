@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A board behind a serial port."""
+"""A board behind a serial port, or the simulator in its place, behind a pseudo-terminal."""
 
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Self
 
 import msgspec
 
 from tockmark.errors import TockmarkError
-from tockmark.target.protocol import Ability, Session, Start, fields
+from tockmark.target.kinds import sim
+from tockmark.target.port import GoneError, Port
+from tockmark.target.protocol import Ability, Start, fields
+from tockmark.target.watch import Watch
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+BY_HAND_S = 900  # a boot that a person is asked to load begins within so many seconds
+PANIC_S = 1  # of silence end what a kernel says when it panics
+RETRY_S = 0.5  # between two looks for a port that is gone
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -17,18 +27,28 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     icache: bool
     baud: Positive
-    silence_s: Positive
+    silence_s: Positive  # of silence, or without its port, end a boot
     port: str | None = None
+    simulator: sim.Target | None = None  # that is the board
 
     @property
     def can(self) -> frozenset[Ability]:
-        return frozenset({Ability.CYCLES})
+        if self.simulator is None:
+            return frozenset({Ability.CYCLES})
+        return self.simulator.can - {Ability.MARKS, Ability.RETIREMENT}
 
     def ready(self) -> None:
-        if self.port is None:
+        if self.simulator is not None:
+            self.simulator.ready()
+        elif self.port is None:
             raise TockmarkError("no port is named", "give the board's with --port /dev/tty…")
+        else:
+            Port(self.port, self.baud).close()
 
     def configured(self, options: Mapping[str, object]) -> Self:
+        if self.simulator is not None:
+            simulator = self.simulator.configured(options)
+            return msgspec.structs.replace(self, simulator=simulator)
         return msgspec.structs.replace(
             self, **fields(options, {"port": "port", "baud": "baud"}, "serial")
         )
@@ -36,8 +56,154 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def key(self, start: Start) -> None:
         """A board never prints the same twice for certain."""
 
-    def start(self, start: Start) -> Session:
-        raise TockmarkError("no boot can be run behind a serial port yet")
+    def start(self, start: Start) -> "Session":
+        if self.simulator is not None:
+            simulation = self.simulator.start(start, "--uart", "pty")
+            path = simulation.terminal()
+            return Session(self, start, Port(path, self.baud), self.silence_s, simulation)
+        assert self.port is not None  # ready() says so
+        port = Port(self.port, self.baud)
+        try:
+            by_hand = start.load is not None and not start.load()
+        except BaseException:
+            port.close()
+            raise
+        return Session(self, start, port, BY_HAND_S if by_hand else self.silence_s)
 
     def provenance(self) -> dict[str, object]:
-        return {}
+        return self.simulator.provenance() if self.simulator is not None else {}
+
+
+@dataclass
+class Session:
+    """One boot on a board. It is over when its suite is, or when nothing more is to be expected."""
+
+    target: Target
+    start: Start
+    port: Port
+    first_s: float  # within which it begins
+    simulation: sim.Simulation | None = None
+    watch: Watch = field(init=False)
+    _bytes: int = 0
+    _heard: float = 0  # when something last came
+    _stopped: bool = False
+    _done: bool = False
+    _why: str | None = None  # it is over, though its suite is not
+    _said: str | None = None  # of another boot, on stderr
+
+    def __post_init__(self) -> None:
+        self.watch = Watch(self.start.image)
+
+    @property
+    def cycles(self) -> int:
+        return self.simulation.cycles if self.simulation else 0
+
+    @property
+    def panicked(self) -> bool:
+        return self.watch.panic is not None
+
+    @property
+    def killed(self) -> bool:
+        return self._stopped or (self.simulation is not None and self.simulation.killed)
+
+    def stop(self) -> None:
+        self._stopped = not self._done
+        if self.simulation is not None:
+            self.simulation.stop()
+
+    def lines(self) -> Iterator[str]:
+        self._heard = time.monotonic()
+        try:
+            while not (self._stopped or self._done):
+                yield from self._more()
+        finally:
+            self._done = True
+            self.port.close()
+
+    def ending(self) -> str | None:
+        said = self.simulation.ending() if self.simulation else None
+        if said is None and self.watch.panic:
+            said = f"the kernel panicked: {self.watch.panic}"
+        if said is not None or (self.watch.over and not self._stopped):
+            return said
+        return self._why or "it was stopped before its end"
+
+    def _more(self) -> Iterator[str]:
+        """What comes next; or nothing, and whether to go on is settled."""
+        try:
+            lines, count = self.port.read()
+        except GoneError:
+            yield from self._taken(self.port.rest())
+            self._done = self.watch.over or not self._is_back()
+            return
+        now = time.monotonic()
+        if count:
+            self._bytes, self._heard = self._bytes + count, now
+        yield from self._taken(lines)
+        # A simulator ends by itself, once all that it printed was read.
+        if self.watch.over and self.simulation is None:
+            self._done = True
+        elif now - self._heard >= self._patience:
+            yield from self._taken(self.port.rest())
+            self._why, self._done = self._silence(now - self._heard), True
+
+    def _taken(self, lines: list[str]) -> Iterator[str]:
+        for line in lines:
+            yield from self.watch.take(line)
+            if self.watch.over and self.simulation is None:
+                return
+            if self.watch.other not in (None, self._said):
+                self._said = self.watch.other
+                _say(f"this is the boot {self._said}: load {self.start.boot}")
+
+    @property
+    def _patience(self) -> float:
+        """The silence that ends the boot, in seconds."""
+        if self.watch.panic:
+            return PANIC_S
+        return self.target.silence_s if self.watch.began else self.first_s
+
+    def _is_back(self) -> bool:
+        """Whether a port that is gone comes back in time; says so once."""
+        self.port.close()
+        if self.simulation is not None:
+            self._why = "the simulator ended before the suite did"
+            return False
+        patience = self.target.silence_s
+        _say(f"the port {self.port.path} is gone: plug it in again within {patience} s")
+        until = time.monotonic() + patience
+        while not self._stopped and time.monotonic() < until:
+            time.sleep(RETRY_S)
+            try:
+                self.port = Port(self.port.path, self.target.baud)
+            except TockmarkError:
+                continue
+            self._heard = time.monotonic()
+            return True
+        self._why = (
+            f"the port {self.port.path} was gone for {patience} s;"
+            " plug it in and go on with --resume"
+        )
+        return False
+
+    def _silence(self, seconds: float) -> str:
+        """Why nothing more came, as far as what did come tells."""
+        watch, boot, rate = self.watch, self.start.boot, self.target.baud
+        for_so_long = f"silent for {seconds:.0f} s"
+        if watch.records:
+            return f"{for_so_long} behind {watch.records} records; load or reset it, then --resume"
+        if watch.other is not None:
+            return f"this is the boot {watch.other}; load {boot}"
+        if not self._bytes:
+            return f"{for_so_long}; is this the board's port, is it on, was {boot} loaded?"
+        if watch.noise > watch.messages:
+            return f"only noise came; is {rate} baud the rate of this kernel? --baud sets another"
+        return (
+            f"{for_so_long}, and before it only the kernel spoke; was {boot} loaded, and has this"
+            " kernel a console and Perf?"
+        )
+
+
+def _say(what: str) -> None:
+    """Tell the person at the board."""
+    print(f"tockmark: {what}", file=sys.stderr, flush=True)

@@ -28,6 +28,7 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     PANIC: "the kernel panicked; its last lines in the log tell more",
 }
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
+_TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pty
 
 
 @dataclass
@@ -38,6 +39,8 @@ class Simulation:
     cycles: int = 0
     said: list[str] = field(default_factory=list)
     _listener: threading.Thread | None = None
+    _terminal: str | None = None
+    _told: threading.Event = field(default_factory=threading.Event)  # that, or its end
 
     @property
     def panicked(self) -> bool:
@@ -78,6 +81,16 @@ class Simulation:
         detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
         return f"{what} ({detail[-1]})" if detail else what
 
+    def terminal(self) -> str:
+        """The pseudo-terminal behind which it prints, waited for. TockmarkError if there is none:
+        it ended first."""
+        self._told.wait()
+        if self._terminal is None:
+            raise TockmarkError(
+                self.ending() or "the simulator has no --uart pty", "run `make build`", INCOMPLETE
+            )
+        return self._terminal
+
     def listen(self) -> None:
         """Follow stderr in the background: status lines are counted, all else is kept."""
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -89,8 +102,12 @@ class Simulation:
             match = _STATUS.match(line)
             if match:
                 self.cycles = int(match[1])
-            if not line.startswith("earlgrey-sim: status"):
+            if line.startswith(_TERMINAL):
+                self._terminal = line.removeprefix(_TERMINAL).strip()
+                self._told.set()
+            elif not line.startswith("earlgrey-sim: status"):
                 self.said = [*self.said[-19:], line.strip()]
+        self._told.set()
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,6 +12,8 @@ pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 128;
 /// UART 0 has sent all that it was given.
 pub const UART_SENT: u32 = 3;
+/// Where its priority is.
+pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4800_0000;
 
@@ -19,6 +21,8 @@ pub const TIMER_BASE: usize = 0x4010_0000;
 /// Each tick adds this and takes this many clocks: one tick a microsecond.
 pub const TIMER_STEP: u32 = 1;
 pub const TIMER_CLOCKS: u32 = 6;
+/// A moment that never comes.
+pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 6_000_000;
 

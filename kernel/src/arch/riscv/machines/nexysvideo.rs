@@ -12,6 +12,8 @@ pub const UART_BASE: usize = 0x4000_0000;
 pub const UART_FIFO_SIZE: u32 = 32;
 /// UART 0 has sent all that it was given.
 pub const UART_SENT: u32 = 35;
+/// Where its priority is.
+pub const UART_SENT_PRIORITY: [usize; 1] = [UART_SENT as usize];
 
 pub const PLIC_BASE: usize = 0x4101_0000;
 
@@ -20,6 +22,8 @@ pub const TIMER_BASE: usize = 0x4010_0000;
 /// five are two.
 pub const TIMER_STEP: u32 = 2;
 pub const TIMER_CLOCKS: u32 = 5;
+/// A moment that never comes.
+pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 2_500_000;
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The numbers of Earl Grey as QEMU 7.2 models it (its machine `opentitan`): the memory map of the
+//! CW310's, the timer of 2020, and a UART of its own.
+
+use tock_registers::register_structs;
+use tock_registers::registers::{ReadOnly, ReadWrite, WriteOnly};
+
+use super::uart::{Ctrl, FifoCtrl, FifoStatus, Interrupt};
+
+pub const UART_BASE: usize = 0x4000_0000;
+/// A byte more is lost.
+pub const UART_FIFO_SIZE: u32 = 16;
+/// UART 0 has sent all that it was given.
+pub const UART_SENT: u32 = 3;
+/// Its priority is in the place before its own in QEMU 7.2, and in its own in later ones.
+pub const UART_SENT_PRIORITY: [usize; 2] = [2, 3];
+
+pub const PLIC_BASE: usize = 0x4800_0000;
+
+pub const TIMER_BASE: usize = 0x4010_0000;
+/// QEMU ignores these two: its timer's rate is an option of QEMU (docs/qemu.md).
+pub const TIMER_STEP: u32 = 1;
+pub const TIMER_CLOCKS: u32 = 50;
+/// A moment that never comes: in 35 years. QEMU 7.2 reckons later ones, in nanoseconds, to be past.
+pub const NEVER: u64 = 1 << 50;
+
+/// The UART's; QEMU has no other clock.
+pub const PERIPHERAL_CLOCK: u32 = 50_000_000;
+
+register_structs! {
+    pub Uart {
+        (0x00 => pub intr_state: ReadWrite<u32, Interrupt::Register>),
+        (0x04 => pub intr_enable: ReadWrite<u32, Interrupt::Register>),
+        (0x08 => _tests),
+        (0x10 => pub ctrl: ReadWrite<u32, Ctrl::Register>),
+        (0x14 => _status),
+        (0x1C => pub wdata: WriteOnly<u32>),
+        (0x20 => pub fifo_ctrl: WriteOnly<u32, FifoCtrl::Register>),
+        (0x24 => pub fifo_status: ReadOnly<u32, FifoStatus::Register>),
+        (0x28 => @END),
+    },
+    pub Plic {
+        (0x0000000 => pub priority: [ReadWrite<u32>; 180]),
+        (0x00002D0 => _reserved0),
+        (0x0002000 => pub enable: [ReadWrite<u32>; 6]),
+        (0x0002018 => _reserved1),
+        (0x0200000 => pub threshold: ReadWrite<u32>),
+        (0x0200004 => pub claim: ReadWrite<u32>),
+        (0x0200008 => @END),
+    },
+    pub Timer {
+        (0x000 => _alert_test),
+        (0x004 => pub ctrl: ReadWrite<u32>),
+        (0x008 => _reserved),
+        (0x100 => pub cfg: ReadWrite<u32>),
+        (0x104 => pub value_low: ReadWrite<u32>),
+        (0x108 => pub value_high: ReadWrite<u32>),
+        (0x10C => pub compare_low: ReadWrite<u32>),
+        (0x110 => pub compare_high: ReadWrite<u32>),
+        (0x114 => pub intr_enable: ReadWrite<u32>),
+        (0x118 => pub intr_state: ReadWrite<u32>),
+        (0x11C => @END),
+    }
+}

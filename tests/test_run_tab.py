@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`tockmark run-tab`: anybody's apps on the simulator, and what cannot run in one line."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.commands import tabs
+from tockmark.target import board as boards
+
+COMMAND = [sys.executable, "-m", "tockmark"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+BEGIN = "#tm 0 syscall begin proto=1 lang=c abi=2"
+
+
+def tockmark(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the tool."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, words)],
+        cwd=paths.ROOT,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def laid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TABs of apps that lie one behind the other: syscall, and one that sleeps."""
+    out = tmp_path_factory.mktemp("laid") / "out"
+    tockmark("image", "by_processes-2", "-o", out)
+    return out / "c"
+
+
+@pytest.fixture
+def syscall(laid: Path) -> Path:
+    return laid / "by_processes-2.0.tab"
+
+
+@pytest.fixture
+def idle(laid: Path) -> Path:
+    return laid / "by_processes-2.1.tab"
+
+
+def repacked(tab: Path, out: Path, arch: str = "rv32imc", change: bytes | None = None) -> Path:
+    """A TAB with the same program for another architecture, or with other bytes as its program."""
+    with tarfile.open(tab) as old, tarfile.open(out, "w") as new:
+        for member in old:
+            content = old.extractfile(member)
+            assert content is not None
+            data = content.read()
+            if member.name.endswith(".tbf"):
+                member.name = f"{arch}.tbf"
+                data = data if change is None else change
+                member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+    return out
+
+
+def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path) -> None:
+    done = tockmark("run-tab", idle, syscall, "--max-cycles", "400000")
+    places = done.stderr.splitlines()
+    assert [line.split()[2] for line in places[:2]] == ["syscall,", "idle,"]
+    assert places[2:] == ["tockmark: the cycle limit was reached, after 400000 cycles"]
+    assert done.stdout.splitlines()[0].endswith("apps: 2")
+    assert done.stdout.splitlines()[1].startswith(BEGIN)
+
+
+def test_an_app_that_sleeps_for_good_is_fine_and_a_gap_is_named(idle: Path) -> None:
+    done = tockmark("run-tab", idle, "--icache", "off")
+    gap, app, end = done.stderr.splitlines()
+    assert gap.startswith("tockmark: 0x20030000: a gap of ")
+    assert ": idle, " in app
+    assert end.startswith("tockmark: the core sleeps and nothing can wake it, after ")
+    assert done.stdout.splitlines()[-1].endswith("apps: 1")
+
+
+def test_ctrl_c_keeps_what_was_shown(syscall: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "run-tab", str(syscall)],
+        cwd=paths.ROOT,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert process.stdout.readline().startswith(BEGIN)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "tockmark: interrupted"
+    assert "Traceback" not in said
+
+
+def test_what_cannot_run_is_one_line(syscall: Path, idle: Path, tmp_path: Path) -> None:
+    bad, arm = tmp_path / "bad.tab", repacked(idle, tmp_path / "arm.tab", "cortex-m4")
+    bad.write_text("hello")
+    none = repacked(idle, tmp_path / "none.tab", change=b"\0" * 64)
+    longer = tmp_path / "long.tab"
+    longer.write_bytes(syscall.read_bytes()[:-9000])
+    cases: list[tuple[tuple[str | Path, ...], str]] = [
+        ((bad,), "bad.tab is no TAB: "),
+        ((longer,), "long.tab is no TAB: "),
+        ((tmp_path / "gone.tab",), "cannot read "),
+        ((tmp_path,), "Is a directory"),
+        ((arm,), "arm.tab has no program for rv32imc; it has: cortex-m4; build it for rv32imc"),
+        ((none,), "none.tab has no program for rv32imc"),
+        ((syscall, arm), "arm.tab has no program for rv32imc"),
+        ((idle, idle), "of 2 TABs tockloader laid 1: idle; each needs a name of its own"),
+        ((idle, "--kernel", idle), "is not an ELF file"),
+        ((idle, "--kernel", tmp_path / "gone"), "cannot read the kernel"),
+        ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
+        ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles means nothing to a target"),
+        ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),
+    ]
+    for words, said in cases:
+        done = tockmark("run-tab", *words, code=2)
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stdout == ""
+
+
+def test_an_app_for_another_kernels_ram_is_refused(syscall: Path) -> None:
+    """The kernel would pass over it without a word."""
+    kernel = boards.load("earlgrey-sim-nexysvideo").kernels[2]
+    words = ("--board", "earlgrey-sim-nexysvideo", "--kernel", kernel)
+    data = bytearray(syscall.read_bytes())
+    with tarfile.open(syscall) as archive:
+        (member,) = [one for one in archive if one.name.endswith(".tbf")]
+    program = member.offset_data
+    at = data.index((0x2003_0080).to_bytes(4, "little"), program) - 4
+    xor = int.from_bytes(data[at : at + 4], "little") ^ 0x1001_8000
+    data[at : at + 4] = (0x1001_8000).to_bytes(4, "little")
+    sum_ = int.from_bytes(data[program + 12 : program + 16], "little") ^ xor
+    data[program + 12 : program + 16] = sum_.to_bytes(4, "little")
+    other = syscall.with_name("other.tab")
+    other.write_bytes(data)
+    done = tockmark("run-tab", other, *words, code=2)
+    assert "syscall is linked for RAM at 0x10018000, and this kernel leaves apps " in done.stderr
+    assert "link it for RAM at 0x1000" in done.stderr
+
+
+@dataclass
+class Ended:
+    """A boot that is over."""
+
+    said: str | None
+    idle: bool = False
+    panicked: bool = False
+    killed: bool = False
+    cycles: int = 12
+
+    def lines(self) -> Iterator[str]:
+        return iter(())
+
+    def stop(self) -> None:
+        pass
+
+    def ending(self) -> str | None:
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("session", "code", "said"),
+    [
+        (Ended(None), 0, "the suite closed, after 12 cycles"),
+        (Ended("it sleeps: the suite hangs", idle=True), 0, "it sleeps, after 12 cycles"),
+        (Ended("the kernel panicked: x", panicked=True), 1, "the kernel panicked: x, after 12"),
+        (Ended("the core locked up: x"), 1, "the core locked up: x, after 12"),
+        (Ended("it was stopped", killed=True), 1, "it was stopped, after 12"),
+    ],
+)
+def test_how_it_ended_is_the_exit_code(
+    session: Ended, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tabs._ended(session) == code
+    assert f"tockmark: {said}" in capsys.readouterr().err

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""One line of the UART protocol (docs/protocol.md): its form, and whether it came in intact.
+
+What lines mean together is for tockmark/log/; who waits for a boot's end needs no more than this.
+"""
+
+import re
+from dataclasses import dataclass
+
+from tockmark.crc import sealed
+
+LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
+
+_LINE = re.compile(
+    r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "
+    r"\*(?P<crc>[0-9a-f]{4})"
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One intact protocol line."""
+
+    seq: int
+    app: str
+    text: str
+
+    def encode(self) -> str:
+        """The line as it goes over the wire, without its newline."""
+        return sealed(f"#tm {self.seq} {self.app} {self.text} ")
+
+
+def decode_line(raw: str) -> Line | None:
+    """The intact protocol line that `raw` ends with, if there is one.
+
+    A kernel message without a newline may stand before it on the same line; the CRC decides.
+    """
+    raw = raw.rstrip("\r\n")
+    if not (raw.isascii() and raw.isprintable()):
+        return None
+    start = raw.find("#tm ")
+    while start >= 0:
+        match = _LINE.fullmatch(raw, start) if len(raw) - start < LINE_LIMIT else None
+        if match:
+            line = Line(int(match["seq"]), match["app"], match["text"])
+            if line.encode() == raw[start:]:
+                return line
+        start = raw.find("#tm ", start + 1)
+    return None

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Faults on the way from a board: whatever is dropped, flipped, repeated, moved, cut or mixed in,
+no row gets other numbers by it, and what is missing is named.
+
+Streams are of committed logs, and some that say their image; each goes through a pseudo-terminal
+into the serial target. Seeds are fixed: a fault that is found once stays. TOCKMARK_FAULTS asks for
+more of them.
+"""
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from tockmark.commands.common import judge
+from tockmark.errors import INCOMPLETE, OK
+from tockmark.line import Line, decode_line
+from tockmark.log.protocol import BootMark, decode, decode_mark
+from tockmark.log.rows import assemble
+from tockmark.paths import RESULTS
+from tockmark.result.build import Expected, build
+from tockmark.result.model import Result, Row
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import Boot, row_key
+from tockmark.suite.select import Selection
+from tockmark.tests.test_serial import HELLO, OTHER, OWN, said, sent
+from tockmark.tests.wire import session
+
+LOG = RESULTS / "baseline-cw310.log"
+RECORDED = ("time", "loop", "call")  # boots of it, the cache on
+FAULTS = int(os.environ.get("TOCKMARK_FAULTS", "400"))  # damaged streams
+KNOWN = catalogues.load()
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What a board sends in one boot."""
+
+    boot: Boot
+    image: str | None
+    lines: tuple[str, ...]
+
+    @property
+    def data(self) -> bytes:
+        return sent(*self.lines)
+
+    def result(self, lines: Iterable[str], notes: Sequence[str] = ()) -> Result:
+        """What `run` would make of such lines."""
+        marks = [BootMark(self.boot.name, True, self.boot.group, ends) for ends in (False, True)]
+        log = [marks[0].encode(), *lines, marks[1].encode()]
+        # As a reader of the log's file sees them.
+        whole = "".join(f"{line}\n" for line in log).splitlines()
+        expected = [Expected(self.boot, True)]
+        return build(assemble(decode(whole)), KNOWN, None, expected, Selection(KNOWN), notes)
+
+
+def recorded() -> list[Stream]:
+    """Boots of the committed log."""
+    found: dict[str, list[str]] = {}
+    inside: list[str] = []
+    for line in LOG.read_text(encoding="latin-1").splitlines():
+        mark = decode_mark(line)
+        if mark is None:
+            inside.append(line)
+        elif mark.ends:
+            found.setdefault(mark.name, inside)
+        else:
+            inside = []
+    boots = {boot.name: boot for boot in KNOWN.boots()}
+    return [Stream(boots[name], None, tuple(found[name])) for name in RECORDED]
+
+
+def made() -> Stream:
+    """One that says its image."""
+    (boot,) = (boot for boot in KNOWN.boots() if boot.name == "loop")
+    return Stream(boot, OWN, (HELLO, *said()))
+
+
+STREAMS = [*recorded(), made()]
+
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+def some(data: bytes, rng: random.Random, most: int) -> tuple[int, int]:
+    """A piece of up to so many bytes, as a slice."""
+    start = rng.randrange(len(data))
+    return start, min(len(data), start + rng.randint(1, most))
+
+
+def dropped(data: bytes, rng: random.Random) -> bytes:
+    start, end = some(data, rng, rng.choice([1, 10, 200]))
+    return data[:start] + data[end:]
+
+
+def flipped(data: bytes, rng: random.Random) -> bytes:
+    damaged = bytearray(data)
+    for _ in range(rng.choice([1, 3, 30])):
+        damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(damaged)
+
+
+def digits(data: bytes, rng: random.Random) -> bytes:
+    """Numbers that are others, in lines that are else as they were."""
+    damaged = bytearray(data)
+    places = [at for at, byte in enumerate(data) if chr(byte).isdigit()]
+    for at in rng.sample(places, rng.choice([1, 2, 5])):
+        damaged[at] = ord(rng.choice("0123456789"))
+    return bytes(damaged)
+
+
+def repeated(data: bytes, rng: random.Random) -> bytes:
+    start, end = some(data, rng, rng.choice([1, 60, 600]))
+    return data[:end] + data[start:end] + data[end:]
+
+
+def moved(data: bytes, rng: random.Random) -> bytes:
+    """A piece comes late."""
+    start, end = some(data, rng, rng.choice([1, 60, 600]))
+    rest = data[:start] + data[end:]
+    at = rng.randint(start, len(rest))
+    return rest[:at] + data[start:end] + rest[at:]
+
+
+def of_lines(data: bytes, rng: random.Random) -> bytes:
+    """Whole lines lost, doubled or swapped: each is intact."""
+    lines = data.splitlines(keepends=True)
+    at = rng.randrange(len(lines) - 1)
+    pair = lines[at : at + 2]
+    lines[at : at + 2] = rng.choice([pair[:1], [], [*pair, pair[0]], pair[::-1], [pair[0], *pair]])
+    return b"".join(lines)
+
+
+def cut(data: bytes, rng: random.Random) -> bytes:
+    return data[: rng.randrange(len(data))]
+
+
+def mixed(data: bytes, rng: random.Random) -> bytes:
+    """Noise in between."""
+    at = rng.randrange(len(data))
+    return data[:at] + rng.randbytes(rng.choice([1, 20, 700])) + data[at:]
+
+
+def rebooted(data: bytes, rng: random.Random) -> bytes:
+    """Reset in the middle, once or twice."""
+    starts = [data[: rng.randrange(len(data))] for _ in range(rng.randint(1, 2))]
+    return b"".join(starts) + data
+
+
+def behind_another(data: bytes, rng: random.Random) -> bytes:
+    """What another boot of the same app had yet to say, or that boot from its begin on."""
+    other = sent(*said(image=OTHER, boot="elsewhere"))
+    return other[rng.choice([0, rng.randrange(len(other))]) :] + data
+
+
+DAMAGES: list[Damage] = [
+    dropped, flipped, digits, repeated, moved, of_lines, cut, mixed, rebooted
+]  # fmt: skip
+
+
+def numbers(row: Row) -> dict[str, tuple[int, ...]]:
+    """All samples of a row."""
+    found = {f"event {n}": one.samples for n, one in row.events.items()}
+    for name in ("cycles", "instret"):
+        series = row.series(name)
+        if series is not None:
+            found[name] = series.samples
+            if series.slope is not None:
+                found[f"short {name}"] = series.slope.short
+                found[f"long {name}"] = series.slope.long
+    return found
+
+
+def check(stream: Stream, clean: Result, faulty: Result) -> bool:
+    """Hold a result to that of the undamaged stream; whether anything of it is gone."""
+    rows = {row_key(row.id, row.params): numbers(row) for row in clean.rows}
+    got = {}
+    for row in faulty.rows:
+        key = row_key(row.id, row.params)
+        for name, samples in numbers(row).items():
+            assert samples == rows[key][name], f"{row.label}: {name}"
+        if row.icache is not None:  # else of an unknown setting: compared with nothing
+            got[key] = numbers(row)
+    gone = got != rows
+    assert not gone or faulty.incomplete
+    assert judge(faulty) == (INCOMPLETE if faulty.incomplete else OK)
+    return gone
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.boot.name}-{stream.image}")
+def test_no_fault_becomes_a_wrong_number(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clean = stream.result(stream.lines)
+    assert clean.rows
+    damages = [*DAMAGES, behind_another] if stream.image else DAMAGES
+    lost = 0
+    for seed in range(FAULTS // len(STREAMS)):
+        rng = random.Random(f"{stream.boot.name} {seed}")
+        data = stream.data
+        for damage in rng.choices(damages, k=rng.choice([1, 1, 2, 4])):
+            data = damage(data, rng) if len(data) > 100 else data
+        with session(monkeypatch, late(data, rng), stream.image, stream.boot.name) as boot:
+            lines = list(boot.lines())
+            ending = boot.ending()
+        lost += check(stream, clean, stream.result(lines, [ending] if ending else []))
+    assert lost > FAULTS // len(STREAMS) // 4  # the faults were some
+
+
+def late(data: bytes, rng: random.Random) -> list[bytes | Callable[[], None]]:
+    """In pieces, with pauses between some."""
+    at = sorted(rng.choices(range(len(data) + 1), k=rng.randint(0, 5)))
+    pieces: list[bytes | Callable[[], None]] = []
+    for start, end in zip([0, *at], [*at, len(data)], strict=True):
+        pieces += [data[start:end], lambda: time.sleep(0.001)]
+    return pieces
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.boot.name}-{stream.image}")
+def test_what_is_not_damaged_comes_through_whole(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(monkeypatch, [stream.data], stream.image, stream.boot.name) as boot:
+        assert tuple(boot.lines()) == stream.lines
+        assert boot.ending() is None
+    assert not check(stream, stream.result(stream.lines), stream.result(stream.lines))
+
+
+def test_the_check_finds_a_wrong_number() -> None:
+    stream = STREAMS[0]
+    clean = stream.result(stream.lines)
+    changed = next(i for i, line in enumerate(stream.lines) if " data instret" in line)
+    line = decode_line(stream.lines[changed])
+    assert line is not None
+    word = line.text.split(" ")[2]
+    forged = Line(line.seq, line.app, line.text.replace(word, f"1{word}", 1)).encode()
+    lines = [*stream.lines[:changed], forged, *stream.lines[changed + 1 :]]
+    with pytest.raises(AssertionError):
+        check(stream, clean, stream.result(lines))

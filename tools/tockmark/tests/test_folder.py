@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`run --images`: the folder says what is run, and an option that says otherwise is one line."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
+from tockmark.errors import TockmarkError
+from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.target import board as boards
+from tockmark.tests.test_laid import write
+
+
+@pytest.fixture
+def known(catalogue: Catalogue) -> Catalogue:
+    """The catalogue that the folder was laid by."""
+    return dataclasses.replace(catalogue, sha256="c" * 64)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> None:
+    given = {"board": "cw310", "abi": 2, "samples": None, "all-samples": True, "machine": None}
+    laid = folder_of(folder, known, given, [], ["rust"])
+    assert langs_of(laid) == "c,rust"
+
+
+@pytest.mark.parametrize(
+    ("given", "langs", "why"),
+    [
+        ({"board": "nexysvideo"}, [], "--board does not go with .*: it was laid for cw310"),
+        ({"abi": 1}, [], "--abi does not go with .* --abi 2"),
+        ({"samples": 20}, [], "--samples does not go with .* all samples"),
+        ({"kernel-name": "x"}, [], "--kernel-name does not go with .*; leave out --kernel-name"),
+    ],
+)
+def test_an_option_that_says_otherwise_is_one_line(
+    given: dict[str, object], langs: list[Lang], why: str, folder: Path, known: Catalogue
+) -> None:
+    with pytest.raises(TockmarkError, match=why) as error:
+        folder_of(folder, known, given, [], langs)
+    assert "\n" not in str(error.value)
+
+
+def test_only_what_was_laid_is_run(folder: Path, known: Catalogue) -> None:
+    board = boards.load("cw310")
+    laid = folder_of(folder, known, {}, [], [])
+    found = boots_there(laid, known.boots(), "c", board, known, None)
+    assert [boot.name for boot in found] == ["time", "mem"]
+    assert boots_there(laid, found, "c", board, known, "mem") == found
+    with pytest.raises(TockmarkError, match="'loop' needs the boot loop, which is not in"):
+        boots_there(laid, known.boots(), "c", board, known, "loop")
+    (only,) = boots_there(laid, known.boots(), "rust", board, known, None)
+    assert only.name == "mem"
+
+
+def test_a_language_that_was_not_laid_is_named(
+    tmp_path: Path, known: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "out")
+    laid = folder_of(tmp_path / "out", known, {}, [], [])
+    manifest = structs.replace(laid.manifest, boots=laid.manifest.boots[:2])
+    without = dataclasses.replace(laid, manifest=manifest)
+    monkeypatch.setattr("tockmark.target.laid.read", lambda path: without)
+    with pytest.raises(TockmarkError, match="has no apps in --lang rust; leave it out"):
+        folder_of(tmp_path / "out", known, {}, [], ["rust"])
+
+
+def test_a_board_needs_a_folder_and_a_simulator_none() -> None:
+    for name in ("cw310", "nexysvideo"):
+        with pytest.raises(TockmarkError, match=f"tockmark image --board {name} -o DIR"):
+            needs_folder(boards.load(name))
+    for name in ("earlgrey-sim", "sim-pty"):
+        needs_folder(boards.load(name))

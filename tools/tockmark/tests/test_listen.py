@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`tockmark listen`: what a board says is written down as it comes."""
+
+from pathlib import Path
+
+import pytest
+
+from tockmark.commands.capturing import listen_verb
+from tockmark.errors import TockmarkError
+from tockmark.target import port as ports
+from tockmark.tests.test_serial import said, sent
+from tockmark.tests.wire import SOON, Wire
+
+
+def test_what_comes_is_kept_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ports, "WAIT", SOON)
+    wire = Wire([sent(*said(), "\x1b[2Jnoise"), b"no end"])
+    log = tmp_path / "uart.log"
+    listen_verb(wire.port, seconds=0.3, output=log)
+    assert log.read_text(encoding="latin-1").splitlines()[:-2] == said()
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == [*said(), "\\x1b[2Jnoise", "no end"]
+    assert shown.err == f"{len(said()) + 2} lines kept: {log}\n"
+
+    with pytest.raises(TockmarkError, match="is there already; name the log with -o"):
+        listen_verb(wire.port, seconds=0.1, output=log)
+    with pytest.raises(TockmarkError, match="cannot write"):
+        listen_verb(wire.port, seconds=0.1, output=tmp_path / "no" / "log")
+    wire.close()
+
+
+def test_ctrl_c_and_a_port_that_goes_keep_what_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for ends, name in ((KeyboardInterrupt(), "c"), (ports.GoneError(), "gone")):
+        reads: list[object] = [(["one", "two"], 8), ends]
+
+        def read(self: ports.Port, reads: list[object] = reads) -> object:
+            came = reads.pop(0)
+            if isinstance(came, BaseException):
+                raise came
+            return came
+
+        monkeypatch.setattr(ports.Port, "read", read)
+        wire = Wire([])
+        log = tmp_path / name
+        if name == "gone":
+            with pytest.raises(TockmarkError, match="is gone; 2 lines are kept in"):
+                listen_verb(wire.port, output=log)
+        else:
+            listen_verb(wire.port, output=log)
+        assert log.read_text() == "one\ntwo\n"
+        wire.close()

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Running the suite on a board: boot by boot from laid images, with what it cannot give left out,
+and going on where an earlier run stopped."""
+
+import dataclasses
+import os
+import pty
+import threading
+import tty
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.log.protocol import decode_mark
+from tockmark.result.model import Result
+from tockmark.result.of_run import result_of
+from tockmark.result.resume import whole_boots
+from tockmark.suite.select import Selection
+from tockmark.target import board as boards
+from tockmark.target import port as ports
+from tockmark.target import run
+from tockmark.target.kinds import serial
+from tockmark.target.load import load_or_ask
+from tockmark.target.protocol import Start
+from tockmark.target.suited import NO_MARKS
+from tockmark.tests import stand_in
+from tockmark.tests.test_serial import HELLO, said, sent
+from tockmark.tests.wire import SOON
+
+IMAGE = "0" * 8  # of all that stand_in lays
+
+options = pytest.fixture(stand_in.options)
+
+
+class Board:
+    """It prints what was loaded onto it, as soon as it is."""
+
+    def __init__(self) -> None:
+        self.master, self.slave = pty.openpty()
+        tty.setraw(self.slave)
+        self.port = os.ttyname(self.slave)
+        self.loaded: list[str] = []
+        self.says: Callable[[str], list[str]] = lambda boot: [HELLO, *said(boot, IMAGE)]
+
+    def load(self, profile: boards.Profile, boot: str, flash: Path) -> bool:
+        self.loaded.append(boot)
+        os.write(self.master, sent(*self.says(boot)))
+        return True
+
+
+@pytest.fixture
+def board(monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
+    made = Board()
+    monkeypatch.setattr(run, "load_or_ask", made.load)
+    monkeypatch.setattr(ports, "WAIT", SOON)
+    yield made
+    os.close(made.slave)
+    os.close(made.master)
+
+
+@pytest.fixture
+def on_board(options: run.Options, board: Board) -> run.Options:
+    profiled = boards.load("cw310").configured({"port": board.port})
+    return dataclasses.replace(options, board=profiled, jobs=1)
+
+
+def ran(options: run.Options) -> tuple[run.Ran, Result, str]:
+    done = run.run(options)
+    return done, *result_of(done, options, Selection(options.catalogue))
+
+
+def test_a_run_loads_boot_after_boot(
+    options: run.Options, on_board: run.Options, board: Board
+) -> None:
+    done, result, log = ran(on_board)
+    assert result.incomplete == ()
+    assert sorted(board.loaded) == ["loop", "mem", "time"]
+    assert [job.finished for job in done.jobs[0]] == [True] * 3
+    on_simulator, _ = stand_in.ran(options)
+    assert [(r.id, r.params, r.cycles) for r in result.rows] == [
+        (r.id, r.params, r.cycles) for r in on_simulator.rows
+    ]
+    told = result.provenance.board
+    assert (told.name, told.timing, told.simulator_sha256) == ("cw310", "hardware", None)
+    assert log.count("#boot ") == log.count("#end ") == 3
+
+
+def test_a_boot_of_the_simulators_clock_is_skipped_with_the_reason(
+    on_board: run.Options, board: Board
+) -> None:
+    known = on_board.catalogue
+    loop = msgspec.structs.replace(known.benchmarks["loop.empty"], by="mark")
+    changed = dataclasses.replace(known, benchmarks=known.benchmarks | {"loop.empty": loop})
+    _, result, log = ran(dataclasses.replace(on_board, catalogue=changed))
+    assert sorted(board.loaded) == ["mem", "time"]
+    assert [(gone.id, gone.why) for gone in result.skipped] == [("loop.empty", NO_MARKS)]
+    assert result.incomplete == ()
+    assert "#boot loop" not in log
+
+
+def test_resume_runs_only_what_is_not_whole(
+    on_board: run.Options, board: Board, tmp_path: Path
+) -> None:
+    """Which is mem, whose last line was lost, and nothing of it that came is lost with that."""
+    target = msgspec.structs.replace(on_board.board.target, silence_s=1)  # type: ignore[type-var]
+    hasty = dataclasses.replace(on_board, board=dataclasses.replace(on_board.board, target=target))
+    board.says = lambda boot: said(boot, IMAGE)[: -1 if boot == "mem" else None]
+    _, broken, log = ran(hasty)
+    assert any("mem, i-cache on: silent for" in reason for reason in broken.incomplete)
+    assert [row.label for row in broken.rows if row.boot == "mem"][:2] == [
+        "time.read",
+        "mem.copy_asm size=32",
+    ]
+    path = tmp_path / "run.log"
+    path.write_text(log)
+    earlier = whole_boots(path, on_board.catalogue)
+    assert set(earlier) == {("time", True, "c"), ("loop", True, "c")}
+
+    board.says, board.loaded = lambda boot: said(boot, IMAGE), []
+    done, result, whole = ran(dataclasses.replace(on_board, earlier=earlier))
+    assert board.loaded == ["mem"]
+    assert result.incomplete == ()
+    assert sum(job.pooled for job in done.jobs[0]) == 2
+    marks = [mark for line in whole.splitlines() if (mark := decode_mark(line))]
+    assert len(marks) == 6
+
+
+def test_a_boot_of_another_image_is_run_again(
+    on_board: run.Options, board: Board, tmp_path: Path
+) -> None:
+    _, _, log = ran(on_board)
+    path = tmp_path / "run.log"
+    path.write_text(log)
+    earlier = {
+        which: dataclasses.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
+        for which, one in whole_boots(path, on_board.catalogue).items()
+    }
+    board.loaded = []
+    run.run(dataclasses.replace(on_board, earlier=earlier))
+    assert board.loaded == ["loop"]
+
+
+@pytest.mark.parametrize("text", ["", "no marks\n", "#boot loop icache=on app=loop *0000\n"])
+def test_a_log_that_is_none_is_one_line(text: str, on_board: run.Options, tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_text(text)
+    with pytest.raises(TockmarkError, match="has no boot between its marks; --resume takes"):
+        whole_boots(path, on_board.catalogue)
+    with pytest.raises(TockmarkError, match="cannot read"):
+        whole_boots(tmp_path, on_board.catalogue)
+
+
+def test_ctrl_c_keeps_what_a_board_said(on_board: run.Options, board: Board) -> None:
+    board.says = lambda boot: said(boot, IMAGE)[:-3]
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), 2))
+    timer.start()
+    done, result, log = ran(on_board)
+    assert done.interrupted
+    assert len(board.loaded) == 1
+    assert said(board.loaded[0], IMAGE)[-4] in log.splitlines()
+    assert "interrupted: the rows that are missing were not measured" in result.incomplete
+
+
+def test_a_person_is_asked_by_name_where_no_tool_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    profile = boards.load("cw310").profile
+    assert not load_or_ask(profile, "loop", Path("out/c/loop.flash"))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tockmark: load the boot loop onto cw310: opentitantool ")
+    assert "out/c/loop.flash" in line
+
+
+def test_a_person_has_more_time_than_a_tool(monkeypatch: pytest.MonkeyPatch, board: Board) -> None:
+    target = serial.Target(icache=True, baud=115_200, silence_s=60, port=board.port)
+    for by_tool, patience in ((True, 60), (False, serial.BY_HAND_S)):
+        loaded = partial(bool, by_tool)
+        session = target.start(Start("loop", Path("x"), True, boot="loop", load=loaded))
+        assert session.first_s == patience
+        session.port.close()

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Boots behind a serial port: whose lines they are, how they end, and why nothing comes."""
+
+import errno
+import os
+import pty
+import tty
+from pathlib import Path
+
+import pytest
+import serial as pyserial
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark.errors import TockmarkError
+from tockmark.target import port as ports
+from tockmark.target.port import LONGEST, Port
+from tockmark.target.watch import Watch
+from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.wire import session
+
+OWN, OTHER = "0000abcd", "0000ffff"
+HELLO = "tockmark-kernel: baseline 0.1.0, apps: 1"
+
+
+def said(app: str = "loop", image: str = OWN, boot: str | None = None) -> list[str]:
+    """What an app of an image prints."""
+    begin, *between, end = RECORDS[app]
+    begin = begin.replace(" cc=", f" boot={boot or app} image={image} cc=")
+    return encoded(app, [begin, *between, f"{end} image={image}"])
+
+
+def sent(*lines: str) -> bytes:
+    """As a board sends lines."""
+    return "".join(f"{line}\r\n" for line in lines).encode("latin-1")
+
+
+def test_a_boot_is_over_when_its_suite_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [HELLO, *said()]
+    with session(monkeypatch, [sent(*lines, "more")], OWN) as boot:
+        assert list(boot.lines()) == lines
+        assert boot.ending() is None
+        assert (boot.panicked, boot.killed) == (False, False)
+
+
+def test_lines_come_whole_however_the_bytes_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = said()
+    with session(monkeypatch, [bytes([byte]) for byte in sent(*lines)], OWN) as boot:
+        assert list(boot.lines()) == lines
+
+
+def test_what_another_boot_says_is_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stale = said("mem", OTHER)
+    pieces = [sent(*stale[3:], *stale, HELLO, *said())]
+    with session(monkeypatch, pieces, OWN) as boot:
+        assert list(boot.lines()) == [HELLO, *said()]
+        assert boot.ending() is None
+    assert capsys.readouterr().err == "tockmark: this is the boot mem: load loop\n"
+
+
+def test_a_reboot_in_the_middle_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [*said()[:6], HELLO, *said()]
+    with session(monkeypatch, [sent(*lines)], OWN) as boot:
+        assert list(boot.lines()) == lines
+        assert boot.ending() is None
+
+
+def test_several_apps_all_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = said("loop"), said("mem")
+    first = encoded("loop", [RECORDS["loop"][0].replace("apps=1", "apps=2"), "end ok"])
+    with session(monkeypatch, [sent(*first, *second)]) as boot:
+        assert list(boot.lines()) == [*first, *second]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "why"),
+    [
+        ([], "silent for 3600 s; is this the board's port, is it on, was loop loaded?"),
+        ([b"\xf3\x00\x9e" * 20], "only noise came; is 115200 baud the rate of this kernel?"),
+        ([b"\xf3\x00\x9e\n" * 20], "only noise came"),
+        ([sent(HELLO)], "only the kernel spoke; was loop loaded, and has this kernel a console"),
+        ([sent(HELLO, *said()[:7])], "silent for 3600 s behind 7 records; load or reset it"),
+        ([sent(HELLO, *said()[:-1])], f"silent for 3600 s behind {len(said()) - 1} records"),
+        ([sent(*said("mem", OTHER))], "this is the boot mem; load loop"),
+        ([sent(*encoded("loop", RECORDS["loop"]))], "this is the boot unknown: its app loop"),
+    ],
+)
+def test_silence_is_named_with_its_usual_cause(
+    pieces: list[bytes], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(monkeypatch, pieces, OWN) as boot:
+        list(boot.lines())
+        ending = boot.ending()
+        assert ending is not None
+        assert why in ending
+        assert "\n" not in ending
+
+
+@pytest.mark.parametrize(
+    ("lines", "panic"),
+    [
+        (["tockmark-kernel: panic: it is over", "and more"], "tockmark-kernel: panic: it is over"),
+        (["panicked at board.rs", "\tKernel version 2.2", "pc=1"], "panic: panicked at board.rs"),
+    ],
+)
+def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [*said()[:5], *lines]
+    with session(monkeypatch, [sent(*lines)], OWN) as boot:
+        assert list(boot.lines()) == lines
+        assert boot.panicked
+        assert boot.ending() == f"the kernel panicked: {panic}"
+
+
+def test_a_line_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    with session(monkeypatch, [b"x" * (2 * LONGEST + 3) + b"\n" + sent(*said())], OWN) as boot:
+        lines = list(boot.lines())
+    assert [len(line) for line in lines[:3]] == [LONGEST, LONGEST, 3]
+    assert lines[3:] == said()
+
+
+def test_a_port_that_comes_back_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Unplugged in the middle of a line."""
+    wire = sent(*said())
+    read = Port.read
+    calls = []
+
+    def unplugged(self: Port) -> tuple[list[str], int]:
+        calls.append(self)
+        if len(calls) == 3:
+            raise ports.GoneError(self.path)
+        return read(self)
+
+    monkeypatch.setattr(Port, "read", unplugged)
+    monkeypatch.setattr(ports, "_PIECE", 90)
+    with session(monkeypatch, [wire], OWN) as boot:
+        lines = list(boot.lines())
+        assert boot.ending() is None
+    assert "".join(lines) == "".join(said())
+    assert len(lines) == len(said()) + 1
+    assert capsys.readouterr().err.count("is gone: plug it in again within 60 s") == 1
+    assert calls[0] is not calls[-1]
+
+
+def test_a_port_that_stays_away_ends_the_boot(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def gone(self: Port, path: str, baud: int) -> None:
+        raise TockmarkError(f"{path} is not there")
+
+    def unplug(self: Port) -> tuple[list[str], int]:
+        if opened:
+            monkeypatch.setattr(Port, "__init__", gone)
+            raise ports.GoneError(self.path)
+        opened.append(self.path)
+        return said()[:4], 1
+
+    monkeypatch.setattr(Port, "read", unplug)
+    with session(monkeypatch, [], OWN) as boot:
+        assert list(boot.lines()) == said()[:4]
+        ending = boot.ending()
+    assert ending is not None
+    assert "was gone for 60 s; plug it in and go on with --resume" in ending
+
+
+def test_stopped_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    with session(monkeypatch, [sent(*said()[:5])], OWN) as boot:
+        lines = boot.lines()
+        assert [next(lines) for _ in range(5)] == said()[:5]
+        boot.stop()
+        assert list(lines) == []
+        assert boot.killed
+        assert boot.ending() == "it was stopped before its end"
+
+
+def test_a_port_that_cannot_be_had_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    master, slave = pty.openpty()
+    held = Port(os.ttyname(slave), 115_200)
+    cases = [
+        (str(tmp_path / "ttyNone"), "is not there; `ls /dev/tty*` shows the ports"),
+        (str(file), "is no serial port; give one with --port"),
+        (str(tmp_path), "is no serial port"),
+        ("/dev/null", "is no serial port"),
+        (os.ttyname(slave), "is in use; end the program that has it open"),
+    ]
+    for path, why in cases:
+        with pytest.raises(TockmarkError, match=f"^the port {path} ") as error:
+            Port(path, 115_200)
+        assert why in str(error.value)
+    held.close()
+    Port(os.ttyname(slave), 115_200).close()
+
+    def refused(*given: object, **more: object) -> None:
+        raise pyserial.SerialException(errno.EACCES, "no")
+
+    monkeypatch.setattr(ports, "_Serial", refused)  # root may open all
+    with pytest.raises(TockmarkError, match="may not be opened by you; join the group"):
+        Port(os.ttyname(slave), 115_200)
+    for side in (master, slave):
+        os.close(side)
+
+
+def test_what_came_before_the_other_side_closed_is_read() -> None:
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    port = Port(os.ttyname(slave), 115_200)
+    os.write(master, b"one\ntw")
+    lines, count = port.read()
+    assert (lines, count) == (["one"], 6)
+    os.close(master)
+    with pytest.raises(ports.GoneError):
+        port.read()
+    assert port.rest() == ["tw"]
+    port.close()
+    os.close(slave)
+
+
+@given(st.data())
+def test_no_line_of_another_boot_comes_through(data: st.DataObject) -> None:
+    """Whatever of two boots is lost, doubled or mixed in pieces. Both have the same app."""
+    own, other = said(), said(image=OTHER, boot="elsewhere")
+    pieces = []
+    for _ in range(data.draw(st.integers(1, 6))):
+        lines = data.draw(st.sampled_from([own, other]))
+        start = data.draw(st.integers(0, len(lines)))
+        pieces.append((lines, lines[start : data.draw(st.integers(start, len(lines)))]))
+    watch = Watch(OWN)
+    speaks = None
+    for lines, piece in pieces:
+        for line in piece:
+            out = watch.take(line)
+            if line == lines[0]:  # a begin: from here on it is known who speaks
+                speaks = lines
+            if speaks is other and lines is other:
+                assert out == []
+            assert watch.began or not out
+    assert not watch.over or own[-1] in [line for _, piece in pieces for line in piece]

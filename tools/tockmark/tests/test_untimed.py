@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A result of a target that counts no cycles: they are dropped, instructions stand, and nothing
+judges it."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.judge import factors
+from tockmark.log.measured import App, Booted, Measured, RawRow
+from tockmark.result.build import WAITED, Context, build
+from tockmark.result.model import Result
+from tockmark.result.provenance import Board, Timing
+from tockmark.show import export, summary, table
+from tockmark.suite.catalogue import Catalogue, load
+
+CYCLES, INSTRUCTIONS = 7777, 123
+
+
+def made(timing: Timing) -> Result:
+    app = App("console", {"apps": "1", "lang": "c", "abi": "2"})
+    for id_ in ("time.read", "syscall.command", "console.write"):
+        taken = {"cycles": [CYCLES] * 9, "instret": [INSTRUCTIONS] * 9}
+        params: dict[str, int | str] = {"size": 1} if id_ == "console.write" else {}
+        app.rows.append(RawRow("console", id_, params, 1, 9, series=taken, events={3: [5] * 2}))
+    boots = Measured([Booted("console", False, "console", {"console": app})])
+    context = Context(board=Board("made-up", "made-up", 24_000_000, timing))
+    return build(boots, load(), context, expected=())
+
+
+@pytest.fixture(scope="module")
+def known() -> Catalogue:
+    return load()
+
+
+@pytest.fixture(scope="module")
+def untimed() -> Result:
+    return made("functional-only")
+
+
+def test_only_instructions_are_kept(untimed: Result) -> None:
+    assert [row.id for row in untimed.rows] == ["time.read", "syscall.command"]
+    for row in untimed.rows:
+        assert row.cycles is None
+        assert not row.events
+        assert not row.sound
+        assert row.instret is not None
+        assert row.instret.samples == (INSTRUCTIONS,) * 9
+        assert not row.errors
+
+
+def test_a_row_that_waits_ran_and_is_skipped(untimed: Result) -> None:
+    assert [(gone.id, gone.why) for gone in untimed.skipped] == [("console.write", WAITED)]
+    assert not untimed.failed
+    assert not untimed.missing
+    assert "console.write" in {row.id for row in made("unchecked").rows}
+
+
+def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catalogue) -> None:
+    shown = [
+        table.render(untimed, known),
+        summary.render([("made up", untimed)], known),
+        export.export(untimed, known, "csv"),
+        untimed.provenance.line,
+    ]
+    for text in shown:
+        assert "not timing-valid" in " ".join(text.split())
+        assert str(CYCLES) not in text
+    assert "instrs" in shown[1]
+    timed = summary.render([("made up", made("unchecked"))], known)
+    assert "instrs" not in timed
+    assert "not timing-valid" not in timed
+
+
+@pytest.mark.parametrize("form", [form for form in export.FORMS if form != "csv"])
+def test_other_tools_get_nothing(untimed: Result, known: Catalogue, form: str) -> None:
+    with pytest.raises(TockmarkError, match="not timing-valid"):
+        export.export(untimed, known, form)
+
+
+def test_it_is_not_judged_unless_forced(untimed: Result) -> None:
+    with pytest.raises(TockmarkError, match="new is functional-only, not timing-valid"):
+        factors.check_timed(untimed, "new")
+    factors.check_timed(untimed, "new", force=True)
+    board = msgspec.structs.replace(untimed.provenance.board, timing="unchecked")
+    provenance = msgspec.structs.replace(untimed.provenance, board=board)
+    factors.check_timed(replace(untimed, provenance=provenance), "new")

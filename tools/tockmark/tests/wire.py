@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A board that is none: a pseudo-terminal and who writes into it, and a clock that need not
+pass."""
+
+import array
+import fcntl
+import os
+import pty
+import select
+import termios
+import threading
+import tty
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tockmark.target import port as ports
+from tockmark.target.kinds import serial
+from tockmark.target.protocol import Start
+
+SOON = 0.02  # seconds that a read waits
+
+
+class Wire:
+    """Writes pieces of bytes, one after the other; a piece may be something to do instead."""
+
+    def __init__(self, pieces: Sequence[bytes | Callable[[], None]]) -> None:
+        self.master, self.slave = pty.openpty()
+        tty.setraw(self.slave)
+        self.port = os.ttyname(self.slave)
+        self._pieces = pieces
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+
+    def _write(self) -> None:
+        for piece in self._pieces:
+            if callable(piece):
+                piece()
+            while not callable(piece) and piece:
+                piece = piece[os.write(self.master, piece) :]
+
+    def is_silent(self) -> bool:
+        """Whether all was written and read. None unread may be the moment before the kernel brings
+        more, so it must stay so."""
+        return not self._thread.is_alive() and not any(self._unread() for _ in range(5))
+
+    def _unread(self) -> int:
+        select.select([self.slave], [], [], 0.001)
+        count = array.array("i", [0])
+        fcntl.ioctl(self.slave, termios.FIONREAD, count)
+        return count[0]
+
+    def close(self) -> None:
+        """Of both sides; who still writes is ended by it."""
+        for side in (self.slave, self.master):
+            os.close(side)
+
+
+class Clock:
+    """Stands still until the wire is silent; from then on each look at it is an hour later."""
+
+    def __init__(self, is_silent: Callable[[], bool]) -> None:
+        self.is_silent = is_silent
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 3600 if self.is_silent() else 0
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@contextmanager
+def session(
+    monkeypatch: pytest.MonkeyPatch,
+    pieces: Sequence[bytes | Callable[[], None]],
+    image: str | None = None,
+    boot: str = "loop",
+) -> Iterator[serial.Session]:
+    """A boot whose board sends these pieces, then nothing more."""
+    wire = Wire(pieces)
+    with monkeypatch.context() as patch:
+        patch.setattr(serial, "time", Clock(wire.is_silent))
+        patch.setattr(ports, "WAIT", SOON)
+        target = serial.Target(icache=True, baud=115_200, silence_s=60, port=wire.port)
+        yield target.start(Start(boot, Path("x.flash"), True, image=image, boot=boot))
+    wire.close()
