@@ -33,7 +33,7 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
     try:
         for path, content in contents.items():
             data = content if isinstance(content, bytes) else content.encode()
-            if _is_through(path):
+            if is_through(path):
                 with path.open("wb") as file:
                     file.write(data)
                 continue
@@ -46,7 +46,7 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
         for path in list(temporary):
             os.replace(temporary.pop(path), path.resolve())
     except OSError as error:
-        untouched = "" if _is_through(path) else "; what was there before is untouched"
+        untouched = "" if is_through(path) else "; what was there before is untouched"
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}{untouched}",
             "make room or choose another place with -o",
@@ -118,7 +118,7 @@ def _kind(path: Path, content: str | bytes) -> str:
     return "a log" if _LOG.search(start) else f"a file {path.suffix or 'without a suffix'}"
 
 
-def _is_through(path: Path) -> bool:
+def is_through(path: Path) -> bool:
     """Whether it is a device, a pipe or a socket, which is written to and never replaced."""
     try:
         mode = path.stat().st_mode

@@ -23,7 +23,7 @@ from tockmark.commands.choosing import (
     languages,
     one_language,
 )
-from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
@@ -160,6 +160,8 @@ def run_verb(
 
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
+    if output is not None:
+        log_beside(output)  # what cannot be written is told before anything runs
     known = catalogues.load()
     laid = None
     if images is not None:
@@ -205,7 +207,9 @@ def run_verb(
         earlier=whole_boots(resume, known) if resume is not None else {},
     )
     if not any(suite.boots for suite in options.suites):
-        raise TockmarkError(f"no row of '{only}' is in --lang {lang}", "nothing is left to run")
+        raise TockmarkError(
+            f"no row of '{only}' is in --lang {','.join(langs)}", "nothing is left to run"
+        )
     if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
         raise TockmarkError(
             f"no row of '{only}' touches the kernel",
@@ -225,8 +229,10 @@ def run_verb(
     else:
         blocks = summary.chosen(wanted, [result]) if wanted else None
         print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
-    write_whole({path.with_suffix(".log"): log, path: file.text(result)})
-    print(f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}")
+    kept = log_beside(path)
+    write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
+    where = "none: the result goes to no file" if kept is None else paths.shown(kept)
+    print(f"result  {paths.shown(path)}\nlog     {where}")
     code = judge(result)
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
 
