@@ -94,7 +94,9 @@ def edged(rng: random.Random, place: Place, every: list[Place]) -> None:
 
 
 def _other(rng: random.Random, value: Any) -> Any:
-    return rng.choice([value + 1, value - 1, value * 2, value * 1000, -value, value / 3, value**2])
+    return rng.choice(
+        [value + 1, value - 1, value * 2, value * 1000, -value, value / 3, value * value]
+    )
 
 
 def altered(rng: random.Random, place: Place, every: list[Place]) -> None:
