@@ -188,7 +188,9 @@ def _attribute(measured: Measured) -> None:
         if boot.lang and own != boot.lang:
             what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
             measured.problems.append(Problem(app.name, what))
-        unsure = measured.langs and measured.ends and not boot.closed
+        # Without its end and its begin a boot may have lent its mark to another's lines.
+        torn = not boot.closed and (measured.ends or app.begin is None)
+        unsure = measured.langs and torn
         if unsure or (own is None and others):
             what = "left out: of which language it is was lost"
             measured.problems.append(Problem(app.name, what))
