@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tockmark import paths
+from tockmark.conformance import availability
 from tockmark.conformance import check as conformance
 from tockmark.target import board as boards
 from tockmark.target.image import Kernel, read_kernel
@@ -62,6 +63,9 @@ def test_the_baseline_kernel_loses_nothing(counts: dict[int, dict[str, Any]], ab
     assert count["calls"] >= 3 * CALLS
     assert count["attempts"] == len(set(count["listed"]))
     assert count["attempts"] >= 60
+    assert (count["csrs"], count["open_csrs"]) == (2 * 4096 if abi == 2 else 0, [])
+    assert len(count["shares"]) == len(availability.CASES)
+    assert count["seeds"][:-1] == [1, 2]
 
 
 def kernel(abi: int) -> Kernel:
@@ -69,7 +73,7 @@ def kernel(abi: int) -> Kernel:
 
 
 def plan(tested: Kernel) -> conformance.Plan:
-    return conformance.Plan(tested, boards.load(boards.DEFAULT), 2, 1, 1000, 2)
+    return conformance.Plan(tested, boards.load(boards.DEFAULT), 2, (1,), 1000, 2)
 
 
 def without_instruction(tested: Kernel, word: int, ignored: int) -> Kernel:

@@ -110,7 +110,7 @@ static void check_own(void) {
     do
         last = notify_service(service);
     while (!refused(last) && ++sent < 20);
-    expect(sent, 5);
+    expect(sent, 3);
     expect_error(last, FULL_ERROR);
     wait_for(before + 1);
 

@@ -207,17 +207,21 @@ impl Kernel {
     }
 
     /// The current process did what it may not: says so and stops it, or starts it again if the image
-    /// says so (see [`Machine::fault_restarts`]). The others run on.
+    /// says so (see [`Machine::fault_restarts`]), in one line. The others run on.
     pub fn fault(&mut self, cause: u32, value: u32) {
-        let process = self.process();
+        let index = self.index();
+        let process = &self.processes[index];
         report::fault(&process.app, &process.frame, cause, value);
-        let restarts = &mut self.restarts[self.index()];
+        let restarts = &mut self.restarts[index];
         match restarts.checked_sub(1) {
             Some(left) => {
                 *restarts = left;
                 self.restart_current();
             }
-            None => self.stop_current(),
+            None => {
+                report::stopped(&process.app, &process.frame, cause);
+                self.stop_current();
+            }
         }
         self.schedule();
     }

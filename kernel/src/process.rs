@@ -50,6 +50,8 @@ pub enum State {
     Yielded,
     /// It waits for this upcall, whose arguments it wants without a function being called.
     YieldedFor(UpcallId),
+    /// It waits for its turn to print a line ([`crate::drivers::console`]).
+    Printing,
     /// It has ended, or there is none.
     Stopped,
 }
@@ -185,7 +187,7 @@ impl Process {
             State::Ready => true,
             State::Yielded => self.upcalls.iter().any(|up| self.handler(up.id).is_some()),
             State::YieldedFor(id) => self.upcalls.iter().any(|up| up.id == id),
-            State::Stopped => false,
+            State::Printing | State::Stopped => false,
         }
     }
 
@@ -195,7 +197,7 @@ impl Process {
             State::Ready => true,
             State::Yielded => self.run_upcall(),
             State::YieldedFor(id) => self.take_upcall(id),
-            State::Stopped => false,
+            State::Printing | State::Stopped => false,
         };
         if awake {
             self.state = State::Ready;

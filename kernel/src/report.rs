@@ -34,12 +34,13 @@ impl fmt::Write for Output {
     }
 }
 
-/// An application's name comes from flash: only what can be printed on one line is.
+/// An application's name comes from flash: only what can be printed on one line is, and no more of it
+/// than [`LETTERS`].
 pub struct Name(pub &'static str);
 
 impl fmt::Display for Name {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.0.chars() {
+        for letter in self.0.chars().take(LETTERS) {
             let printable = letter.is_ascii_graphic();
             fmt::Write::write_char(out, if printable { letter } else { '?' })?;
         }
@@ -47,10 +48,17 @@ impl fmt::Display for Name {
     }
 }
 
-/// Says why an application was stopped, and all of its registers.
+/// A line that an application can cause is short: the kernel may wait for the UART meanwhile.
+const LETTERS: usize = 32;
+
+/// Says what an application did that it may not.
 pub fn fault(app: &App, frame: &Frame, cause: u32, value: u32) {
     let (name, pc) = (Name(app.name), frame.pc());
     say!("app {name} fault mcause=0x{cause:08x} mtval=0x{value:08x} mepc=0x{pc:08x}");
+}
+
+/// Why that stopped the application for good, where it lay, and all of its registers.
+pub fn stopped(app: &App, frame: &Frame, cause: u32) {
     let why = cause_text(cause);
     say!("{why}; flash {}, ram {}", app.flash, app.ram);
     for (row, words) in frame.words().chunks(4).enumerate() {

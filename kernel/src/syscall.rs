@@ -38,6 +38,8 @@ impl Kernel {
             Then::Nothing => {}
             Then::SetTimer => self.set_timer(),
             Then::MakeRoom => return self.make_room(),
+            Then::Wait if self.process().state != State::Ready => return Next::Other,
+            Then::Wait => {}
         }
         Next::Same
     }

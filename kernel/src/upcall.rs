@@ -6,6 +6,7 @@
 //! room is dropped and its driver is told.
 
 use crate::abi::ErrorCode;
+use crate::process::MAX_PROCESSES;
 
 /// Which upcall of which driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +22,15 @@ pub struct Upcall {
     pub arguments: [u32; 3],
 }
 
-/// How many upcalls a process can have waiting.
-pub const CAPACITY: usize = 8;
+/// How many upcalls a process can have waiting: its own, and what each of the others sends.
+pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * PER_SENDER;
 
-/// How many of these places other processes' notifications leave free: else a process that notifies
-/// without end could take another's alarm or console away.
-pub const RESERVED: usize = 3;
+/// How many of these places others leave free: one for each driver that reports to a process.
+pub const OWN: usize = 3;
+
+/// How many places each of the others has: so no process that notifies without end can take them from a
+/// third one.
+pub const PER_SENDER: usize = 3;
 
 pub struct Queue {
     // The first `length` entries, oldest first, are the queue.
@@ -54,9 +58,11 @@ impl Queue {
         Ok(())
     }
 
-    /// The same for what another process sends.
+    /// The same for what another process sends; the upcall's first argument says which.
     pub fn push_foreign(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
-        match self.length < CAPACITY - RESERVED {
+        let sender = |other: &Upcall| (other.id.driver, other.arguments[0]);
+        let own = |other: &&Upcall| sender(other) == sender(&upcall);
+        match self.iter().filter(own).count() < PER_SENDER {
             true => self.push(upcall),
             false => Err(ErrorCode::NoMemory),
         }
@@ -126,16 +132,22 @@ mod tests {
         }
         assert_eq!(queue.push(upcall(0, 99)), Err(ErrorCode::NoMemory));
         assert_eq!(queue.push_foreign(upcall(0, 99)), Err(ErrorCode::NoMemory));
-        let serials: Vec<u32> = queue.iter().map(|upcall| upcall.arguments[0]).collect();
-        assert_eq!(serials, [0, 1, 2, 3, 4, 5, 6, 7]);
+        let serials = queue.iter().map(|upcall| upcall.arguments[0]);
+        assert!(serials.eq(0..CAPACITY as u32));
     }
 
     #[test]
     fn what_others_send_leaves_room() {
         let mut queue = Queue::new();
-        while queue.push_foreign(upcall(0, 0)).is_ok() {}
+        for sender in 1..MAX_PROCESSES as u32 {
+            let mut sent = 0;
+            while queue.push_foreign(upcall(sender % 2, sender)).is_ok() {
+                sent += 1;
+            }
+            assert_eq!(sent, PER_SENDER);
+        }
         let own = (0..CAPACITY).take_while(|_| queue.push(upcall(1, 0)).is_ok());
-        assert_eq!(own.count(), RESERVED);
+        assert_eq!(own.count(), OWN);
     }
 
     proptest! {
@@ -153,7 +165,9 @@ mod tests {
                         if fits { model.push_back(one) }
                     }
                     1 => {
-                        let fits = model.len() < CAPACITY - RESERVED;
+                        let one = Upcall { arguments: [number, 0, 0], ..one };
+                        let sent = model.iter().filter(|other| other.arguments[0] == number);
+                        let fits = sent.count() < PER_SENDER && model.len() < CAPACITY;
                         prop_assert_eq!(queue.push_foreign(one).is_ok(), fits);
                         if fits { model.push_back(one) }
                     }

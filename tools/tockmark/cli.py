@@ -17,6 +17,7 @@ from tockmark.commands import (
     files,
     judging,
     laying,
+    masked,
     patching,
     running,
     showing,
@@ -58,6 +59,7 @@ for verbs in (
     judging,
     showing,
     conformance,
+    masked,
     patching,
     checking,
 ):

@@ -38,13 +38,13 @@ static void check_perf(void) {
     rule("V1-67");
     forget_upcalls();
     subscribe(PERF, 0, note_upcall, 3);
-    for (uint32_t i = 0; i < 8; i++)
+    for (uint32_t i = 0; i < 12; i++)
         expect(command(PERF, 8, i, 0).a0, 0);
-    expect_error(command(PERF, 8, 8, 0), NOMEM);
-    for (uint32_t i = 0; i < 8; i++)
+    expect_error(command(PERF, 8, 12, 0), NOMEM);
+    for (uint32_t i = 0; i < 12; i++)
         yield();
-    expect(seen.count, 8);
-    for (uint32_t i = 0; i < 8; i++)
+    expect(seen.count, 12);
+    for (uint32_t i = 0; i < 12; i++)
         expect(seen.calls[i].a2, i);
     subscribe(PERF, 0, 0, 0);
 }

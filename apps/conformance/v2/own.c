@@ -38,13 +38,13 @@ static void check_unknown(void) {
 static void check_queue(void) {
     rule("V2-104");
     subscribe(PERF, 0, note_upcall, 3);
-    for (uint32_t i = 0; i < 8; i++)
+    for (uint32_t i = 0; i < 12; i++)
         expect(perf(8, i).a0, SUCCESS);
-    expect_error(perf(8, 8), NOMEM);
-    for (uint32_t i = 0; i < 8; i++)
+    expect_error(perf(8, 12), NOMEM);
+    for (uint32_t i = 0; i < 12; i++)
         expect(poll(), 1);
     expect(poll(), 0);
-    for (uint32_t i = 0; i < 8; i++)
+    for (uint32_t i = 0; i < 12; i++)
         expect(seen.calls[i].a2, i);
 
     rule("V2-105");

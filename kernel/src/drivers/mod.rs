@@ -40,6 +40,8 @@ pub enum Then {
     SetTimer,
     /// Another process may be ready now, and run before the caller.
     MakeRoom,
+    /// The caller may have to wait before it goes on.
+    Wait,
 }
 
 /// What a driver answers to a command: the caller's result, and what follows.
@@ -89,8 +91,8 @@ impl Kernel {
                 self.give(result)
             }
             debug::NUMBER => {
-                let result = debug::command(call, processes);
-                self.give(result)
+                let answer = debug::command(call, &mut drivers.console, processes);
+                self.follow(answer)
             }
             ipc::NUMBER => {
                 let answer = ipc::command(call, processes);

@@ -3,7 +3,7 @@
 //! Writing to the console.
 
 use super::*;
-use crate::drivers::console::NUMBER;
+use crate::drivers::{console::NUMBER, debug};
 
 const FUNCTION: u32 = FLASH + 0x200;
 
@@ -71,7 +71,7 @@ fn a_buffer_taken_back_ends_the_write() {
 }
 
 #[test]
-fn writes_of_two_apps_do_not_mix() {
+fn writes_of_two_apps_take_turns() {
     let mut kernel = boot(apps(&["one", "two"]));
     let (first, second) = ("1".repeat(300), "2".repeat(300));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
@@ -84,7 +84,11 @@ fn writes_of_two_apps_do_not_mix() {
     assert_eq!(kernel.current, 0);
     kernel.wait();
     assert_eq!(kernel.current, 1);
-    assert!(printed().ends_with(&(first + &second)));
+    let turns = [128, 128, 128, 128, 44, 44]
+        .into_iter()
+        .zip(["1", "2"].into_iter().cycle());
+    let taken: String = turns.map(|(length, digit)| digit.repeat(length)).collect();
+    assert!(printed().ends_with(&taken));
 }
 
 #[test]
@@ -98,4 +102,72 @@ fn the_write_of_an_app_that_ends_is_dropped() {
     kernel.wait();
     assert!(printed().ends_with("1two"));
     assert!(printed().matches('1').count() < 130);
+}
+
+/// While one process's bytes go out, the next one's buffer is taken back: that write ends with nothing
+/// written, and whoever writes after it is heard, whether its process has ended or not.
+#[test]
+fn a_buffer_taken_back_before_its_turn_blocks_nobody() {
+    for ends in [false, true] {
+        host::reset();
+        let mut kernel = boot(apps(&["one", "two"]));
+        kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
+        write(&mut kernel, "first\n");
+        kernel.wait();
+        assert_eq!(kernel.current, 1);
+        kernel.subscribe_to(NUMBER, 1, flash_of(1) + 0x200, 0);
+        write(&mut kernel, "never\n");
+        kernel.allow(class::READ_ONLY_ALLOW, 1, 0, 0);
+        the_uart_is_done(&mut kernel);
+        if ends {
+            kernel.ecall(class::EXIT, [0, 0, 0, 0]);
+        } else {
+            kernel.wait();
+            assert_eq!((kernel.current, kernel.registers().2[0]), (1, 0));
+            kernel.wait();
+        }
+        assert_eq!((kernel.current, kernel.registers().2[0]), (0, 6));
+        write(&mut kernel, "last\n");
+        kernel.wait();
+        assert!(printed().ends_with("first\nlast\n"));
+    }
+}
+
+/// One app prints without end; the other one's line comes after one of its.
+#[test]
+fn prints_without_buffer_take_turns_with_writes() {
+    let mut kernel = boot(apps(&["one", "two"]));
+    kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
+    for _ in 0..3 {
+        assert_eq!(kernel.current, 0);
+        assert_eq!(write(&mut kernel, "one\n"), Return::Success);
+        kernel.wait();
+        while kernel.current == 1 {
+            kernel.ecall(class::COMMAND, [debug::NUMBER, 2, 7, 0]);
+        }
+        assert_eq!(kernel.registers().2[0], 4);
+    }
+    let said = printed();
+    let lines: Vec<&str> = said.lines().skip(1).collect();
+    assert_eq!(lines.iter().filter(|line| **line == "one").count(), 3);
+    assert!(lines.len() <= 6, "{said}");
+    assert!(lines.contains(&"tockmark-kernel: app two prints 0x7"));
+}
+
+#[test]
+fn a_line_of_an_app_is_out_before_it_goes_on() {
+    let mut kernel = boot(apps(&["one"]));
+    for number in 0..9 {
+        assert_eq!(
+            kernel.command_to(debug::NUMBER, 2, number, 0),
+            Return::Success
+        );
+        assert!(printed().ends_with(&format!("app one prints 0x{number:x}\n")));
+    }
+}
+
+/// The UART has sent what it had, while a process runs.
+fn the_uart_is_done(kernel: &mut Kernel) {
+    Hardware::wait_for_interrupt();
+    kernel.interrupt();
 }

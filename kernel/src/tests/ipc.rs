@@ -6,7 +6,7 @@ use super::*;
 use crate::drivers::{ipc::NUMBER, perf};
 use crate::process::State;
 use crate::region::Region;
-use crate::upcall::{CAPACITY, RESERVED};
+use crate::upcall::PER_SENDER;
 
 const CLIENT: u32 = 0;
 const SERVICE: u32 = 1;
@@ -173,12 +173,15 @@ fn an_ended_service_is_no_device() {
 
 #[test]
 fn a_flood_of_notifications_leaves_room_for_others() {
-    let mut kernel = client_and_service();
-    for _ in 0..CAPACITY - RESERVED {
-        assert_eq!(kernel.command_to(NUMBER, 2, SERVICE, 0), Return::Success);
+    let mut kernel = boot(apps(&["client", "service", "third", "fourth"]));
+    for sender in [0, 2, 3] {
+        kernel.current = sender;
+        for _ in 0..PER_SENDER {
+            assert_eq!(kernel.command_to(NUMBER, 2, SERVICE, 0), Return::Success);
+        }
+        let full = kernel.command_to(NUMBER, 2, SERVICE, 0);
+        assert_eq!(full, failure(ErrorCode::NoMemory));
     }
-    let full = kernel.command_to(NUMBER, 2, SERVICE, 0);
-    assert_eq!(full, failure(ErrorCode::NoMemory));
 }
 
 #[test]

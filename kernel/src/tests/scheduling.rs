@@ -207,6 +207,8 @@ fn the_image_says_how_often_a_faulty_app_starts_again() {
         run_until_interrupt(&mut kernel);
         assert_eq!(kernel.registers(), fresh);
     }
+    assert_eq!(printed().matches(" s11=").count(), 0);
     kernel.fault(7, 0);
     assert_eq!(kernel.processes[0].state, State::Stopped);
+    assert_eq!(printed().matches(" s11=").count(), 1, "of the last fault");
 }

@@ -10,6 +10,7 @@ use crate::loader::find_apps;
 use crate::region::Region;
 use crate::syscall::Next;
 use crate::tbf::tests::{Numbers, app, usual};
+use crate::upcall::PER_SENDER;
 use crate::v1::{PERF, class};
 use proptest::prelude::*;
 
@@ -149,6 +150,27 @@ fn console_writes() {
 }
 
 #[test]
+fn a_buffer_taken_back_before_its_turn_blocks_nobody() {
+    let mut kernel = boot();
+    kernel.allow(console::NUMBER, 1, RAM, 3);
+    kernel.subscribe_to(console::NUMBER, 1, FUNCTION);
+    kernel.command_to(console::NUMBER, 1, 3, 0);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.current, 1);
+    kernel.memop(0, RAM + RAM_EACH + 1024);
+    kernel.allow(console::NUMBER, 1, RAM + RAM_EACH, 3);
+    kernel.command_to(console::NUMBER, 1, 3, 0);
+    kernel.allow(console::NUMBER, 1, 0, 0);
+    Hardware::wait_for_interrupt();
+    kernel.interrupt();
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.current, 0);
+    assert_eq!(kernel.command_to(console::NUMBER, 1, 3, 0), 0);
+    kernel.ecall(class::YIELD, [0; 4]);
+    assert_eq!(kernel.registers(), [3, 0, 0, 7], "it is heard again");
+}
+
+#[test]
 fn memory_operations() {
     let mut kernel = boot();
     let mut memop = |operation, argument| kernel.ecall(class::MEMOP, [operation, argument, 0, 0]);
@@ -179,7 +201,7 @@ fn ipc_by_numbers_from_one() {
     }
     assert_eq!(kernel.subscribe_to(ipc::NUMBER, 2, FUNCTION), 0);
     assert_eq!(kernel.allow(ipc::NUMBER, 2, RAM, 64), 0);
-    for _ in 0..5 {
+    for _ in 0..PER_SENDER {
         assert_eq!(kernel.command_to(ipc::NUMBER, 2, 0, 0), 0);
     }
     assert_eq!(kernel.command_to(ipc::NUMBER, 2, 0, 0), -1, "full");
@@ -194,7 +216,7 @@ fn ipc_by_numbers_from_one() {
     let window = host::with(|machine| machine.windows[0]);
     assert_eq!(window, Region::new(RAM, RAM + 64));
     assert_eq!(kernel.command_to(ipc::NUMBER, 1, 1, 0), 0);
-    for _ in 0..5 {
+    for _ in 0..PER_SENDER {
         kernel.ecall(class::YIELD, [0; 4]);
     }
     // The client again.

@@ -207,9 +207,8 @@ def run_verb(
         earlier=whole_boots(resume, known) if resume is not None else {},
     )
     if not any(suite.boots for suite in options.suites):
-        raise TockmarkError(
-            f"no row of '{only}' is in --lang {','.join(langs)}", "nothing is left to run"
-        )
+        said = ", ".join(langs)
+        raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
     if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
         raise TockmarkError(
             f"no row of '{only}' touches the kernel",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `conformance`: does a kernel keep the interface's rules, and does it hold?
 
-Three kinds of boots (docs/conformance.md): apps that check rules by number, an app that tries what
-none may, and one that makes pseudo-random calls; the last two stand between neighbours that watch
-their own memory. What is judged is the UART log alone.
+Five kinds of boots (docs/conformance.md): apps that check rules by number; one that tries what none
+may, and one that makes pseudo-random calls, both between neighbours that watch their own memory;
+one that names every control register; and those that take what others need (availability.py). What
+is judged is the UART log alone.
 """
 
 import re
@@ -15,11 +16,12 @@ from functools import partial
 from pathlib import Path
 
 from tockmark import BASELINE, paths
+from tockmark.conformance import availability
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Decoder, Problem, Record
 from tockmark.suite.catalogue import Boot
 from tockmark.target.board import Board
-from tockmark.target.image import RESTARTS_WORD, Apps, Kernel, build_image, with_words
+from tockmark.target.image import RESTARTS_WORD, Apps, Image, Kernel, build_image, with_words
 from tockmark.target.protocol import Start
 
 RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
@@ -27,6 +29,10 @@ SLICE_US = 1000  # short, so that the neighbours get their turns
 NEIGHBOURS = ("neighbour", "neighbour2")
 SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not
 OTHER_KERNEL = 1  # the scene on any other
+ILLEGAL = 2  # the cause of a fault
+CSRS = 4096  # control registers that an instruction can name
+ACCESSES = {"read": 0x22F3, "written": 0x1073}  # `csrr t0, N` and `csrw N, zero`, less N
+LEAST_MODE = 0x300  # bits of a register's number: the least mode that may use it; 0 is user mode
 
 _FAULT = re.compile(r"tockmark-kernel: app (\S+) fault mcause=0x(\w{8}) mtval=0x(\w{8})")
 
@@ -55,6 +61,10 @@ class Count:
     skipped: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)  # the attempts, in words
+    csrs: int = 0  # reads and writes of control registers that faulted
+    open_csrs: list[str] = field(default_factory=list)  # those that user mode may make
+    done: dict[str, int] = field(default_factory=dict)  # work of the victims, by boot
+    shares: list[availability.Share] = field(default_factory=list)
 
     def add(self, other: "Count") -> None:
         self.rules += other.rules
@@ -63,6 +73,9 @@ class Count:
         self.skipped += other.skipped
         self.lost += other.lost
         self.listed += other.listed
+        self.csrs += other.csrs
+        self.open_csrs += other.open_csrs
+        self.done |= other.done
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class Plan:
     kernel: Kernel
     board: Board
     abi: int
-    seeds: int
+    seeds: tuple[int, ...]  # of the fuzz
     calls: int
     jobs: int
 
@@ -101,6 +114,7 @@ class Trial:
     judge: Judge
     max_cycles: int
     uart_cycles: int
+    milliseconds: int = 0  # how long its apps work, where that is set
 
 
 def load_rules() -> list[Rule]:
@@ -114,6 +128,9 @@ def run(plan: Plan) -> Count:
     with ThreadPoolExecutor(plan.jobs) as pool:
         for count in pool.map(lambda trial: run_trial(plan, trial), trials(plan)):
             total.add(count)
+    if plan.own:
+        total.shares = availability.shares(total.done)
+        total.lost += availability.lost(total.shares)
     return total
 
 
@@ -122,17 +139,30 @@ def trials(plan: Plan) -> Iterator[Trial]:
     scene = 0 if plan.own else OTHER_KERNEL
     if plan.own:
         cycles = 20_000_000 + 2000 * plan.calls
-        for seed in range(1, plan.seeds + 1):
+        for seed in plan.seeds:
             boot = _boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
             yield Trial(boot, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
         boot = _boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
         yield Trial(boot, judge_attempts, 100_000_000, FAST)
+        if plan.abi == 2:  # what user mode may do with them does not depend on the interface
+            for access, insn in ACCESSES.items():
+                boot = _boot(f"csrs-{access}", ("csrs",), list(ACCESSES).index(access))
+                yield Trial(boot, partial(judge_csrs, insn=insn), 60_000_000, FAST)
+        yield from availability_trials()
     rules = [r for r in load_rules() if r.abi == plan.abi and (r.tock or plan.own)]
     for app in dict.fromkeys(rule.app for rule in rules):
         beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]
         boot = _boot(app, (app, *beside), scene)
         yield Trial(boot, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
+
+
+def availability_trials() -> Iterator[Trial]:
+    """The boots of the part on availability."""
+    for boot, on_uart in availability.boots():
+        judge = partial(judge_work, boot=boot.name)
+        pace, time = availability.UART_CYCLES[on_uart], availability.MILLISECONDS[on_uart]
+        yield Trial(boot, judge, availability.MAX_CYCLES, pace, time)
 
 
 def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
@@ -142,11 +172,9 @@ def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
 def run_trial(plan: Plan, trial: Trial) -> Count:
     """Build an image, run it, judge what it says."""
     out = logs_of(plan)
-    apps = Apps(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
-    kernel = with_words(plan.kernel, {RESTARTS_WORD: 0xFFFF_FFFF})
     name = trial.boot.name
     try:
-        image = build_image(trial.boot, apps, kernel, plan.board, out, {"cf_calls": plan.calls})
+        image = image_of(plan, trial)
         limits = {"max-cycles": trial.max_cycles, "uart-cycles": trial.uart_cycles}
         session = plan.board.target.configured(limits).start(Start(name, image.flash, icache=True))
         lines = list(session.lines())
@@ -159,6 +187,14 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
     problems = [*log.problems, *([ending] if ending else [])]
     count.lost = [f"{name}: {what}" for what in [*count.lost, *problems]]
     return count
+
+
+def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
+    """The image of a boot, on a kernel that starts each app again after so many faults."""
+    apps = Apps(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
+    kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
+    words = {"cf_calls": plan.calls, "cf_milliseconds": trial.milliseconds}
+    return build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
 
 
 def read_log(lines: Iterable[str]) -> Log:
@@ -256,6 +292,28 @@ def judge_fuzz(log: Log, calls: int) -> Count:
     if count.calls < calls:
         count.lost.append(f"{count.calls} of {calls} calls were made")
     return count
+
+
+def judge_csrs(log: Log, insn: int) -> Count:
+    """Each control register's access by this instruction (less the number) was illegal, or the
+    number gives the register to user mode; none is left out."""
+    illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
+    found = [r for r in log.records if r.kind == "csr" and r.words == ("open",)]
+    opened = {int(dict(record.pairs)["number"]) for record in found}
+    stopped = {number for number in range(CSRS) if number << 20 | insn in illegal}
+    count = Count(csrs=len(stopped))
+    count.open_csrs = [f"{number:#05x}" for number in sorted(opened) if not number & LEAST_MODE]
+    count.lost = [f"{number:#05x} is open" for number in sorted(opened) if number & LEAST_MODE]
+    untried = sorted(set(range(CSRS)) - stopped - opened)
+    if untried:
+        count.lost.append(f"{len(untried)} registers not tried, {untried[0]:#05x} the first")
+    return count
+
+
+def judge_work(log: Log, boot: str) -> Count:
+    """What the victim has done; whether it was enough is judged beside the others."""
+    found = [r for r in log.records if r.kind == "work"]
+    return Count(done={boot: int(dict(found[0].pairs)["done"])} if found else {})
 
 
 def _damage(log: Log) -> list[str]:

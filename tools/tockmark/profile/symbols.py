@@ -79,6 +79,13 @@ class Program:
                 return start, size
         raise TockmarkError(f"{paths.shown(self.path)} has no symbol {name}")
 
+    def address_of(self, part: str) -> int:
+        """The address of the symbol whose name holds this: a mangled name has more around it."""
+        for start, _, known in self._symbols:
+            if part in known:
+                return int(start)
+        raise TockmarkError(f"{paths.shown(self.path)} has no symbol with {part} in its name")
+
     def bytes_at(self, address: int, size: int) -> bytes:
         for start, data in self._segments:
             if start <= address and address + size <= start + len(data):

@@ -247,7 +247,7 @@ def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     [
         ("machine", {"machine": "nexysvideo"}),
         ("clock", {"clock_hz": 10_000_000}),
-        ("timing", {"timing": "functional-only"}),
+        ("timing", {"timing": "unchecked"}),
     ],
 )
 def test_other_machines_are_refused(

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app csrs: reads each of the 4096 control registers that an instruction can name, or writes
+ * each in scene 1. The kernel reports the faults, with the instruction; what does not fault, the
+ * app reports. It goes on behind a fault when the kernel starts it again.
+ */
+#include "report.h"
+
+const struct identity identity = {"csrs", 1, 0};
+
+enum { NEXT }; /* in kept.words */
+enum { NUMBERS = 4096 };
+
+/* csrs.S: 8 bytes an access. */
+extern const uint32_t csr_reads[], csr_writes[];
+
+void run(void) {
+    const uint32_t *accesses = app_scene ? csr_writes : csr_reads;
+    while (kept.words[NEXT] < NUMBERS) {
+        uint32_t number = kept.words[NEXT]++;
+        ((void (*)(void))(uintptr_t)(accesses + 2 * number))();
+        say("csr", "open", NUMBER("number", number), NONE);
+    }
+    say("csr", "done", NUMBER("numbers", NUMBERS), NONE);
+    finish();
+}
