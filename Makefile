@@ -43,14 +43,12 @@ build: sim kernel kernel-v1 apps
 sim: sim-cw310
 sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
-	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* \
-	    OUT=$(abspath build/sim/$*) VENV=$(abspath .venv)
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*
 
 # Beside it, one that shows more: every retired instruction, or waves. MACHINE=nexysvideo for another.
 sim-retire sim-waves: sim-%: setup
 	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
-	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$* \
-	    OUT=$(abspath build/sim)/$(or $(MACHINE),cw310)-$* VENV=$(abspath .venv)
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 
 # Its speed beside that of Ibex's own simple_system. Takes minutes.
 simspeed: build

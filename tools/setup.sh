@@ -55,22 +55,29 @@ packages() {
 }
 
 python_packages() {
-    local stamp=.venv/.installed
-    if [ -e $stamp ] && [ ! pyproject.toml -nt $stamp ] && [ ! constraints.txt -nt $stamp ]; then
+    # The stamp says for which folder it was made: what is in a copied one still uses the original.
+    local stamp=.venv/.installed pip=(.venv/bin/python -m pip)
+    if [ "$(cat $stamp 2>/dev/null)" = "$PWD" ] && [ ! pyproject.toml -nt $stamp ] &&
+        [ ! constraints.txt -nt $stamp ] && .venv/bin/python -c 'import tockmark' 2>/dev/null; then
         return
     fi
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
         fail "Python 3.11 or newer is needed as python3; install it"
     say "installing the Python packages into .venv"
-    [ -x .venv/bin/pip ] ||
-        attempt venv "python3 -m venv" "install the venv module of Python" python3 -m venv .venv
-    attempt pip "pip install" "check the network" .venv/bin/pip install \
+    if [ "$(cat $stamp 2>/dev/null || cat .venv/.begun 2>/dev/null)" != "$PWD" ] ||
+        ! "${pip[@]}" --version >/dev/null 2>&1; then
+        attempt venv "python3 -m venv" "install the venv module of Python" \
+            python3 -m venv --clear .venv
+    fi
+    rm -f $stamp
+    printf '%s\n' "$PWD" >.venv/.begun # an installation that stops here goes on, in this folder only
+    attempt pip "pip install" "check the network" "${pip[@]}" install \
         --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
     # The core of 2021, for the Nexys Video machine, in a folder of its own: same package, other version.
-    attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" .venv/bin/pip install \
+    attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" "${pip[@]}" install \
         --disable-pip-version-check --no-deps --upgrade --target .venv/ibex-2021 \
         "pythondata-cpu-ibex==$IBEX_2021"
-    touch $stamp
+    mv .venv/.begun $stamp
 }
 
 rust_and_elf2tab() {

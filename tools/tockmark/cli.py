@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The command line: the verbs of commands/ together, and what an error looks like."""
 
+import io
 import os
 import sys
 import traceback
@@ -8,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tockmark import __version__
+from tockmark import __version__, paths
 from tockmark.commands import (
     capturing,
     checking,
@@ -24,6 +25,7 @@ from tockmark.commands import (
 )
 from tockmark.commands.common import debugging
 from tockmark.errors import INTERRUPTED, OK, UNUSABLE, TockmarkError
+from tockmark.plain import one_line
 
 app = typer.Typer(
     name="tockmark",
@@ -66,22 +68,42 @@ for verbs in (
 
 def main() -> None:
     """Run the tool; an error is one line, and a trace only with --debug."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know ASCII only
     try:
-        app()
+        paths.check_environment(sys.argv[0])
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # at the exit a full disk would be told of in a trace
     except TockmarkError as error:
         if debugging():
             traceback.print_exc()
-        print(f"tockmark: {error}", file=sys.stderr)
+        print(f"tockmark: {one_line(error)}", file=sys.stderr)
         sys.exit(error.code)
     except BrokenPipeError:  # `tockmark table … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         sys.exit(OK)
+    except OSError as error:  # which no verb expects: a disk is full, say
+        if debugging():
+            traceback.print_exc()
+        where = error.filename or "the standard output"
+        print(f"tockmark: {one_line(f'{where}: {error.strerror}')}", file=sys.stderr)
+        _silence()
+        sys.exit(UNUSABLE)
     except Exception as error:
         if debugging():
             raise
         print(
-            f"tockmark: unexpected {type(error).__name__}: {error}; --debug shows the trace,"
+            f"tockmark: unexpected {type(error).__name__}: {one_line(error)};"
+            " --debug shows the trace,"
             " please report it",
             file=sys.stderr,
         )
         sys.exit(UNUSABLE)
+
+
+def _silence() -> None:
+    """Nothing more can be written to the standard output, nor shall it be tried at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

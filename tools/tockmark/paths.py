@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where things are: the tool works inside a checkout, beside what the Makefile builds."""
 
+import os
+import sys
 from pathlib import Path
+
+from tockmark.errors import TockmarkError
+from tockmark.plain import showable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,6 +27,19 @@ ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
 def shown(path: Path) -> str:
     """A path as the user would write it: relative to where they stand, if it is below."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return showable(str(path.resolve().relative_to(Path.cwd())))
     except ValueError:
-        return str(path)
+        return showable(str(path))
+
+
+def check_environment(script: str) -> None:
+    """TockmarkError if this environment, or the script that was called, lies in another checkout
+    than the code that it runs: one that was copied would silently use the original."""
+    if str(ROOT / "tools") in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        return  # somebody knows what they do
+    for venv in (Path(sys.prefix), Path(script).absolute().parent.parent):
+        if venv.name == ".venv" and venv.resolve().parent != ROOT:
+            raise TockmarkError(
+                f"{venv} runs the code of {ROOT}: it is a copy",
+                f"run `make setup` in {venv.parent}",
+            )

@@ -2,23 +2,33 @@
 // ELF and raw files into memories. Anything that does not fit or is torn is refused by name.
 #include "image.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <elf.h>
-#include <fstream>
-#include <iterator>
-#include <vector>
+#include <memory>
 
 namespace earlgrey {
 
 namespace {
 
+constexpr size_t kMostBytes = size_t{1} << 28; // of a file: debug information may be large
+
 std::vector<uint8_t> slurp(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"),
+                                                                std::fclose);
     if (!file)
         throw ImageError("cannot read " + path + ": give the path of an existing file");
-    std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
-    if (file.bad())
-        throw ImageError("reading " + path + " failed");
+    std::vector<uint8_t> bytes;
+    uint8_t block[1 << 16];
+    while (const size_t count = std::fread(block, 1, sizeof block, file.get())) {
+        bytes.insert(bytes.end(), block, block + count);
+        if (bytes.size() > kMostBytes)
+            throw ImageError(path + " is too large: more than 256 MiB");
+    }
+    if (std::ferror(file.get()))
+        throw ImageError("cannot read " + path + ": " + std::strerror(errno));
     return bytes;
 }
 
@@ -44,12 +54,25 @@ void load_bytes(Bus &bus, const uint8_t *bytes, size_t length, uint32_t address,
                      "; is this an image for Earl Grey (flash from 0x20000000)?");
 }
 
-void load_raw(Bus &bus, const std::string &path, uint32_t address) {
+void Loader::raw(const std::string &path, uint32_t address) {
     const auto bytes = slurp(path);
-    load_bytes(bus, bytes.data(), bytes.size(), address, path);
+    place(bytes.data(), bytes.size(), address, path);
 }
 
-void load_elf(Bus &bus, const std::string &path) {
+void Loader::place(const uint8_t *bytes, size_t length, uint32_t address, const std::string &path) {
+    load_bytes(bus_, bytes, length, address, path);
+    const Placed here{address, uint64_t{address} + length, path};
+    for (const Placed &there : placed_)
+        if (told_ != path && here.start < there.end && there.start < here.end) {
+            const auto first = static_cast<uint32_t>(std::max(here.start, there.start));
+            std::fprintf(stderr, "earlgrey-sim: %s overlaps %s at %s: the later one counts\n",
+                         path.c_str(), there.path.c_str(), hex(first).c_str());
+            told_ = path;
+        }
+    placed_.push_back(here);
+}
+
+void Loader::elf(const std::string &path) {
     const auto bytes = slurp(path);
     Elf32_Ehdr header;
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
@@ -57,6 +80,7 @@ void load_elf(Bus &bus, const std::string &path) {
     std::memcpy(&header, bytes.data(), sizeof header);
     if (header.e_ident[EI_CLASS] != ELFCLASS32 || header.e_machine != EM_RISCV)
         throw ImageError(path + " is not a 32-bit RISC-V ELF file");
+    bool empty = true;
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf32_Phdr segment;
         const uint64_t at = uint64_t{header.e_phoff} + uint64_t{i} * header.e_phentsize;
@@ -67,8 +91,11 @@ void load_elf(Bus &bus, const std::string &path) {
             continue;
         if (uint64_t{segment.p_offset} + segment.p_filesz > bytes.size())
             throw ImageError(path + ": torn segment");
-        load_bytes(bus, bytes.data() + segment.p_offset, segment.p_filesz, segment.p_paddr, path);
+        place(bytes.data() + segment.p_offset, segment.p_filesz, segment.p_paddr, path);
+        empty = false;
     }
+    if (empty)
+        throw ImageError(path + " has nothing to load: none of its segments has content");
 }
 
 } // namespace earlgrey

@@ -5,6 +5,7 @@
 #include "bus.h"
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace earlgrey {
 
@@ -13,12 +14,29 @@ struct ImageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Loads the segments of a 32-bit RISC-V ELF at their physical addresses.
-void load_elf(Bus &bus, const std::string &path);
-// Loads a file's bytes as they are.
-void load_raw(Bus &bus, const std::string &path, uint32_t address);
 // Loads bytes that the program itself carries.
 void load_bytes(Bus &bus, const uint8_t *bytes, size_t length, uint32_t address,
                 const std::string &name);
+
+// Loads files one after another; a later one wins, and is told if it covers an earlier one.
+class Loader {
+public:
+    explicit Loader(Bus &bus) : bus_(bus) {}
+    // The segments of a 32-bit RISC-V ELF at their physical addresses.
+    void elf(const std::string &path);
+    // A file's bytes as they are.
+    void raw(const std::string &path, uint32_t address);
+
+private:
+    struct Placed {
+        uint64_t start, end;
+        std::string path;
+    };
+    void place(const uint8_t *bytes, size_t length, uint32_t address, const std::string &path);
+
+    Bus &bus_;
+    std::vector<Placed> placed_;
+    std::string told_; // the last file of which an overlap was told
+};
 
 } // namespace earlgrey

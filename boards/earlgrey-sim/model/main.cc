@@ -39,10 +39,9 @@ public:
           core_(options.boot.value_or(machine::kBootAddress)) {
         load_bytes(bus_, boot_rom_begin, boot_rom_end - boot_rom_begin, machine::kRomBase,
                    "boot ROM");
-        for (const auto &[path, address] : options.raws)
-            load_raw(bus_, path, address);
-        for (const auto &path : options.elves)
-            load_elf(bus_, path);
+        Loader loader(bus_);
+        for (const auto &[path, address] : options.files)
+            address ? loader.raw(path, *address) : loader.elf(path);
     }
 
     int run() {

@@ -20,6 +20,7 @@ constexpr const char *kHelp =
     "  --flash FILE        raw flash image, from 0x20000000\n"
     "  --elf FILE          load an ELF's segments (may be given more than once)\n"
     "  --load FILE@ADDR    load a file's bytes at an address\n"
+    "                      Of several files the later wins, and an overlap is told\n"
     "  --icache on|off     instruction cache, as the boot ROM sets it (default on)\n"
     "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
     "  --max-cycles N      stop after N cycles (default 2000000000)\n"
@@ -121,17 +122,17 @@ Options parse_options(int argc, char **argv) {
         const std::string value = optarg ? optarg : "";
         switch (found) {
         case kFlash:
-            options.raws.emplace_back(value, machine::kFlashBase);
+            options.files.emplace_back(value, machine::kFlashBase);
             break;
         case kElf:
-            options.elves.push_back(value);
+            options.files.emplace_back(value, std::nullopt);
             break;
         case kLoad: {
             const auto at = value.rfind('@');
             if (at == std::string::npos)
                 usage("--load wants FILE@ADDR");
             const uint64_t address = number(name, value.c_str() + at + 1, 0, kAddress);
-            options.raws.emplace_back(value.substr(0, at), static_cast<uint32_t>(address));
+            options.files.emplace_back(value.substr(0, at), static_cast<uint32_t>(address));
             break;
         }
         case kIcache:
@@ -197,7 +198,7 @@ Options parse_options(int argc, char **argv) {
     }
     if (optind < argc)
         usage(std::string("unexpected argument ") + argv[optind]);
-    if (options.elves.empty() && options.raws.empty())
+    if (options.files.empty())
         usage("nothing to run: give --flash or --elf");
     return options;
 }

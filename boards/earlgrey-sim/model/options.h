@@ -17,8 +17,8 @@ struct Mark {
 };
 
 struct Options {
-    std::vector<std::string> elves;
-    std::vector<std::pair<std::string, uint32_t>> raws; // file, address
+    // What to load, in this order: a file and its address; without one it is an ELF.
+    std::vector<std::pair<std::string, std::optional<uint32_t>>> files;
     bool icache = true;
     uint64_t max_cycles = 2'000'000'000;
     uint64_t uart_cycles = 16;

@@ -4,11 +4,14 @@
 import json
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.files import check_writable, is_through
+from tockmark.paths import shown
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.select import Selection, select
@@ -40,6 +43,21 @@ Only = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
+
+
+def log_beside(path: Path) -> Path | None:
+    """Where the log of a result goes: beside it, or nowhere if that is a device or a pipe.
+    TockmarkError if the result, or the log, would replace what it should not."""
+    not_a_log(path)
+    log = None if is_through(path) else path.with_suffix(".log")
+    check_writable([path] if log is None else [log, path])
+    return log
+
+
+def not_a_log(path: Path) -> None:
+    """TockmarkError if a result would be called as a log is."""
+    if path.suffix == ".log":
+        raise TockmarkError(f"{shown(path)} is the name of a log", "end it in .json with -o")
 
 
 def judge(result: Result) -> int:

@@ -10,7 +10,7 @@ import typer
 
 from tockmark import paths
 from tockmark.commands.choosing import KernelManifest, KernelName, OptLevel, Switch
-from tockmark.commands.common import AsJson, Debug, Only, judge, print_json, selected
+from tockmark.commands.common import AsJson, Debug, Only, judge, not_a_log, print_json, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
@@ -76,6 +76,7 @@ def parse_verb(
     What is intact is kept, what is missing is named on stderr; the exit code is 1 then. With the
     board and the kernel that it is of, compare, gate and agree take the result."""
     path = output if output is not None else log.with_suffix(".json")
+    not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
     known = catalogue.load()

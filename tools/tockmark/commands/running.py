@@ -23,10 +23,11 @@ from tockmark.commands.choosing import (
     languages,
     one_language,
 )
-from tockmark.commands.common import AsJson, Debug, Only, judge
+from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
+from tockmark.plain import file_name
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
@@ -159,6 +160,8 @@ def run_verb(
 
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
+    if output is not None:
+        log_beside(output)  # what cannot be written is told before anything runs
     known = catalogues.load()
     laid = None
     if images is not None:
@@ -225,8 +228,10 @@ def run_verb(
     else:
         blocks = summary.chosen(wanted, [result]) if wanted else None
         print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
-    write_whole({path.with_suffix(".log"): log, path: file.text(result)})
-    print(f"result  {paths.shown(path)}\nlog     {paths.shown(path.with_suffix('.log'))}")
+    kept = log_beside(path)
+    write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
+    where = "none: the result goes to no file" if kept is None else paths.shown(kept)
+    print(f"result  {paths.shown(path)}\nlog     {where}")
     code = judge(result)
     raise typer.Exit(INTERRUPTED if ran.interrupted else code)
 
@@ -276,7 +281,7 @@ def default_path(
 ) -> Path:
     """Where a result goes: no run replaces another, and a partial or incomplete one says so."""
     said = options.kernel.name or options.kernel.path.stem
-    name = BASELINE if said.startswith(BASELINE) else said.lower().replace(" ", "-")
+    name = BASELINE if said.startswith(BASELINE) else said.lower()
     parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.abi}"]
     parts += ["-".join(options.langs)] if options.langs != ["c"] else []
     parts += [options.board.name]
@@ -286,7 +291,7 @@ def default_path(
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []
-    stem, count = "-".join(parts), 1
+    stem, count = "-".join(map(file_name, parts)), 1
     path = paths.RESULTS / f"{stem}.json"
     while path.exists() or path.with_suffix(".log").exists():
         count += 1

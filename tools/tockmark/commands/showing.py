@@ -80,7 +80,9 @@ def plot_verb(
     if not drawn:
         raise TockmarkError(
             "these results have no rows that make a picture",
-            "run more of the suite: `tockmark list` shows all of it",
+            "give two results"
+            if wanted == ["before-after"] and len(files) < 2
+            else "run more of the suite: `tockmark list` shows all of it",
         )
     pictures = {
         output / f"{name}.{form.value}": plot.rendered(sheet, form.value)

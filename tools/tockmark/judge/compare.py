@@ -6,7 +6,6 @@ The rule is verdict.py's. The margin makes a zone around the ratio 1, as far dow
 """
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tockmark.errors import TockmarkError
+from tockmark.files import toml
 from tockmark.judge import factors
 from tockmark.judge.factors import Factor
 from tockmark.judge.mean import by_benchmark, counts
@@ -148,7 +148,7 @@ def margins(
             ) from error
     path, others = Path(option), list(others)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = toml(path.read_text(encoding="utf-8"))
         if extra := sorted(set(data) - {"default", "rows"}):
             raise ValueError(f"unknown key {extra[0]}")
         rows = data.get("rows", {})

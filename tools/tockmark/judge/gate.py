@@ -8,13 +8,13 @@ pooled: their layouts are those of one.
 """
 
 import math
-import tomllib
 from collections.abc import Iterable, KeysView
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
+from tockmark.files import toml
 from tockmark.judge import factors
 from tockmark.judge.compare import percent
 from tockmark.judge.spread import Spread
@@ -134,7 +134,7 @@ def load_limits(
     others = list(others)
     try:
         text = DEFAULTS if path is None else path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
+        data = toml(text)
         if extra := sorted(set(data) - {"limit"}):
             raise ValueError(f"unknown key '{extra[0]}'")
         entries = data.get("limit")

@@ -27,11 +27,12 @@ from tockmark.judge import factors
 from tockmark.judge.value import interval
 from tockmark.log.protocol import MAX_COUNT
 from tockmark.paths import shown
+from tockmark.plain import quoted
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
-from tockmark.result.strict import RefusedError, check, quoted, strict_json
+from tockmark.result.strict import RefusedError, check, strict_json
 from tockmark.suite.catalogue import Lang, Params, named
 from tockmark.suite.select import Selection
 

@@ -8,6 +8,7 @@ Every function notes in `measured.problems` what it found."""
 import re
 from dataclasses import dataclass
 
+from tockmark.log.marks import Marks
 from tockmark.log.measured import App, Booted, Measured, Run
 from tockmark.log.protocol import BOOT_NAME, BootMark, Problem
 from tockmark.suite.catalogue import LANGS, Lang, language
@@ -91,13 +92,14 @@ def _unmarked(
             measured.problems.append(again)
             boot.apps[app] = App(app)
         return boot
-    known = next((b for b in measured.boots if b.name == begins.boot and not b.reporter), None)
+    known = measured.named.get(begins.boot)
     if known is None:
         if again is not None:
             _name_unended(measured, boot, app)
         blank = boot.name is None and not boot.apps  # such as one of which only marks came so far
         named = boot if blank else _opened(measured, Booted())
         named.name, named.image = begins.boot, begins.image
+        measured.named[begins.boot] = named
         return named
     if known is not boot:
         _name_unended(measured, boot, app)
@@ -130,7 +132,7 @@ def _run_again(boot: Booted, app: str, again: Problem) -> None:
     """The same image runs a second time, as after a reset."""
     boot.runs.append(Run(boot.apps.get(app, App(app)), again))
     boot.apps[app] = App(app)
-    boot.marks = []
+    boot.marks = Marks()
 
 
 def settle(measured: Measured) -> None:
@@ -186,7 +188,9 @@ def _attribute(measured: Measured) -> None:
         if boot.lang and own != boot.lang:
             what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
             measured.problems.append(Problem(app.name, what))
-        unsure = measured.langs and measured.ends and not boot.closed
+        # Without its end and its begin a boot may have lent its mark to another's lines.
+        torn = not boot.closed and (measured.ends or app.begin is None)
+        unsure = measured.langs and torn
         if unsure or (own is None and others):
             what = "left out: of which language it is was lost"
             measured.problems.append(Problem(app.name, what))

@@ -8,8 +8,9 @@ row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples 
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tockmark.crc import sealed
 from tockmark.target.marks import RESET
@@ -40,11 +41,35 @@ def decode(raw: str, line: int) -> Mark | None:
     return mark if mark and mark.encode() == raw.rstrip("\r\n") else None
 
 
-def of_row(marks: Iterable[Mark], start: str, before: int, line: int) -> list[Mark]:
-    """The marks of a row: they stand between the app's record before, at line `before` of the log,
-    and the row's own; those of a start from reset stand anywhere before the row."""
-    first = 0 if start == RESET else before
-    return [mark for mark in marks if first < mark.line < line]
+@dataclass
+class Marks:
+    """The marks of a boot in the order of the log. A row takes a look at its own only."""
+
+    every: list[Mark] = field(default_factory=list)
+    since_reset: dict[str, Mark] = field(default_factory=dict)  # the first of each name
+
+    def __len__(self) -> int:
+        return len(self.every)
+
+    def append(self, mark: Mark) -> None:
+        self.every.append(mark)
+        if mark.name == RESET or RESET in self.since_reset:
+            self.since_reset.setdefault(mark.name, mark)
+
+    def of_row(self, start: str, end: str, before: int, line: int) -> list[Mark]:
+        """The marks of a row: they stand between the app's record before, at line `before` of the
+        log, and the row's own; those of a start from reset stand anywhere before the row."""
+        if start == RESET:
+            found = [
+                self.since_reset[name] for name in (RESET, end, FULL) if name in self.since_reset
+            ]
+            return sorted((mark for mark in found if mark.line < line), key=_line)
+        first = bisect_right(self.every, before, key=_line)
+        return self.every[first : bisect_left(self.every, line, key=_line)]
+
+
+def _line(mark: Mark) -> int:
+    return mark.line
 
 
 def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tockmark.log.marks import Mark
+from tockmark.log.marks import Marks
 from tockmark.log.protocol import Problem
 from tockmark.suite.catalogue import Lang, Params, Reader, RowKey, row_key
 
@@ -62,13 +62,23 @@ class App:
 
     name: str
     begin: dict[str, str] | None = None
-    rows: list[RawRow] = field(default_factory=list)
+    found: dict[RowKey, RawRow] = field(default_factory=dict)  # rows, in their order
     no_rows: list[NoRow] = field(default_factory=list)
     ended: bool = False
     lost: bool = False  # something of it was, within
     open: RawRow | None = None  # the bench record that data records now belong to
     last_line: int = 0  # of the log: where its previous record began
     lang: Lang = "c"  # that it is written in
+
+    @property
+    def rows(self) -> list[RawRow]:
+        """All that it measured."""
+        return list(self.found.values())
+
+    def add(self, row: RawRow) -> None:
+        """Take a row. ValueError if it was measured before."""
+        if self.found.setdefault(row.key(), row) is not row:
+            raise ValueError(f"{row.id} was measured before; the first is kept")
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,7 @@ class Run:
     again: Problem  # where it did
 
 
-@dataclass
+@dataclass(eq=False)  # one is found among many by what it is
 class Booted:
     """What one boot said. Its name is known by a mark in the log, or by what its app says; the
     cache setting by a mark alone."""
@@ -88,7 +98,7 @@ class Booted:
     icache: bool | None = None
     reporter: str | None = None  # the app that may report, if a mark says so
     apps: dict[str, App] = field(default_factory=dict)
-    marks: list[Mark] = field(default_factory=list)  # of the simulator's clock
+    marks: Marks = field(default_factory=Marks)  # of the simulator's clock
     closed: bool = False  # by an end that fits its mark: all between is this boot's
     lang: Lang | None = None  # of its apps, if a mark says so
     image: str | None = None  # that it ran, if its app says so
@@ -108,6 +118,7 @@ class Measured:
     ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
     langs: set[Lang] = field(default_factory=set)  # that its marks say
     again: dict[str, Problem] = field(default_factory=dict)  # apps whose next record is a new begin
+    named: dict[str, Booted] = field(default_factory=dict)  # those that apps named, by that name
 
     def each(self) -> Iterator[tuple[Booted, App]]:
         """Every app of every boot."""

@@ -28,7 +28,10 @@ _BOOT = re.compile(
     rf"app=(?P<app>[a-z][a-z0-9_]{{0,11}})(?: lang=(?P<lang>{'|'.join(LANGS)}))? "
     r"\*(?P<crc>[0-9a-f]{4})"
 )
-_PAIR = re.compile(r'([a-z_][a-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
+_PART = re.compile(  # of a record, and the space behind it
+    r"""(?:(?P<key>[a-z_][a-z0-9_]*)=(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s"]+))"""
+    r"""|(?P<word>[^ ="]+))(?: |$)"""
+)
 
 
 @dataclass(frozen=True)
@@ -109,24 +112,19 @@ def parse_record(app: str, text: str, line: int) -> Record:
     kind, _, rest = text.partition(" ")
     words: list[str] = []
     pairs: list[tuple[str, str]] = []
-    if "=" not in rest and '"' not in rest:  # as in most records; the long ones are among them
-        words, rest = rest.split(" ") if rest else [], ""
-        if "" in words:
-            raise ValueError("two spaces in a row")
-    while rest:
-        match = _PAIR.match(rest)
-        if match:
-            pairs.append((match[1], match[2] if match[2] is not None else match[3]))
-            rest = rest[match.end() :]
+    at = 0
+    while at < len(rest):
+        part = _PART.match(rest, at)
+        if part is None:
+            raise ValueError(f"{rest[at : at + 40]!r} is neither a word nor key=value")
+        if part["word"] is not None:
+            words.append(part["word"])
         else:
-            word, space, rest = rest.partition(" ")
-            if '"' in word or "=" in word or not word:
-                raise ValueError(f"{word!r} is neither a word nor key=value")
-            words.append(word)
-            rest = space + rest
-        if rest and not rest.startswith(" "):
-            raise ValueError(f"no space before {rest!r}")
-        rest = rest.removeprefix(" ")
+            value = part["plain"] if part["quoted"] is None else part["quoted"]
+            pairs.append((part["key"], value))
+        at = part.end()
+    if rest.endswith(" "):
+        raise ValueError("a space at its end")
     return Record(app, kind, tuple(words), tuple(pairs), line)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from tockmark.log import boots
-from tockmark.log.marks import Mark, durations, of_row
+from tockmark.log.marks import Mark, durations
 from tockmark.log.measured import EVENTS, PASSES, SERIES, App, Booted, Measured, NoRow, RawRow
 from tockmark.log.protocol import (
     MAX_COUNT,
@@ -95,7 +95,7 @@ def _take_marks(boot: Booted, app: App, record: Record) -> None:
         _give_up(app, NoRow(app.name, "skip", row.id, row.params, why))
         return
     try:
-        seen = of_row(boot.marks, how["from"], app.last_line, record.line)
+        seen = boot.marks.of_row(how["from"], how["to"], app.last_line, record.line)
         samples = durations(seen, how["from"], how["to"], row.asked)
     except ValueError as error:
         _give_up(app, NoRow(app.name, "fail", row.id, row.params, f"marks: {error}"))
@@ -128,10 +128,8 @@ def _bench(app: App, record: Record) -> None:
     row.clock = "sim" if "clock" in how else "core"
     row.passes = _count(how["passes"], "passes") if "passes" in how else 0
     row.by = "reading" if "by" in how else "sampler"
-    if any(row.key() == other.key() for other in app.rows):
-        raise ValueError(f"{id_} was measured before; the first is kept")
+    app.add(row)
     app.open = row
-    app.rows.append(row)
 
 
 def _data(app: App, record: Record) -> None:
@@ -180,7 +178,7 @@ def _give_up(app: App, dropped: NoRow) -> None:
     app.no_rows.append(dropped)
     app.open = None
     # A benchmark that failed half way has no row, whatever it printed before.
-    app.rows = [r for r in app.rows if (r.id, r.params) != (dropped.id, dropped.params)]
+    app.found.pop(dropped.key(), None)
 
 
 def _end(app: App, record: Record) -> None:
@@ -191,7 +189,7 @@ def _end(app: App, record: Record) -> None:
         raise ValueError(f"the app ended with '{' '.join(record.words)}'")
     image, own = dict(record.pairs).get("image"), (app.begin or {}).get("image")
     if None not in (image, own) and image != own:
-        app.rows, app.no_rows = [], []  # a piece was lost, from within one boot to within another
+        app.found, app.no_rows = {}, []  # a piece was lost, from within one boot to within another
         raise ValueError(f"of image {image}, but its begin of {own}; what it said is left out")
     app.ended = True
 

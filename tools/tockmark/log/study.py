@@ -26,6 +26,7 @@ from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.log.protocol import MAX_SAMPLES, Problem
 from tockmark.suite.catalogue import OVERHEAD, Params
 
+MOST_LINES = 20  # of a title or a description: it stands above each of its tables
 LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
 COLUMNS = {"cycles": "cycles", "instructions": "instret"}
 
@@ -34,8 +35,8 @@ _ABOUT = re.compile(r"description\s*:\s*(.*)")
 _TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
 _FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
 _HEADING = re.compile(r"run\s*,.*")
-_ROW = re.compile(r"-?\d+(?:\s*(?:,|\t)\s*-?\d+(?:\.\d+)?)+,?")
 _NUMBER = re.compile(r"-?\d[\d.]*")
+_CELL = re.compile(r"-?\d+(?:\.\d+)?")
 _COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
 
@@ -94,7 +95,7 @@ def facts() -> Facts:
 
 def recognise(text: str) -> bool:
     """Whether a text is such a log: it has a title, and no line of our protocol."""
-    titled = re.search(r"^\s*benchmark\s*:", text, re.MULTILINE)
+    titled = re.search(r"^[ \t]*benchmark[ \t]*:", text, re.MULTILINE)
     return titled is not None and "#tm " not in text
 
 
@@ -113,6 +114,20 @@ def name(title: str, known: Facts) -> Name:
         found = {match[1].replace(" ", "_"): int(match[2]), **found}
     slug = re.sub(r"[^a-z0-9]+", "_", bare.lower())[:80].strip("_")
     return Name(f"study.{slug or 'untitled'}", found)
+
+
+def _is_row(text: str) -> bool:
+    """Whether a line is a sample: whole numbers, and from the second on others too, with a comma or
+    a tab between them. No one regular expression: it would try each way to share out blanks."""
+    cells, between = _NUMBER.findall(text), _NUMBER.split(text)
+    return (
+        len(cells) > 1
+        and between.pop(0) == ""
+        and between.pop() in ("", ",")
+        and "." not in cells[0]
+        and all(_CELL.fullmatch(cell) for cell in cells)
+        and all(part.strip() == "," or (part.isspace() and "\t" in part) for part in between)
+    )
 
 
 class Reader:
@@ -146,7 +161,7 @@ class Reader:
         elif match := _ABOUT.fullmatch(text):
             self.finish()
             self._about, self._mode = [match[1]], "about"
-        elif _ROW.fullmatch(text) and raw.endswith(text):  # a blank behind may have been a digit
+        elif _is_row(text) and raw.endswith(text):  # a blank behind may have been a digit
             self._row(text)
         elif match := _TEST.fullmatch(text):
             self.finish()
@@ -160,7 +175,7 @@ class Reader:
         """A line that is none of the known: part of a title, a remark, or out of place."""
         if self._mode and not _FACT.fullmatch(text):
             part = self._title if self._mode == "title" else self._about
-            if part is not None:
+            if part is not None and len(part) < MOST_LINES:
                 part.append(text)
         elif self._mode or not re.search(r"\d", text):
             return  # a fact like "Run length: 7936", or words
@@ -296,7 +311,8 @@ def measured(text: str, log: str) -> Measured:
             row.faults += table.impossible
     if app.rows and not any(row.id == OVERHEAD for row in app.rows) and app.begin:
         read = {name: [cost, cost] for name, cost in known.overhead.items()}
-        app.rows.insert(0, RawRow(app.name, OVERHEAD, {}, 1, 2, series=read))
+        reading = RawRow(app.name, OVERHEAD, {}, 1, 2, series=read)
+        app.found = {reading.key(): reading, **app.found}
         app.begin["overhead"] = "that of the study's time.log"
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]
     if strangers and app.begin:
@@ -321,9 +337,8 @@ def _place(table: Table, app: App, named: Name) -> RawRow:
             " it is left out: capture the log again"
         )
     row = RawRow(app.name, named.id, named.params, named.inner, table.rows, series=series)
-    same = next((other for other in app.rows if other.key() == row.key()), None)
-    if same is None:
-        app.rows.append(row)
+    same = app.found.setdefault(row.key(), row)
+    if same is row:
         return row
     if series.keys() & same.series.keys():
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")

@@ -20,6 +20,7 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.log.measured import RawRow
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
+from tockmark.plain import file_name
 from tockmark.profile import attribute, file, flame, report
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
@@ -61,7 +62,7 @@ def default_out(
     id_: str, params: Params, kernel: Kernel, board: Board, icache: bool, lang: Lang
 ) -> Path:
     """Where a profile goes."""
-    name = kernel.name.split()[0] if kernel.name else kernel.path.stem
+    name = file_name((kernel.name or kernel.path.stem).partition(" ")[0])
     parts = [label(id_, params).replace(" ", "-").replace("=", ""), name, board.name]
     parts += [] if lang == "c" else [lang]
     return paths.PROFILES / "-".join([*parts, *([] if icache else ["icache-off"])])

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from tockmark import __version__
 from tockmark.log.measured import App, Booted, Measured, RawRow
-from tockmark.result.kept import Kept, Samples, assembled
-from tockmark.result.model import GONE, Absent, Result, Row
+from tockmark.plain import showable
+from tockmark.result.kept import Kept, Layouts, Samples, assembled
+from tockmark.result.model import GONE, Absent, Result
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
-from tockmark.result.strict import showable
 from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Lang, Params, row_key
 from tockmark.suite.select import Selection
 from tockmark.target.origin import commit_of_checkout
@@ -58,21 +58,29 @@ def build(
     wanted = wanted if wanted is not None else Selection(catalogue)
     asked_for = wanted.fits
 
-    rows: dict[object, Row] = {}
+    kept: dict[object, tuple[Kept, Layouts]] = {}
     waited: list[Absent] = []
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
     problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
     for boot, app in measured.each():
-        for row in _rows(boot, app, context.board):
-            if not (row.id in OF_BOOT or asked_for(row.id, row.params, row.icache, row.lang)):
+        for row in app.rows:
+            if not row.series:
                 continue
-            if _waited(row, catalogue, context.board):
-                waited.append(Absent(row.id, row.boot, row.params, row.icache, WAITED, row.lang))
+            if not (row.id in OF_BOOT or asked_for(row.id, row.params, boot.icache, app.lang)):
                 continue
-            if rows.setdefault(row.identity, row) is not row:
-                problems.append(f"{row.boot}: {row.name} was measured before; the first counts")
+            place = Absent(row.id, boot.of(app), row.params, boot.icache, WAITED, app.lang)
+            if _waited(row.id, catalogue, context.board):
+                waited.append(place)
+            elif place.identity in kept:
+                problems.append(f"{place.boot}: {place.name} was measured before; the first counts")
+            else:
+                samples = _samples(row, context.board.counts_cycles)
+                kept[place.identity] = _kept(boot, app, row), (samples,)
+    # Together, as the file gives them: two boots of one name share the readings of the first.
+    together = assembled(list(kept.values()), context.board.clock_hz)
+    rows = {row.identity: row for row in together}
     gone = [
         (
             KINDS[dropped.kind],
@@ -112,21 +120,9 @@ def build(
     )
 
 
-def _rows(boot: Booted, app: App, board: Board) -> Iterator[Row]:
-    """The rows of one app."""
-    return assembled(
-        [
-            (_kept(boot, app, row), (_samples(row, board.counts_cycles),))
-            for row in app.rows
-            if row.series
-        ],
-        board.clock_hz,
-    )
-
-
-def _waited(row: Row, catalogue: Catalogue, board: Board) -> bool:
+def _waited(id_: str, catalogue: Catalogue, board: Board) -> bool:
     """Whether nothing of a row can be kept: no cycles, and instructions of a wait."""
-    known = catalogue.benchmarks.get(row.id)
+    known = catalogue.benchmarks.get(id_)
     return not board.counts_cycles and known is not None and known.waits
 
 
@@ -192,7 +188,8 @@ def _rows_of(one: Expected, wanted: Selection) -> list[tuple[str, Params]]:
 
 
 def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -> list[Absent]:
-    """The rows that these boots should have given and did not, each with its first boot."""
+    """The rows that these boots should have given and did not, each with its first boot, and those
+    that apps announced and gave nothing of."""
     there = {
         (boot.icache, app.lang, *key)
         for boot, app in measured.each()
@@ -216,4 +213,14 @@ def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -
             key = (one.icache, one.lang, *row_key(id_, params))
             if key not in there:
                 missing.setdefault(key, Absent(id_, name, params, one.icache, lang=one.lang))
+    for boot, app in measured.each():  # what an app announced, whatever the catalogue knows of it
+        for row in app.rows:
+            key = (boot.icache, app.lang, *row.key())
+            if (
+                not row.series
+                and key not in there
+                and wanted.fits(row.id, row.params, boot.icache, app.lang)
+            ):
+                gone = Absent(row.id, boot.of(app), row.params, boot.icache, lang=app.lang)
+                missing.setdefault(key, gone)
     return list(missing.values())

@@ -10,8 +10,9 @@ import msgspec
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
+from tockmark.plain import quoted
 from tockmark.result.provenance import Part
-from tockmark.result.strict import RefusedError, check, quoted, strict_json
+from tockmark.result.strict import RefusedError, check, strict_json
 
 Document = TypeVar("Document", bound=Part)
 

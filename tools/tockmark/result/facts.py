@@ -4,8 +4,8 @@ whose reader names both."""
 
 import msgspec
 
+from tockmark.plain import showable
 from tockmark.result.provenance import Board, Kernel
-from tockmark.result.strict import showable
 from tockmark.target import board as boards
 from tockmark.target import image
 

@@ -21,13 +21,14 @@ from tockmark.errors import TockmarkError
 from tockmark.log.measured import SERIES
 from tockmark.log.protocol import MAX_SAMPLES
 from tockmark.paths import shown
+from tockmark.plain import quoted
 from tockmark.result.kept import Kept, assembled, expanded, kept_of
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import (
     Part,
     Provenance,
 )
-from tockmark.result.strict import RefusedError, check, quoted, strict_json
+from tockmark.result.strict import RefusedError, check, strict_json
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were

@@ -8,12 +8,12 @@ import msgspec
 
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
+from tockmark.plain import showable
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.facts import board_of, kernel_of
 from tockmark.result.layouts import joined
 from tockmark.result.model import Result
 from tockmark.result.provenance import BootRun, Layout, Slot
-from tockmark.result.strict import showable
 from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.suite.select import Selection
 from tockmark.target.run import Job, Options, Ran

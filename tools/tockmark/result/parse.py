@@ -15,11 +15,11 @@ from tockmark.log import study
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.paths import shown
+from tockmark.plain import showable
 from tockmark.result.build import Context, build
 from tockmark.result.facts import board_of, kernel_of
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.result.strict import showable
 from tockmark.result.told import Told, boots, check
 from tockmark.suite.catalogue import Catalogue
 

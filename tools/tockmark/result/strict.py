@@ -4,16 +4,12 @@ there twice, is not known, or would do something to the terminal that shows it."
 
 import json
 import math
-import re
+from collections import Counter
 from typing import Any
 
-LONGEST = 300  # characters of an error that quotes a file
+from tockmark.plain import UNSEEN
 
-# What a terminal acts on: C0 and C1 controls, line ends of Unicode, changes of the direction; and
-# halves of surrogate pairs, which cannot be written at all.
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+LONGEST_NUMBER = 1000  # characters; smaller ones that are too large are told by where they stand
 
 
 class RefusedError(ValueError):
@@ -26,8 +22,8 @@ def strict_json(text: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            counts = Counter(key for key, _ in pairs)
+            twice = next(key for key, count in counts.items() if count > 1)
             where = f" in the row {found['id']}" if "id" in found else ""
             raise RefusedError(f"the key '{twice}' stands twice{where}")
         return found
@@ -37,7 +33,18 @@ def strict_json(text: str) -> Any:
             raise RefusedError(f"{text} is not a finite number")
         return value
 
-    return json.loads(text, object_pairs_hook=unique, parse_float=number, parse_constant=number)
+    def whole(text: str) -> int:
+        if len(text) > LONGEST_NUMBER:
+            raise RefusedError(f"a number of {len(text)} digits is too large")
+        return int(text)
+
+    return json.loads(
+        text,
+        object_pairs_hook=unique,
+        parse_float=number,
+        parse_int=whole,
+        parse_constant=number,
+    )
 
 
 def check(data: Any, where: str = "$") -> None:
@@ -45,7 +52,7 @@ def check(data: Any, where: str = "$") -> None:
     text that cannot be shown as it is."""
     if data is None:
         raise RefusedError(f"Expected a value, got `null` - at `{where}`")
-    if isinstance(data, str) and (found := _UNSEEN.search(data)):
+    if isinstance(data, str) and (found := UNSEEN.search(data)):
         raise RefusedError(f"Expected text to show, got {found[0]!a} - at `{where}`")
     if isinstance(data, dict):
         for key, value in data.items():
@@ -54,14 +61,3 @@ def check(data: Any, where: str = "$") -> None:
     elif isinstance(data, list):
         for place, value in enumerate(data):
             check(value, f"{where}[{place}]")
-
-
-def showable(text: str) -> str:
-    """Any text as `check` takes it: for what comes from outside into a file."""
-    return _UNSEEN.sub("?", text)
-
-
-def quoted(error: object) -> str:
-    """A message that may hold anything that the file holds, as a part of one line."""
-    text = "".join(c if c.isprintable() else " " for c in str(error))
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -57,12 +57,12 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
     for row in result.table.values():
         known = catalogue.benchmarks.get(row.id)
         line: list[object] = [
-            row.id,
-            " ".join(f"{name}={value}" for name, value in row.params.items()),
+            _cell(row.id),
+            _cell(" ".join(f"{name}={value}" for name, value in row.params.items())),
             ICACHE[row.icache],
             row.lang,
-            row.boot,
-            row.app,
+            _cell(row.boot),
+            _cell(row.app),
             known.unit if known else "",
             row.inner,
         ]
@@ -73,9 +73,14 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
             line += [None if found.per_op is None else plain(found.per_op)]
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         said = [] if board.counts_cycles else [board.validity]
-        line += [_short(row.us), _short(rate), "; ".join([*row.errors, *said])]
+        line += [_short(row.us), _short(rate), _cell("; ".join([*row.errors, *said]))]
         writer.writerow(line)
     return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that a spreadsheet does not take for a formula, and evaluate."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _short(value: float | None) -> str:

@@ -49,6 +49,7 @@ STYLE: Any = {
     "lines.markersize": 4,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "text.parse_math": False,  # a dollar sign in a kernel's name is one
     "svg.fonttype": "none",  # text stays text: small, and found by a search
     "svg.hashsalt": "tockmark",
 }

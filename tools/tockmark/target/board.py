@@ -2,7 +2,6 @@
 """Board profiles (boards/*.toml): memory map, clock, UART, app slots, and how boots run there."""
 
 import importlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import msgspec
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.files import toml
 from tockmark.target.protocol import Target
 
 DEFAULT = "earlgrey-sim"
@@ -156,7 +156,7 @@ def load(name: str) -> Board:
     if name not in names():
         raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = toml(path.read_text(encoding="utf-8"))
         settings = data.pop("target", None)
         if not isinstance(settings, dict):
             raise ValueError("it has no table `target`")
@@ -169,7 +169,7 @@ def load(name: str) -> Board:
         return Board(_convert(data, Profile), kind, target)
     except OSError as error:
         raise TockmarkError(f"cannot read {paths.shown(path)}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} does not follow the profile's form: {error}",
             "docs/boards.md has the form",

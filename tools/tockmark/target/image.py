@@ -13,15 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
+from tockmark.plain import LONGEST_NAME, showable
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
+from tockmark.target.elf import read_elf, symbols_of
 from tockmark.target.linking import GRANTS, HEADER, link, pack
 from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
@@ -112,37 +111,26 @@ class Image:
 
 
 def read_kernel(path: Path) -> Kernel:
-    """Read a kernel ELF."""
-    try:
-        with path.open("rb") as file:
-            elf = ELFFile(file)
-            if elf.get_machine_arch() != "RISC-V" or elf.elfclass != 32:
-                raise TockmarkError(f"{paths.shown(path)} is not a 32-bit RISC-V ELF file")
-            symbols = _symbols(elf)
-            entry = elf.header["e_entry"]
-            comment = elf.get_section_by_name(".comment")
-            rustc = rustc_of(comment.data()) if comment is not None else None
-            segments = tuple(
-                (segment["p_paddr"], segment.data())
-                for segment in elf.iter_segments("PT_LOAD")
-                if segment["p_filesz"]
-            )
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read the kernel {paths.shown(path)}: {error.strerror}",
-            "run `make build`, or give another with --kernel",
-        ) from error
-    except ELFError as error:
-        raise TockmarkError(
-            f"{paths.shown(path)} is not an ELF file: {error}", "give the kernel's .elf, not a .bin"
-        ) from error
+    """Read a kernel ELF. TockmarkError if it is none."""
+    elf = read_elf(path)
+    symbols, segments = elf.addresses, elf.segments
     names = ("_sapps", "_eapps", "_sappmem", "_eappmem")
     slots = Slots(*(symbols[n] for n in names)) if all(n in symbols for n in names) else None
     words = {name: symbols[name] for name in (SLICE_WORD, RESTARTS_WORD) if name in symbols}
     name, _, opt_level = (_name(symbols, segments) or "").partition(OPT_LEVEL)
     own = opt_level if OPT_LEVELS.fullmatch(opt_level) else None
-    return Kernel(path, name or None, digest, slots, segments, words, own, rustc=rustc, entry=entry)
+    rustc = rustc_of(elf.content(".comment"))
+    return Kernel(
+        path,
+        name.strip() or None,
+        elf.sha256,
+        slots,
+        segments,
+        words,
+        own,
+        rustc=rustc,
+        entry=elf.entry,
+    )
 
 
 def named(
@@ -317,23 +305,11 @@ def _parts(app: str, apps: Apps) -> list[Path]:
     return parts
 
 
-def symbols_of(path: Path) -> dict[str, int]:
-    """The symbols of an app's ELF and their addresses."""
-    with path.open("rb") as file:
-        return _symbols(ELFFile(file))
-
-
-def _symbols(elf: ELFFile) -> dict[str, int]:
-    table = elf.get_section_by_name(".symtab")
-    if not isinstance(table, SymbolTableSection):
-        return {}
-    return {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
-
-
 def _name(symbols: dict[str, int], segments: tuple[tuple[int, bytes], ...]) -> str | None:
-    """The NUL-terminated string at the symbol TOCKMARK_KERNEL."""
+    """The NUL-terminated string at the symbol TOCKMARK_KERNEL, as far as it can be shown."""
     address = symbols.get("TOCKMARK_KERNEL")
     for start, data in segments:
         if address is not None and start <= address < start + len(data):
-            return data[address - start :].split(b"\0")[0].decode("ascii", "replace")
+            text = data[address - start :][:LONGEST_NAME].split(b"\0")[0]
+            return showable(text.decode("ascii", "replace"))
     return None

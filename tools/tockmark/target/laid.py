@@ -19,7 +19,8 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.target.board import Slots
-from tockmark.target.image import Image, Kernel, Slot, read_kernel, symbols_of
+from tockmark.target.elf import symbols_of
+from tockmark.target.image import Image, Kernel, Slot, read_kernel
 
 VERSION = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"

@@ -10,18 +10,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
+from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, read_elf
 from tockmark.target.image import Kernel
 
 SECTION = (1024, 100)  # a section may differ by so many bytes, or by one part in so many
 FUNCTION = (16, 16)  # the same of a function: a few calls in a short one, more in a long one
 END = 32  # characters of either end of a long symbol that are shown
-ALLOCATED = 0x2  # SHF_ALLOC
-SEEN = ("STT_FUNC", "STT_OBJECT")
 
 
 @dataclass(frozen=True)
@@ -74,24 +70,15 @@ def layouts(kernels: Sequence[Kernel], seeds: int) -> tuple[Layout, ...]:
 
 
 def _read(kernel: Kernel) -> _Link:
-    with kernel.path.open("rb") as file:
-        elf = ELFFile(file)
-        sections = {
-            section.name: section["sh_size"]
-            for section in elf.iter_sections()
-            if section["sh_flags"] & ALLOCATED
-        }
-        table = elf.get_section_by_name(".symtab")
-        if not isinstance(table, SymbolTableSection):
-            return _Link(sections, (), {})
-        symbols: list[tuple[str, int]] = []
-        functions: dict[str, list[int]] = {}
-        for symbol in table.iter_symbols():
-            kind = symbol["st_info"]["type"]
-            if kind in SEEN:
-                symbols.append((symbol.name, symbol["st_value"]))
-            if kind == "STT_FUNC":
-                functions.setdefault(symbol.name, []).append(symbol["st_size"])
+    elf = read_elf(kernel.path)
+    sections = {one.name: one.size for one in elf.sections if one.flags & ALLOCATED}
+    symbols = [
+        (one.name, one.address) for one in elf.symbols if one.kind in (IS_OBJECT, IS_FUNCTION)
+    ]
+    functions: dict[str, list[int]] = {}
+    for one in elf.symbols:
+        if one.kind == IS_FUNCTION:
+            functions.setdefault(one.name, []).append(one.size)
     return _Link(sections, tuple(sorted(symbols)), {n: sorted(s) for n, s in functions.items()})
 
 

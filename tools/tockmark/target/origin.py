@@ -15,6 +15,7 @@ import msgspec
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.files import toml
 
 OPT_LEVELS = re.compile("[0-3sz]")
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
@@ -41,12 +42,12 @@ class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def of_manifest(path: Path) -> dict[str, str]:
     """What a manifest says. Raises TockmarkError where it is none."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Origin).facts()
+        return msgspec.convert(toml(path.read_text(encoding="utf-8")), Origin).facts()
     except OSError as error:
         raise TockmarkError(
             f"cannot read the manifest {paths.shown(path)}: {error.strerror}"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, msgspec.ValidationError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} is no kernel's manifest: {error}",
             f"it may have the keys {', '.join(Origin.__struct_fields__)}",

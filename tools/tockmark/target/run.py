@@ -6,7 +6,6 @@ several layouts every boot that ended whole is kept in a pool, and the next run 
 """
 
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.files import folder_for_a_while
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 from tockmark.target import marks
 from tockmark.target.board import Board
@@ -138,9 +138,8 @@ def run(options: Options) -> Ran:
         ]
         for layout in range(len(options.layouts))
     ]
-    paths.RUNS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:  # runs may go on side by side
-        notes = _run_all([job for some in jobs for job in some], options, Path(folder))
+    with folder_for_a_while(paths.RUNS) as folder:  # runs may go on side by side
+        notes = _run_all([job for some in jobs for job in some], options, folder)
     kept = [
         n for n, some in enumerate(jobs) if n == 0 or not notes or all(j.finished for j in some)
     ]

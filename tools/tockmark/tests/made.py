@@ -22,31 +22,31 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
     for icache in (True, False):
         slow = factor * (1 if icache else 1.4)
         app = App("time", {"apps": "1", "lang": "c", "abi": "2"})
-        app.rows = [_row("time.read", {}, 0)]
-        app.rows += [_row("call.args", {"n": n}, slow * (4 + 2 * n)) for n in range(1, 11)]
-        app.rows += [_row("syscall.command", {}, slow * 150)]
+        rows = [_row("time.read", {}, 0)]
+        rows += [_row("call.args", {"n": n}, slow * (4 + 2 * n)) for n in range(1, 11)]
+        rows += [_row("syscall.command", {}, slow * 150)]
         for kind, cost in {"copy_memcpy": 2.0, "copy_asm": 1.2, "read_sum": 1.5}.items():
-            app.rows += [
-                _row(f"mem.{kind}", {"size": s}, slow * (20 + cost * s / 4)) for s in SIZES
-            ]
+            rows += [_row(f"mem.{kind}", {"size": s}, slow * (20 + cost * s / 4)) for s in SIZES]
         for width in (2, 4):
-            app.rows += [
+            rows += [
                 _row("icache.nops", {"width": width, "size": k * 1024}, _nops(width, k, icache))
                 for k in range(17)
             ]
         for processes in (2, 3, 4):
-            app.rows += [
+            rows += [
                 _row("ctx.ring", {"processes": processes, "kib": k}, slow * (900 + k * 128))
                 for k in (0, 1, 4)
             ]
-        app.rows += [_row("ipc.bandwidth", {"size": s}, slow * (2000 + 2 * s)) for s in SIZES]
-        app.rows += [_row("loop.align", {"offset": o}, slow * (3000 + 9 * o)) for o in (0, 2, 4, 6)]
+        rows += [_row("ipc.bandwidth", {"size": s}, slow * (2000 + 2 * s)) for s in SIZES]
+        rows += [_row("loop.align", {"offset": o}, slow * (3000 + 9 * o)) for o in (0, 2, 4, 6)]
         late = [int(slow * (400 + 37 * (i * i % 11))) + READ for i in range(40)]
         for beside in ("alone", "spinner"):
             row = _row("sched.alarm_lateness", {"beside": beside}, 0)
             row.asked = len(late)
             row.series = {"cycles": [v + 900 * (beside == "spinner") for v in late]}
-            app.rows.append(row)
+            rows.append(row)
+        for row in rows:
+            app.add(row)
         boots.append(Booted("all", icache, "time", {"time": app}))
     board = Board("made-up", "cw310", clock, "unchecked", None, 16)
     context = Context(Kernel("made-up kernel", sha256="ab" * 32), board, 2)

@@ -21,7 +21,12 @@ def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int 
         RawRow("call", id_, {}, 1, 9, series={"cycles": [value] * 9, "instret": [100] * 9})
         for id_, value in values.items()
     ]
-    boot = Booted("call", icache, "call", {"call": App("call", {"apps": "1"}, rows)})
+    boot = Booted(
+        "call",
+        icache,
+        "call",
+        {"call": App("call", {"apps": "1"}, {row.key(): row for row in rows})},
+    )
     result = build(Measured([boot]), KNOWN, Context(), expected=())
     *others, control = result.rows
     assert control.cycles is not None

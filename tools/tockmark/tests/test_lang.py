@@ -198,3 +198,12 @@ def test_a_language_has_its_name() -> None:
     assert [language(lang) for lang in LANGS] == list(LANGS)
     with pytest.raises(ValueError, match="lang=zig is not c or rust"):
         language("zig")
+
+
+def test_without_its_begin_and_its_end_a_boot_may_be_of_another_language() -> None:
+    """A mark in C, and what follows begins in C and goes on in Rust: a piece was lost there."""
+    mark = BootMark("time", True, "time", lang="c").encode()
+    own = [r.replace("lang=c", "lang=c lang=rust") for r in RECORDS["time"]]
+    found = assemble(decode([mark, *encoded("time", own)]))
+    assert [row for _, app in found.each() for row in app.rows] == []
+    assert "of which language it is was lost" in str(found.problems)

@@ -171,3 +171,10 @@ def test_the_verb_lists_the_suite() -> None:
     done = CliRunner().invoke(app, ["list"])
     assert done.exit_code == 0
     assert done.output == listing.render(catalogue.load())
+
+
+def test_what_wants_two_results_says_so(new: Result, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(file.text(new))
+    with pytest.raises(TockmarkError, match=r"no rows that make a picture; give two results$"):
+        showing.plot_verb([path], tmp_path, picture="before-after")

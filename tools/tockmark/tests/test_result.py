@@ -195,7 +195,8 @@ def test_when_a_net_is_exact(
 
 def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, path = tmp_path / "r.log", tmp_path / "r.json"
-    write_whole({log: "old", path: "old"})
+    old, head = "#boot old", '{"format": "tockmark-result"'
+    write_whole({log: old, path: head})
     calls: list[int] = []
 
     def full(handle: int) -> None:  # at the second file
@@ -205,6 +206,6 @@ def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(TockmarkError, match=r"r.json: No space left on device; .* untouched"):
-        write_whole({log: "new", path: "new"})
-    assert (log.read_text(), path.read_text()) == ("old", "old")
+        write_whole({log: "#boot new", path: head + ","})
+    assert (log.read_text(), path.read_text()) == (old, head)
     assert sorted(os.listdir(tmp_path)) == ["r.json", "r.log"]

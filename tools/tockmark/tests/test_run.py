@@ -209,6 +209,22 @@ def test_only_runs_the_boots_that_give_its_rows(options: run.Options) -> None:
     assert result.incomplete == ()
 
 
+@pytest.mark.parametrize(
+    "name", ["../../../../x", "/x/y", "", "   ", ".", "..", "a\x1b[2J", "ü/.."]
+)
+def test_a_kernel_s_name_does_not_leave_the_folder(
+    name: str, options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    result, _ = ran(options)
+    first = options.layouts[0]
+    kernel = dataclasses.replace(first.kernel, name=name)
+    layouts = (dataclasses.replace(first, kernel=kernel),)
+    path = default_path(dataclasses.replace(options, layouts=layouts), result, None)
+    assert path.resolve().parent == tmp_path
+    assert path.name.isprintable()
+
+
 def test_no_run_replaces_another_and_a_partial_one_says_so(
     options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,12 @@ def made(passes: bool = True, factor: int = 1) -> Result:
         for length, calls in (("short", 5), ("long", 9)):
             one.series[f"{length}_cycles"] = [250 + step * calls] * 9
             one.series[f"{length}_instret"] = [9] * 9
-    boot = Booted("call", True, "call", {"call": App("call", {"apps": "1"}, [read, row])})
+    boot = Booted(
+        "call",
+        True,
+        "call",
+        {"call": App("call", {"apps": "1"}, {one.key(): one for one in (read, row)})},
+    )
     return build(Measured([boot]), load(), Context(), expected=())
 
 

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Reads the 32-bit RISC-V ELF files of kernels and apps, as far as the tool needs them.
+
+A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
+to hold as much, and whatever is torn is refused in one line.
+"""
+
+import hashlib
+import re
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+
+MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
+LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
+MEMORY_END = 1 << 32
+
+ALLOCATED = 0x2  # sh_flags: what is in memory
+IS_OBJECT, IS_FUNCTION = 1, 2  # kinds of symbols
+
+_EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
+_SEGMENT = struct.Struct("<IIIIIIII")
+_SECTION = struct.Struct("<IIIIIIIIII")
+_SYMBOL = struct.Struct("<IIIBBH")
+_MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
+_LOADED, _SYMBOLS, _NO_BITS = 1, 2, 8  # p_type; sh_type
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: sizes in bytes."""
+
+    name: str
+    kind: int
+    flags: int
+    start: int  # in the file
+    size: int
+    link: int  # of a table of symbols: the number of the section that has their names
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol: its address, and its size in bytes."""
+
+    name: str
+    address: int
+    size: int
+    kind: int
+
+
+@dataclass(frozen=True)
+class Elf:
+    """What a file holds."""
+
+    data: bytes
+    entry: int  # address of the first instruction
+    segments: tuple[tuple[int, bytes], ...]  # physical address and content, where there is any
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def addresses(self) -> dict[str, int]:
+        """The symbols by name; the last of a name counts."""
+        return {symbol.name: symbol.address for symbol in self.symbols}
+
+    def content(self, name: str) -> bytes:
+        """What the section of this name holds; nothing if there is none."""
+        found = [one for one in self.sections if one.name == name and one.kind != _NO_BITS]
+        return _slice(self.data, found[0].start, found[0].size) if found else b""
+
+
+def read_elf(path: Path) -> Elf:
+    """Read and check a file. TockmarkError if it cannot be read, is none of these, or is torn."""
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for
+            raise TockmarkError(f"{shown(path)} is not a file", "give the kernel's .elf")
+        if about.st_size > MOST_BYTES:
+            raise TockmarkError(
+                f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", "give the kernel's .elf"
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        todo = "give another with --kernel"
+        if isinstance(error, FileNotFoundError):
+            todo = f"run `make {maker(path)}`, or {todo}"
+        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
+    if data[:4] != _MAGIC:
+        raise TockmarkError(
+            f"{shown(path)} is not an ELF file", "give the kernel's .elf, not a .bin"
+        )
+    try:
+        return _parsed(data)
+    except ValueError as error:
+        raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
+
+
+def symbols_of(path: Path) -> dict[str, int]:
+    """The symbols of an ELF file and their addresses."""
+    return read_elf(path).addresses
+
+
+def maker(path: Path) -> str:
+    """The goal of `make` that builds a kernel of ours: each has a folder, and not all are built
+    by `make build`."""
+    found = re.search(r"/cargo((?:-v1)?-nexysvideo)/", str(path))
+    return f"kernel{found[1]}" if found else "build"
+
+
+def _parsed(data: bytes) -> Elf:
+    """ValueError, in words that follow the file's name, if it is none of ours."""
+    if len(data) < _EXEC_HEADER.size:
+        raise ValueError("is torn: it ends within its header")
+    ident, _, machine, _, entry, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = (
+        _EXEC_HEADER.unpack_from(data)
+    )
+    if ident[4] != _CLASS_32 or ident[5] != _LITTLE or machine != _RISC_V:
+        raise ValueError("is not a 32-bit RISC-V ELF file")
+    segments = _segments(data, _table(data, _SEGMENT, phoff, phsize, phnum))
+    sections = _sections(data, list(_table(data, _SECTION, shoff, shsize, shnum)), names)
+    return Elf(data, entry, segments, sections, tuple(_symbols(data, sections)))
+
+
+def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[int, bytes], ...]:
+    """What is to be loaded: no two have a place in common, neither in memory nor in the file."""
+    places = [
+        (address, size, start)
+        for kind, start, _, address, size, *_ in headers
+        if kind == _LOADED and size
+    ]
+    if not places:
+        raise ValueError("has nothing to load: none of its segments has content")
+    ends = [(address, address + size) for address, size, _ in sorted(places)]
+    for (first, end), (second, _) in pairwise([*ends, (MEMORY_END, MEMORY_END)]):
+        if end > second:
+            what = "the end of all memory" if second == MEMORY_END else f"the one at {second:#x}"
+            raise ValueError(f"has a segment at {first:#x} that overlaps {what}")
+    if sum(size for _, size, _ in places) > len(data):
+        raise ValueError("is torn: its segments have more than the whole file")
+    return tuple((address, _slice(data, start, size)) for address, size, start in places)
+
+
+def _table(
+    data: bytes, form: struct.Struct, start: int, size: int, count: int
+) -> Iterator[tuple[int, ...]]:
+    """The entries of one of the header's tables."""
+    if count and size != form.size:
+        raise ValueError(f"is torn: a header of {size} bytes, not {form.size}")
+    return form.iter_unpack(_slice(data, start, size * count))
+
+
+def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tuple[Section, ...]:
+    names = _strings(data, headers, names_at)
+    return tuple(
+        Section(_text(names, name), kind, flags, start, size, link)
+        for name, kind, flags, _, start, size, link, *_ in headers
+    )
+
+
+def _strings(data: bytes, headers: list[tuple[int, ...]], number: int) -> bytes:
+    """The names that a section holds; none if there is no such section."""
+    if number >= len(headers):
+        return b""
+    _, _, _, _, start, size, *_ = headers[number]
+    return _slice(data, start, size)
+
+
+def _symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
+    table = next((section for section in sections if section.kind == _SYMBOLS), None)
+    if table is None:
+        return
+    if table.link >= len(sections) or table.size % _SYMBOL.size:
+        raise ValueError("is torn: its symbols have no names")
+    held = sections[table.link]
+    names, letters = _slice(data, held.start, held.size), 0
+    entries = _slice(data, table.start, table.size)
+    for at, address, size, info, _, _ in _SYMBOL.iter_unpack(entries):
+        name = _text(names, at)
+        letters += len(name)
+        if letters > MOST_BYTES:  # all of them may point to one long name
+            raise ValueError(f"has symbols with more than {MOST_BYTES >> 20} MiB of names")
+        yield Symbol(name, address, size, info & 0xF)
+
+
+def _text(names: bytes, at: int) -> str:
+    return names[at : at + LONGEST_SYMBOL].partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _slice(data: bytes, start: int, size: int) -> bytes:
+    if start + size > len(data):
+        raise ValueError(f"is torn: it ends before the byte {start + size:#x}, which it tells of")
+    return data[start : start + size]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A kernel's ELF from anywhere: refused in one line, or read; nothing waits, and nothing that it
+says of sizes is believed.
+
+TOCKMARK_FUZZ=100000 damages one so many times.
+"""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.target.elf import read_elf
+from tockmark.target.image import named, read_kernel
+from tockmark.tests import elves
+from tockmark.tests.elves import BASE, Segment
+
+COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000"))
+CODE = b"\x13\0\0\0" * 4
+
+
+def test_what_a_linker_made_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "k.elf"
+    path.write_bytes(
+        elves.made(
+            [Segment(BASE + 8, CODE), Segment(0x1000_0000), Segment(BASE, b"ab")], [("x", 7)]
+        )
+    )
+    elf = read_elf(path)
+    assert elf.segments == ((BASE + 8, CODE), (BASE, b"ab"))
+    assert elf.addresses == {"": 0, "x": 7}
+    assert elf.entry == BASE
+    assert elf.content(".strtab") == b"\0x\0"
+    assert elf.content(".comment") == b""
+
+
+@pytest.mark.parametrize(
+    ("segments", "said"),
+    [
+        ([], "has nothing to load"),
+        ([Segment(BASE)], "has nothing to load"),
+        ([Segment(BASE, CODE, size=2**32 - 1 - BASE)], "more than the whole file"),
+        ([Segment(BASE, CODE, size=2**32 - 1)], "that overlaps the end of all memory"),
+        ([Segment(BASE, CODE, start=0x1000)], "is torn: it ends before the byte 0x1010"),
+        ([Segment(BASE, CODE, start=2**32 - 1)], "is torn: it ends before the byte 0x10000000f"),
+        (
+            [Segment(BASE + 12, CODE), Segment(BASE, CODE)],
+            "has a segment at 0x20000000 that overlaps the one at 0x2000000c",
+        ),
+        ([Segment(BASE, CODE, start=0)] * 2, "overlaps the one at"),
+        ([Segment(BASE + 512 * k, size=500, start=0) for k in range(9)], "the whole file"),
+    ],
+)
+def test_segments_that_cannot_be_are_refused(
+    segments: list[Segment], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.elf"
+    path.write_bytes(elves.made(segments))
+    with pytest.raises(TockmarkError, match=said) as caught:
+        read_kernel(path)
+    assert "\n" not in str(caught.value)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**33)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_pipe, "is not a file; give the kernel's .elf"),
+        (Path.mkdir, "is not a file; give the kernel's .elf"),
+        (_sparse, "has more than 256 MiB"),
+    ],
+)
+def test_what_is_no_file_is_not_read(
+    make: Callable[[Path], object], said: str, tmp_path: Path
+) -> None:
+    make(tmp_path / "k.elf")
+    with pytest.raises(TockmarkError, match=said):
+        read_kernel(tmp_path / "k.elf")
+
+
+@pytest.mark.parametrize(
+    ("path", "goal"),
+    [
+        ("build/cargo/riscv32imc-unknown-none-elf/release/none", "make build"),
+        ("build/cargo-nexysvideo/riscv32imc-unknown-none-elf/release/none", "make kernel-nexys"),
+        ("build/cargo-v1-nexysvideo/none", "make kernel-v1-nexysvideo"),
+        ("elsewhere/nexysvideo.elf", "make build"),
+    ],
+)
+def test_a_kernel_that_is_not_built_says_by_what_it_is(path: str, goal: str) -> None:
+    with pytest.raises(TockmarkError, match=f"No such file or directory; run `{goal}"):
+        read_kernel(Path(path))
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        (b"tockmark-baseline 1 opt-level=3", "tockmark-baseline 1"),
+        (b"a\x1b[2Jb\r\n", "a?[2Jb??"),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+        (b"   ", None),
+        (b" opt-level=3", None),
+        (b"", None),
+        (b"x" * 1000, "x" * 100),
+    ],
+)
+def test_a_kernel_s_own_name_can_be_shown(said: bytes, name: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "k.elf"
+    path.write_bytes(elves.saying(said))
+    kernel = read_kernel(path)
+    assert kernel.name == name
+    assert named(kernel) == kernel
+
+
+def test_symbols_that_share_one_long_name_do_not_fill_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "k.elf"
+    path.write_bytes(elves.made([Segment(BASE, CODE)], [("x" * 2000, 0)] * 9))
+    assert len(read_elf(path).symbols) == 10
+    monkeypatch.setattr("tockmark.target.elf.MOST_BYTES", path.stat().st_size)
+    with pytest.raises(TockmarkError, match="MiB of names"):
+        read_elf(path)
+
+
+def test_a_damaged_elf_is_a_kernel_or_one_line(tmp_path: Path) -> None:
+    """Bytes of all its headers become others, and it is cut."""
+    path = tmp_path / "k.elf"
+    symbols = [("TOCKMARK_KERNEL", BASE), ("TOCKMARK_SLICE_US", BASE + 4)]
+    symbols += [(name, BASE + 64) for name in ("_sapps", "_eapps", "_sappmem", "_eappmem")]
+    whole = elves.made([Segment(BASE, b"a kernel\0"), Segment(BASE + 64, CODE)], symbols)
+    read = 0
+    for seed in range(COUNT):
+        rng = random.Random(seed)
+        content = bytearray(whole)
+        for _ in range(rng.choice([1, 1, 2, 4])):
+            content[rng.randrange(len(content))] = rng.choice(
+                [0, 1, 0x7F, 0xFF, rng.randrange(256)]
+            )
+        path.write_bytes(content if rng.random() < 0.9 else content[: rng.randrange(len(content))])
+        try:
+            kernel = read_kernel(path)
+        except TockmarkError as error:
+            shown = str(error)
+        else:
+            read += 1
+            shown = kernel.name or ""
+        assert shown.isprintable(), f"seed {seed}"
+    assert COUNT / 10 < read < COUNT * 9 / 10

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What is written replaces its own kind only, and what a killed process left is cleared."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.files import check_writable, folder_for_a_while, write_whole
+
+RESULT = '{\n"format": "tockmark-result", "x": 1}'
+HISTORY = '{"format":"tockmark-history"}'
+LOG = "#boot time icache=on\n#tm 0 time begin\n"
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    ("there", "written", "said"),
+    [
+        ({"a.json": HISTORY}, {"a.json": RESULT}, "is a history, which a result does not replace"),
+        ({"a.json": "[1]"}, {"a.json": RESULT}, "is a file .json, which a result does not"),
+        ({"a.csv": RESULT}, {"a.csv": "1,2"}, "is a result, which a file .csv does not replace"),
+        ({"b.log": LOG}, {"b.log": RESULT}, "is not the log of the result that would be written"),
+        ({"b.log": LOG}, {"b.log": LOG, "b.json": RESULT}, "is not the log of the result"),
+        ({"b.log": "notes", "b.json": RESULT}, {"b.log": LOG, "b.json": RESULT}, "is not the log"),
+        ({"b.json/x": ""}, {"b.log": LOG, "b.json": RESULT}, "b.json is a folder"),
+        ({"notes": "dear diary"}, {"notes": RESULT}, "is a file without a suffix, which a result"),
+    ],
+)
+def test_what_is_of_another_kind_stays(
+    there: dict[str, str], written: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    for name, content in there.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    with pytest.raises(TockmarkError, match=said):
+        write_whole({tmp_path / name: content for name, content in written.items()})
+    assert tree(tmp_path) == there
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"a.json": RESULT, "a.log": LOG},
+        {"x.csv": "1"},
+        {"empty.json": RESULT},
+        {"new.json": RESULT},
+    ],
+)
+def test_its_own_kind_is_replaced(written: dict[str, str], tmp_path: Path) -> None:
+    there = {"a.json": RESULT + " ", "a.log": LOG + " ", "x.csv": "2", "empty.json": ""}
+    for name, content in there.items():
+        (tmp_path / name).write_text(content)
+    check_writable([tmp_path / name for name in written])
+    write_whole({tmp_path / name: content for name, content in written.items()})
+    assert tree(tmp_path) == there | written
+
+
+def test_what_would_be_refused_at_the_end_is_refused_at_the_beginning(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(HISTORY)
+    with pytest.raises(TockmarkError, match="a history, which a result does not replace"):
+        check_writable([tmp_path / "a.json"])
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.json").write_text(RESULT)
+    (tmp_path / "link.json").symlink_to("real.json")
+    write_whole({tmp_path / "link.json": RESULT + "\n"})
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "real.json").read_text() == RESULT + "\n"
+
+
+def test_a_pipe_is_written_through(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_whole({pipe: RESULT})
+    reader.join()
+    assert read == [RESULT]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_full_device_is_one_line() -> None:
+    with pytest.raises(
+        TockmarkError, match="cannot write /dev/full: No space left on device; make"
+    ):
+        write_whole({Path("/dev/full"): RESULT})
+
+
+def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_whole({tmp_path / "a.json": RESULT})
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o640
+
+
+def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
+    wait = "folder_for_a_while(Path(sys.argv[1])) as at: print(at, flush=True); sys.stdin.read()"
+    code = f"import sys\nfrom pathlib import Path\nfrom tockmark.files import *\nwith {wait}"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().strip())
+        with folder_for_a_while(tmp_path) as own:
+            assert left.is_dir()  # its process lives
+            assert own.is_dir()
+        process.kill()
+    assert left.is_dir()
+    with folder_for_a_while(tmp_path) as own:
+        assert list(tmp_path.iterdir()) == [own]
+    assert list(tmp_path.iterdir()) == []

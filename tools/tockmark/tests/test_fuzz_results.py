@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Mutated result files: refused in one line, or taken by every verb; and none passes the gate that
+should not.
+
+TOCKMARK_FUZZ=100000 makes so many mutations; each is that of its seed, which a failure prints.
+"""
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import jsonschema
+
+from tockmark.errors import TockmarkError
+from tockmark.judge import compare, fit, gate, history
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.show import compare_text, export, fit_text, gate_text, history_text, summary, table
+from tockmark.suite.catalogue import load
+from tockmark.suite.select import Selection
+from tockmark.tests.damage import WHOLE
+from tockmark.tests.mutate import change, mutated
+from tockmark.tests.of_samples import CALM
+
+Answer = TypeVar("Answer")
+COUNT = int(os.environ.get("TOCKMARK_FUZZ", "200"))
+KNOWN = load()
+TEXT = json.dumps(WHOLE)
+RULES = gate.load_limits(None, KNOWN)
+MARGINS = compare.Margins()
+
+
+def strictly(data: object) -> None:
+    """As --json prints it."""
+    json.dumps(data, allow_nan=False)
+
+
+def gated(base: Result, new: Result) -> gate.Gated:
+    return gate.gate([("base", base)], ("new", new), RULES, KNOWN, CALM)
+
+
+def shown(result: Result, good: Result) -> None:
+    """By each verb: what only calls it is done by itself."""
+    table.render(result, KNOWN)
+    table.render_events(result, KNOWN)
+    table.render_side_by_side([("good", good), ("new", result)], KNOWN, 100)
+    summary.render([("new", result)], KNOWN, 100)
+    strictly(table.as_json([result, good], KNOWN))
+    fitted = fit.sweeps(result, KNOWN)
+    fit_text.render(fitted)
+    strictly(fit_text.as_json(fitted))
+    for form in export.FORMS:
+        text = export.export(result, KNOWN, form)
+        if text.startswith(("{", "[\n")) and form != "lmbench":
+            strictly(json.loads(text))
+        assert "nan" not in text.lower().replace("unan", "")
+
+
+def compared(one: Result, two: Result) -> None:
+    found = compare.compare(one, two, "two", KNOWN, MARGINS, CALM, True, Selection(KNOWN))
+    compare_text.render([("one", one), ("two", two)], [found])
+    strictly(compare_text.as_json("one", [found]))
+
+
+def judged(one: Result, two: Result) -> None:
+    found = gated(one, two)
+    gate_text.render(["one"], "two", found)
+    gate_text.markdown(["one"], "two", found)
+    strictly(gate_text.as_json(["one"], "two", found))
+
+
+def remembered(result: Result, good: Result, folder: Path) -> None:
+    path = folder / "history.jsonl"
+    path.unlink(missing_ok=True)
+    for one in (good, result):
+        history.add(path, one)
+    runs, problems = history.load(path)
+    assert problems == []
+    found = history.series(runs, Selection(KNOWN))
+    history_text.render(found)
+    strictly(history_text.as_json(found))
+
+
+def one_line(where: str, work: Callable[..., Answer], *given: object) -> Answer | None:
+    """What comes of it; None if it is refused in one line."""
+    try:
+        return work(*given)
+    except TockmarkError as error:
+        shown_ = str(error)
+    except Exception as error:
+        raise AssertionError(f"{where}: {error!r}") from error
+    assert shown_.isprintable(), where
+    return None
+
+
+def test_a_mutated_result_is_refused_in_one_line_or_taken_by_every_verb(tmp_path: Path) -> None:
+    path, again = tmp_path / "r.json", tmp_path / "again.json"
+    path.write_text(TEXT)
+    good = file.load(path)
+    taken = 0
+    for seed in range(COUNT):
+        where = f"seed {seed}"
+        path.write_bytes(mutated(random.Random(seed), TEXT).encode(errors="surrogatepass"))
+        result = one_line(where, file.load, path)
+        if result is None:
+            continue
+        taken += 1
+        again.write_text(file.text(result), encoding="utf-8")
+        assert file.load(again) == result, where
+        one_line(where, shown, result, good)
+        one_line(where, compared, good, result)
+        one_line(where, compared, result, good)
+        one_line(where, judged, good, result)
+        one_line(where, judged, result, good)
+        one_line(where, remembered, result, good, tmp_path)
+    assert COUNT / 10 < taken < COUNT * 9 / 10
+
+
+# What a gate must not let pass, found without it: rows whose samples are all alike but the first,
+# so that a net is a difference of two numbers.
+READ = 169
+HARD = {"cycles": 0.02, "instret": 0.01}  # docs/comparing.md: beyond this share, and two counts
+NETS = {"syscall.command": 156, "syscall.memop": 224, "made.up": 90, "upcall.nothing": 1200}
+
+
+def clean() -> dict[str, Any]:
+    """A result that passes against itself, with the cache on and off."""
+    rows = []
+    for icache in (True, False):
+        for id_, net in {"time.read": 0, **NETS}.items():
+            said = {"id": id_, "boot": "syscall", "asked": 64, "icache": icache}
+            counts = {"cycles": f"{READ + net + 31} {READ + net}*11", "instret": f"{84 + net}*12"}
+            rows.append(said | counts)
+    bare = json.loads(TEXT)["provenance"]
+    del bare["layouts"]
+    return {"format": "tockmark-result", "version": 4, "provenance": bare, "rows": rows}
+
+
+def grown(rng: random.Random, data: dict[str, Any]) -> bool:
+    """Change one series of one row, or several; whether one is beyond a hard limit."""
+    beyond = False
+    rows = data["rows"]
+    for row in rng.sample([row for row in rows if row["id"] in NETS], rng.choice([1, 1, 2, 4])):
+        series = rng.choice(list(HARD))
+        net, read = NETS[row["id"]], READ if series == "cycles" else 84
+        limit = max(HARD[series] * net, 2)
+        more = rng.choice([int(limit), int(limit) + 1, rng.randrange(-net, 3 * net)])
+        total = read + net + more
+        row[series] = f"{total + 31} {total}*11"
+        beyond |= more > limit
+    rng.shuffle(rows)
+    return beyond
+
+
+def test_no_mutated_result_passes_the_gate_that_should_not(tmp_path: Path) -> None:
+    """A change beyond a hard limit, alone or under a mutation of what is said of the run; or a file
+    that does not follow the published schema."""
+    schema = jsonschema.Draft202012Validator(file.schema())
+    base, path = tmp_path / "base.json", tmp_path / "new.json"
+    base.write_text(json.dumps(clean()))
+    good = file.load(base)
+    assert gated(good, good).exit_code == 0
+    bad = passed = 0
+    for seed in range(COUNT):
+        rng = random.Random(seed)
+        data = clean()
+        wrong = rng.random() < 0.7 and grown(rng, data)
+        if rng.random() < 0.5:
+            change(rng, data["provenance" if wrong else rng.choice(["provenance", "rows"])])
+            wrong |= not schema.is_valid(data)
+        path.write_text(json.dumps(data), encoding="utf-8")
+        found = one_line(f"seed {seed}", lambda: gated(good, file.load(path)))
+        clear = found is not None and found.exit_code == 0
+        bad += wrong
+        passed += clear
+        assert not (wrong and clear), f"seed {seed} passes"
+    print(f"gate: of {COUNT} mutated results {bad} should not pass, 0 did; {passed} passed")
+    assert bad > COUNT / 4
+    assert passed > COUNT / 20

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Hostile text and hostile places to write to: one clear line, or shown for what it is."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli import app
+from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.log.protocol import decode
+from tockmark.log.rows import assemble
+from tockmark.result import file
+from tockmark.result.build import build
+from tockmark.result.model import Result
+from tockmark.show import export, figures, plot
+from tockmark.suite.catalogue import Catalogue, load
+from tockmark.target.origin import of_manifest
+from tockmark.tests.conftest import encoded
+from tockmark.tests.damage import WHOLE
+from tockmark.tests.of_samples import exit_code, made
+
+STRANGE = "ünï ∑ 漢"
+
+
+def tockmark(
+    *arguments: str, stdout: int = subprocess.PIPE, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """The tool as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "tockmark", *arguments],
+        env={**os.environ, "PYTHONPATH": str(paths.ROOT / "tools"), **environment},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+
+
+def written(folder: Path, **changes: object) -> str:
+    """A whole result with another kernel."""
+    data = json.loads(json.dumps(WHOLE))
+    data["provenance"]["kernel"] |= changes
+    path = folder / "r.json"
+    path.write_text(json.dumps(data))
+    return str(path)
+
+
+def test_a_terminal_may_know_ascii_only(tmp_path: Path) -> None:
+    done = tockmark("table", written(tmp_path, name=STRANGE), PYTHONIOENCODING="ascii")
+    assert done.returncode != UNUSABLE
+    assert b"?n? ? ?" in done.stdout
+    assert b"unexpected" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["--version"]])
+def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    done = tockmark(*arguments, stdout=full)
+    os.close(full)
+    assert done.returncode == UNUSABLE
+    assert done.stderr.decode() == "tockmark: the standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["table", "a\x1b[2J\r\nb.json"],
+        ["table", "\x1b]0;x\x07"],
+        ["list", "--\x1b[2J"],
+        ["\x1b[2J"],
+    ],
+)
+def test_an_error_holds_nothing_that_a_terminal_acts_on(arguments: list[str]) -> None:
+    done = tockmark(*arguments)
+    assert done.returncode == UNUSABLE
+    assert done.stderr.decode().replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("name", ["$\\frac{", "$x$", "$", "\\", "{", "_^"])
+def test_a_name_in_a_picture_is_no_formula(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = file.load(Path(written(tmp_path, name=name)))
+    drawn = figures.draw([plot.Named(name, result), plot.Named(f"{name}2", result)])
+    assert drawn
+    for sheet in drawn.values():
+        assert name in plot.rendered(sheet, "svg").decode().replace("&gt;", ">")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_no_cell_of_a_csv_is_a_formula(start: str, tmp_path: Path) -> None:
+    data = json.loads(json.dumps(WHOLE))
+    hostile = f"{start}cmd|' /C calc'!A0"
+    for row in data["rows"]:
+        row["boot"] = row["app"] = hostile
+    data["rows"][1] |= {"id": hostile, "params": {hostile: 1}, "faults": [hostile]}
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    cells = list(
+        csv.reader(io.StringIO(export.export(file.load(tmp_path / "r.json"), load(), "csv")))
+    )
+    text = [cell for line in cells for cell in line if not _is_number(cell)]
+    assert not [cell for cell in text if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert f"'{hostile}" in text
+
+
+def test_a_number_below_zero_stays_one(catalogue: Catalogue) -> None:
+    result = made(catalogue, {"loop.empty": [150] * 12})
+    (line,) = [
+        line
+        for line in csv.DictReader(io.StringIO(export.export(result, catalogue, "csv")))
+        if line["id"] == "loop.empty"
+    ]
+    assert float(line["cycles_net"]) == 150 - 169
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"asked": 12', f'"asked": {"9" * 5000}', "a number of 5000 digits is too large"),
+        ("one 1.0", "\\ud800", "Expected text to show"),
+    ],
+)
+def test_what_json_can_hold_and_nobody_can_use_is_one_line(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(WHOLE).replace(old, new, 1))
+    with pytest.raises(TockmarkError, match=said):
+        file.load(path)
+
+
+@pytest.mark.parametrize("text", ["a = " + "9" * 5000, "a = " + "[" * 100000, "a = {" * 1000])
+def test_toml_that_nobody_can_read_is_one_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(text)
+    with pytest.raises(TockmarkError, match="is no kernel's manifest"):
+        of_manifest(path)
+    for option in (["gate", "--limits"], ["compare", "--margin"]):
+        result = written(tmp_path)
+        done = CliRunner().invoke(app, [option[0], result, result, option[1], str(path)])
+        assert isinstance(done.exception, TockmarkError)
+        assert exit_code(done) == UNUSABLE
+
+
+@pytest.mark.parametrize("form", export.FORMS)
+def test_no_export_holds_what_is_no_number(form: str, tmp_path: Path) -> None:
+    """With figures as large as a file may hold, and as small."""
+    data = json.loads(json.dumps(WHOLE))
+    data["rows"][-1]["stated"] = {"cycles": 2.0**53}
+    data["rows"][1] |= {"inner": 2**53, "cycles": "4294967295*12", "further": []}
+    data["provenance"]["board"]["clock_hz"] = 1
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    text = export.export(file.load(tmp_path / "r.json"), load(), form).lower()
+    assert "syscall.memop" in text
+    assert "nan" not in text
+    assert "infinity" not in text
+    assert ",inf" not in text
+
+
+BEGIN = "begin proto=1 lang=c abi=2 apps=1 perf=0x90010"
+
+
+@pytest.mark.parametrize("row", ["made.up", "made.up k=3", "mem.copy_asm size=32"])
+def test_a_row_that_was_announced_and_never_came_is_missed(row: str, catalogue: Catalogue) -> None:
+    """Also one that the catalogue does not know, or of an app that it does not know."""
+    own = ["bench time.read inner=1 n=5", "data cycles 9*5", "data instret 9*5"]
+    result = _parsed([BEGIN, *own, f"bench {row} inner=1 n=5", "end ok"], catalogue)
+    assert len(result.incomplete) == 1
+    assert row in result.incomplete[0]
+    assert _parsed([BEGIN, *own, "end ok"], catalogue).incomplete == ()
+
+
+def _parsed(records: list[str], catalogue: Catalogue) -> Result:
+    return build(assemble(decode(encoded("other", records))), catalogue)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Input eight times as long is read in about eight times the time, whatever it is made of."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from tockmark.line import Line
+from tockmark.log import study
+from tockmark.log.marks import Mark
+from tockmark.log.protocol import decode, parse_record
+from tockmark.log.rows import assemble
+from tockmark.result.build import build
+from tockmark.suite.catalogue import load
+from tockmark.tests.conftest import seconds
+
+TITLE = "benchmark: made up\nrun, cycles\n0, 7\n"
+
+
+def _study(text: str) -> None:
+    study.recognise(text)
+    study.measured(text, "log")
+
+
+def _ours(records: list[str]) -> None:
+    lines = (Line(seq, "app", text).encode() for seq, text in enumerate(records))
+    build(assemble(decode(lines)), CATALOGUE)
+
+
+def _marked(rows: list[str], name: str) -> None:
+    """Rows by the simulator's clock, and between them its marks."""
+    lines = [Mark(0, 0, "reset").encode()]
+    for seq, text in enumerate([BEGIN, *rows]):
+        lines += [Mark(0, seq, name).encode(), Line(seq, "app", text).encode()]
+    assemble(decode(lines))
+
+
+def _boots(n: int) -> None:
+    """One begins behind another, each with a name of its own, and all of them once more."""
+    said = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
+    lines = [Line(seq, "app", text) for one in said for seq, text in enumerate([one, "end ok"])]
+    assemble(decode(line.encode() for line in lines))
+
+
+CATALOGUE = load()
+BEGIN = "begin proto=1 apps=1"
+SIM = "inner=1 n=1 clock=sim"
+
+READ: dict[str, Callable[[int], object]] = {
+    "blank lines": lambda n: _study("\n" * n),
+    "blank lines behind a title": lambda n: _study(TITLE + "\n" * n),
+    "tabs in a sample": lambda n: _study(TITLE + "1" + "\t" * n + "x\n"),
+    "commas in a sample": lambda n: _study(TITLE + "1" + " ,\t" * n + "x\n"),
+    "a title of many lines": lambda n: _study("benchmark: x\n" + "more of it\n" * n + TITLE),
+    "a title with many parameters": lambda n: _study(f"benchmark: x{', a 1' * n}\nrun, cycles\n"),
+    "tables under a long title": lambda n: _study(
+        "benchmark: x\n" + "and so on\n" * n + "Test 1: a\nrun, cycles\n0, 7\n" * n
+    ),
+    "words of a record": lambda n: parse_record("app", "data cycles" + " 1" * n, 1),
+    "pairs of a record": lambda n: parse_record("app", "bench x" + " a=1" * n, 1),
+    "lines of one record": lambda n: _ours([BEGIN, "data cycles", *["+ 1 2 3"] * n, "end ok"]),
+    "records": lambda n: _ours(
+        [BEGIN, *(f"bench app.x i={i} inner=1 n=1" for i in range(n)), "end ok"]
+    ),
+    "failures": lambda n: _ours(
+        [BEGIN, *(f"fail app.x i={i} call=a err=B" for i in range(n)), "end ok"]
+    ),
+    "rows of no data": lambda n: _ours(
+        [BEGIN, *(f"bench x.{i} inner=1 n=1" for i in range(n)), "end ok"]
+    ),
+    "rows by marks": lambda n: _marked([f"bench x.{i} {SIM} from=a to=b" for i in range(n)], "a"),
+    "rows from reset": lambda n: _marked(
+        [f"bench x.{i} {SIM} from=reset to=b" for i in range(n)], "a"
+    ),
+    "boots": _boots,
+    "noise": lambda n: assemble(decode(["#tm " * n])),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_eight_times_as_much_takes_eight_times_as_long(what: str) -> None:
+    read = READ[what]
+    size = 250
+    while (some := seconds(partial(read, size))) < 0.01 and size < 64000:  # too short to compare
+        size *= 2
+    assert seconds(partial(read, 8 * size)) < 3 * 8 * max(some, 0.005)

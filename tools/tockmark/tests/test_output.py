@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Where `run` and `parse` put what they made, told before anything runs."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli import app
+from tockmark.commands import running
+from tockmark.errors import OK, UNUSABLE
+from tockmark.result.of_run import result_of
+from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.select import Selection
+from tockmark.target import links, run
+from tockmark.target.image import Kernel
+from tockmark.tests import stand_in
+from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.of_samples import exit_code
+
+HISTORY = '{"format":"tockmark-history"}'
+LOG = "".join(f"{line}\n" for line in encoded("time", RECORDS["time"]))
+
+
+@pytest.fixture
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> list[object]:
+    """`tockmark run` on a stand-in for the simulator; what it was asked to run."""
+    asked: list[object] = []
+    options = stand_in.options(tmp_path, monkeypatch, catalogue)
+    whole, name = run.run, stand_in.NAME
+
+    def made(ran_: run.Ran, *_: object) -> object:
+        return result_of(ran_, options, Selection(catalogue))
+
+    def started(given: run.Options) -> run.Ran:
+        asked.append(given)
+        return whole(options)
+
+    monkeypatch.setattr(run, "run", started)
+    monkeypatch.setattr(running, "result_of", made)
+    monkeypatch.setattr(running, "read_kernel", lambda path: Kernel(path, name, "d" * 64, None, ()))
+    monkeypatch.setattr(links, "layouts", lambda *_: options.layouts)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("there", "output", "said"),
+    [
+        ({}, "x.log", "x.log is the name of a log; end it in .json"),
+        ({"x.json": HISTORY}, "x.json", "is a history, which a result does not replace"),
+        ({"x.log": LOG}, "x.json", "x.log is there, and is not the log of the result"),
+        ({"x.json/y": ""}, "x.json", "x.json is a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_runs(
+    there: dict[str, str], output: str, said: str, ran: list[object], tmp_path: Path
+) -> None:
+    for name, content in there.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / output)])
+    assert exit_code(done) == UNUSABLE
+    assert said in str(done.exception)
+    assert ran == []
+    assert {name: (tmp_path / name).read_text() for name in there} == there
+
+
+def test_a_log_stands_beside_its_result_and_both_are_replaced(
+    ran: list[object], tmp_path: Path
+) -> None:
+    for _ in range(2):
+        done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
+        assert exit_code(done) == OK
+    assert len(ran) == 2
+    assert (tmp_path / "x.log").read_text().startswith("#boot ")
+
+
+def test_to_a_device_goes_the_result_alone(ran: list[object], tmp_path: Path) -> None:
+    (tmp_path / "null").symlink_to("/dev/null")
+    done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / "null")])
+    assert exit_code(done) == OK
+    assert "log     none: the result goes to no file" in done.output
+    assert not (tmp_path / "null.log").exists()
+    assert (tmp_path / "null").is_char_device()
+    assert len(ran) == 1
+
+
+def test_no_result_of_a_log_is_called_as_a_log(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(LOG)
+    (tmp_path / "b.log").write_text("another")
+    for output in ("a.log", "b.log", "new.log"):
+        done = CliRunner().invoke(
+            app, ["parse", str(tmp_path / "a.log"), "-o", str(tmp_path / output)]
+        )
+        assert exit_code(done) == UNUSABLE
+        assert f"{output} is the name of a log" in str(done.exception)
+    assert (tmp_path / "a.log").read_text() == LOG
+    assert (tmp_path / "b.log").read_text() == "another"
+    assert not (tmp_path / "new.log").exists()
