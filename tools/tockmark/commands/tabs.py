@@ -12,7 +12,7 @@ import typer
 from tockmark import paths
 from tockmark.commands.choosing import BoardName, Switch
 from tockmark.commands.common import Debug
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.target import board as boards
 from tockmark.target.board import Board
 from tockmark.target.image import read_kernel
@@ -50,6 +50,11 @@ def run_tab_verb(
     stdout; all else is on stderr."""
     profiled = boards.load(board).configured({"max-cycles": max_cycles})
     target = profiled.target
+    if Ability.PARALLEL not in target.can:
+        raise TockmarkError(
+            f"{profiled.name} cannot run TABs: run-tab loads nothing onto a board",
+            f"`--board {boards.DEFAULT}` can",
+        )
     if icache is not None:
         require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
     cached = target.icache if icache is None else icache is Switch.ON

@@ -102,6 +102,10 @@ class Session:
     def panicked(self) -> bool:
         return self.watch.panic is not None
 
+    @property
+    def idle(self) -> bool:
+        return self._late.is_set() and not self.panicked
+
     def lines(self) -> Iterator[str]:
         assert self.process.stdout is not None
         limit = self._end_in(self.limit_s)
