@@ -5,6 +5,7 @@ and going on where an earlier run stopped."""
 import dataclasses
 import os
 import pty
+import signal
 import threading
 import tty
 from collections.abc import Callable, Iterator
@@ -111,7 +112,7 @@ def test_resume_runs_only_what_is_not_whole(
     hasty = dataclasses.replace(on_board, board=dataclasses.replace(on_board.board, target=target))
     board.says = lambda boot: said(boot, IMAGE)[: -1 if boot == "mem" else None]
     _, broken, log = ran(hasty)
-    assert any("mem, i-cache on: silent for" in reason for reason in broken.incomplete)
+    assert any("mem, i-cache on: no record for" in reason for reason in broken.incomplete)
     assert [row.label for row in broken.rows if row.boot == "mem"][:2] == [
         "time.read",
         "mem.copy_asm size=32",
@@ -143,6 +144,28 @@ def test_a_boot_of_another_image_is_run_again(
     board.loaded = []
     run.run(dataclasses.replace(on_board, earlier=earlier))
     assert board.loaded == ["loop"]
+
+
+def test_an_interruption_keeps_what_the_earlier_log_has(
+    on_board: run.Options, board: Board, tmp_path: Path
+) -> None:
+    """Though that is the shortest boot, which would be the last."""
+    _, _, log = ran(on_board)
+    path = tmp_path / "run.log"
+    path.write_text(log)
+    every = whole_boots(path, on_board.catalogue)
+    shortest = min(on_board.catalogue.boots(), key=on_board.catalogue.cost).name
+    earlier = {which: one for which, one in every.items() if which[0] == shortest}
+
+    def interrupted(boot: str) -> list[str]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return []
+
+    board.says = interrupted
+    done, _, log = ran(dataclasses.replace(on_board, earlier=earlier))
+    assert done.interrupted
+    path.write_text(log)
+    assert whole_boots(path, on_board.catalogue) == earlier
 
 
 @pytest.mark.parametrize("text", ["", "no marks\n", "#boot loop icache=on app=loop *0000\n"])
