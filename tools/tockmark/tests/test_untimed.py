@@ -24,7 +24,7 @@ def made(timing: Timing) -> Result:
     for id_ in ("time.read", "syscall.command", "console.write"):
         taken = {"cycles": [CYCLES] * 9, "instret": [INSTRUCTIONS] * 9}
         params: dict[str, int | str] = {"size": 1} if id_ == "console.write" else {}
-        app.rows.append(RawRow("console", id_, params, 1, 9, series=taken, events={3: [5] * 2}))
+        app.add(RawRow("console", id_, params, 1, 9, series=taken, events={3: [5] * 2}))
     boots = Measured([Booted("console", False, "console", {"console": app})])
     context = Context(board=Board("made-up", "made-up", 24_000_000, timing))
     return build(boots, load(), context, expected=())
