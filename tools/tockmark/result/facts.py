@@ -33,7 +33,7 @@ def board_of(board: boards.Board) -> Board:
             "machine": board.machine,
             "clock_hz": board.clock_hz,
             "timing": board.profile.timing,
-            **board.target.provenance(),
+            **board.target.provenance(board.clock_hz),
         },
         Board,
     )

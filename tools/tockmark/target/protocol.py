@@ -92,8 +92,9 @@ class Target(Protocol):
     def start(self, start: Start) -> Session:
         """Begin a boot."""
 
-    def provenance(self) -> Mapping[str, object]:
-        """What results shall know of it: fields of result/provenance.py's Board."""
+    def provenance(self, clock_hz: int) -> Mapping[str, object]:
+        """What results shall know of it, on a chip of that clock: fields of result/provenance.py's
+        Board."""
 
 
 def fields(options: Mapping[str, object], known: Mapping[str, str], kind: str) -> dict[str, object]:

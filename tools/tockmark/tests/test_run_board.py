@@ -86,6 +86,7 @@ def test_a_run_loads_boot_after_boot(
     ]
     told = result.provenance.board
     assert (told.name, told.timing, told.simulator_sha256) == ("cw310", "hardware", None)
+    assert told.uart_cycles_per_byte == 2083  # 24 MHz at 115200 baud
     assert log.count("#boot ") == log.count("#end ") == 3
 
 

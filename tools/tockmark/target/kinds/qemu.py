@@ -77,7 +77,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ) from error
         return Session(process, said, Watch(start.image), self.limit_s)
 
-    def provenance(self) -> dict[str, object]:
+    def provenance(self, clock_hz: int) -> dict[str, object]:
         return {"simulator_sha256": hashlib.sha256(Path(self._found()).read_bytes()).hexdigest()}
 
     def _found(self) -> str:

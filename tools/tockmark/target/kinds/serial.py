@@ -17,6 +17,7 @@ from tockmark.target.watch import Watch
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
+BITS_PER_BYTE = 10  # on the line: start, eight, stop
 BY_HAND_S = 900  # a boot that a person is asked to load begins within so many seconds
 PANIC_S = 1  # of silence end what a kernel says when it panics
 RETRY_S = 0.5  # between two looks for a port that is gone
@@ -70,8 +71,10 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise
         return Session(self, start, port, BY_HAND_S if by_hand else self.silence_s)
 
-    def provenance(self) -> dict[str, object]:
-        return self.simulator.provenance() if self.simulator is not None else {}
+    def provenance(self, clock_hz: int) -> dict[str, object]:
+        if self.simulator is not None:
+            return self.simulator.provenance(clock_hz)
+        return {"uart_cycles_per_byte": round(BITS_PER_BYTE * clock_hz / self.baud)}
 
 
 @dataclass

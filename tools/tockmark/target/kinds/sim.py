@@ -163,7 +163,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         simulation.listen()
         return simulation
 
-    def provenance(self) -> dict[str, object]:
+    def provenance(self, clock_hz: int) -> dict[str, object]:
         made_of = versions(self.binary)
         return {
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
