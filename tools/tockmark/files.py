@@ -28,6 +28,11 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
     and pipes are written through. TockmarkError, with nothing changed, if one of them would replace
     what is of another kind (`check_writable`)."""
     check_writable(contents)
+    replace_whole(contents)
+
+
+def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
+    """The same, whatever is there: for files that are the tool's own."""
     temporary: dict[Path, str] = {}
     path = Path()
     try:

@@ -35,7 +35,8 @@ def shown(path: Path) -> str:
 def check_environment(script: str) -> None:
     """TockmarkError if this environment, or the script that was called, lies in another checkout
     than the code that it runs: one that was copied would silently use the original."""
-    if str(ROOT / "tools") in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if ROOT / "tools" in (Path(folder).resolve() for folder in given):
         return  # somebody knows what they do
     for venv in (Path(sys.prefix), Path(script).absolute().parent.parent):
         if venv.name == ".venv" and venv.resolve().parent != ROOT:

@@ -71,9 +71,9 @@ class App:
     lang: Lang = "c"  # that it is written in
 
     @property
-    def rows(self) -> list[RawRow]:
-        """All that it measured."""
-        return list(self.found.values())
+    def rows(self) -> tuple[RawRow, ...]:
+        """All that it measured; `add` takes another."""
+        return tuple(self.found.values())
 
     def add(self, row: RawRow) -> None:
         """Take a row. ValueError if it was measured before."""

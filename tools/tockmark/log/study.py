@@ -17,6 +17,7 @@ docs/study.md has the rules; study.toml says which title is which benchmark of t
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
@@ -34,9 +35,10 @@ _TITLE = re.compile(r"benchmark\s*:\s*(.*)")
 _ABOUT = re.compile(r"description\s*:\s*(.*)")
 _TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
 _FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
-_HEADING = re.compile(r"run\s*,.*")
-_NUMBER = re.compile(r"-?\d[\d.]*")
-_CELL = re.compile(r"-?\d+(?:\.\d+)?")
+_HEADING = re.compile(r"(?:[a-z_]+\s*,\s*)*run\s*,.*")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?\d[\d.]*")
+_CELL = re.compile(r"0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
+_PARAM = re.compile(r"\d{1,9}")
 _COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
 
@@ -49,11 +51,19 @@ class Table:
     about: str  # the description that goes with it
     line: int
     columns: list[str]
+    params: list[str] = field(
+        default_factory=list
+    )  # what stands before `run`, the same in each row
     series: dict[str, list[int]] = field(default_factory=dict)
     impossible: list[str] = field(default_factory=list)  # samples that cannot be, in words
     rows: int = 0
     between: list[str] | None = None  # its cells, the same in every row
     broken: bool = False  # something in it does not fit: it is named, and the table left out
+
+    @property
+    def before_run(self) -> int:
+        """How many columns stand before the number of the sample."""
+        return self.columns.index("run") if "run" in self.columns else 0
 
 
 @dataclass(frozen=True)
@@ -117,14 +127,15 @@ def name(title: str, known: Facts) -> Name:
 
 
 def _is_row(text: str) -> bool:
-    """Whether a line is a sample: whole numbers, and from the second on others too, with a comma or
-    a tab between them. No one regular expression: it would try each way to share out blanks."""
+    """Whether a line is a sample: whole numbers, and from the second on others and addresses, too,
+    with a comma or a tab between them. No one regular expression: it would try each way to share
+    out blanks."""
     cells, between = _NUMBER.findall(text), _NUMBER.split(text)
     return (
         len(cells) > 1
         and between.pop(0) == ""
         and between.pop() in ("", ",")
-        and "." not in cells[0]
+        and cells[0].lstrip("-").isdecimal()
         and all(_CELL.fullmatch(cell) for cell in cells)
         and all(part.strip() == "," or (part.isspace() and "\t" in part) for part in between)
     )
@@ -199,7 +210,7 @@ class Reader:
         self.finish()
         self._mode = ""
         columns = [column.strip().lower() for column in text.split(",")]
-        counted = [column for column in columns[1:] if column in COLUMNS]
+        counted = [column for column in columns if column in COLUMNS]
         self._open(columns)
         if self._table is None:
             return
@@ -215,6 +226,8 @@ class Reader:
         if self._table is None:
             self._open([])
         table = self._table
+        if table is not None and (at := table.before_run) and len(cells) == len(table.columns):
+            table = self._of_params(table, cells[:at])
         if table is None or table.broken:
             return
         if not table.columns:
@@ -226,19 +239,32 @@ class Reader:
             self._break(f"{len(cells)} columns, but {len(table.columns)} in the rows or heading")
         elif (between := _NUMBER.split(text)) != (table.between or between):
             self._break(f"{text[:40]!r} has other separators than the samples above")
-        elif cells[0] != str(table.rows):
-            self._break(f"sample {table.rows} expected, but sample {cells[0][:20]} found")
+        elif (run := cells[table.before_run]) != str(table.rows):
+            self._break(f"sample {table.rows} expected, but sample {run[:20]} found")
         elif table.rows >= MAX_SAMPLES:
             self._break(f"more than {MAX_SAMPLES} samples in one table")
         else:
             table.between = between
             self._sample(table, cells)
 
+    def _of_params(self, table: Table, params: list[str]) -> Table | None:
+        """The table with these parameters, which stand before `run`: this one, or a new one of the
+        same heading."""
+        if params == table.params:
+            return table
+        if table.rows:
+            self.finish()
+        self._open(table.columns, params)
+        if not all(map(_PARAM.fullmatch, params)):
+            self._break(f"{', '.join(params)[:40]!r} is not what a table can be of")
+        return self._table
+
     def _sample(self, table: Table, cells: list[str]) -> None:
-        for column, cell in zip(table.columns[1:], cells[1:], strict=True):
+        first = table.before_run + 1
+        for column, cell in zip(table.columns[first:], cells[first:], strict=True):
             if column and column not in COLUMNS:
                 continue
-            if "." in cell or len(cell) > 20:
+            if not cell.lstrip("-").isdecimal() or len(cell) > 20:
                 self._break(f"{cell[:30]} is not a whole number of {column or 'anything'}")
                 return
             value = int(cell)
@@ -252,15 +278,18 @@ class Reader:
                 )
         table.rows += 1
 
-    def _open(self, columns: list[str]) -> None:
+    def _open(self, columns: list[str], params: Sequence[str] = ()) -> None:
         if self._title is None:
             self._problem("a table without a title; put 'benchmark: <what it is>' above it")
             title, broken = "", True
         else:
             title, broken = " ".join(part for part in self._title if part), False
             title = f"{title}: {self._test}" if self._test else title
+            title += "".join(
+                f", {name} {value}" for name, value in zip(columns, params, strict=False)
+            )
         about = " ".join(self._about)
-        self._table = Table(title, about, self._number, columns, broken=broken)
+        self._table = Table(title, about, self._number, columns, list(params), broken=broken)
 
     def cut(self) -> None:
         """The last line has no end: if it is a sample, some of its digits may be missing."""

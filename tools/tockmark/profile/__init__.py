@@ -8,7 +8,7 @@ trace (trace.py), its cycles are charged (attribute.py), and shown (report.py, f
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -204,11 +204,11 @@ def _checked(lines: Iterator[str]) -> Iterator[str]:
     return lines
 
 
-def _rows(log: str, group: str, options: Options) -> list[RawRow]:
+def _rows(log: str, group: str, options: Options) -> Sequence[RawRow]:
     """The rows of the app up to the one asked for, which is the last."""
     measured = assemble(decode(log.splitlines()))
     app = next((app for _, app in measured.each() if app.name == group), None)
-    rows = app.rows if app is not None else []
+    rows = app.rows if app is not None else ()
     for at, row in enumerate(rows):
         if (row.id, row.params) == (options.id, options.params) and row.series.get("cycles"):
             return rows[: at + 1]
@@ -220,7 +220,7 @@ def _rows(log: str, group: str, options: Options) -> list[RawRow]:
     )
 
 
-def _runs_of(rows: list[RawRow], runs: list[list[str]]) -> list[list[str]]:
+def _runs_of(rows: Sequence[RawRow], runs: list[list[str]]) -> list[list[str]]:
     """The runs of tm_sample that gave the last row: each row's samples follow one another, in the
     order of the rows; a benchmark that failed may have left others between them."""
     measured = [difference(run) for run in runs]

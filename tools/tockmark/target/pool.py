@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark.files import write_whole
+from tockmark.files import replace_whole
 
 HEAD = "#pool"
 
@@ -55,7 +55,7 @@ class Pool:
 
     def keep(self, key: str, boot: Pooled) -> None:
         """Keep a boot. TockmarkError if it cannot be written."""
-        write_whole({self._path(key): boot.text().encode("latin-1")})
+        replace_whole({self._path(key): boot.text().encode("latin-1")})
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.log"

@@ -84,7 +84,7 @@ def test_eight_times_as_much_takes_eight_times_as_long(what: str) -> None:
     size = 250
     while (some := seconds(partial(read, size))) < 0.01 and size < 64000:  # too short to compare
         size *= 2
-    ratios = []
+    ratios: list[float] = []
     while len(ratios) < 5 and min(ratios, default=9e9) >= 24:  # something else may disturb a try
         some = seconds(partial(read, size))
         ratios.append(seconds(partial(read, 8 * size)) / max(some, 0.005))

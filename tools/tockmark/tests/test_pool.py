@@ -36,6 +36,8 @@ def test_a_damaged_one_is_not_there(
     (folder / f"{KEY}.log").write_bytes(damaged)
     found = Pool(folder).find(KEY)
     assert found == (BOOT if damaged == whole else None)
+    Pool(folder, fresh=True).keep(KEY, BOOT)  # whatever is there is the pool's own
+    assert Pool(folder).find(KEY) == BOOT
 
 
 def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) -> None:

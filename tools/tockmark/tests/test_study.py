@@ -209,3 +209,43 @@ def test_the_paper_is_a_file_that_the_tool_would_write(paper: Result) -> None:
     stored = (paths.RESULTS / "paper-2021.json").read_text(encoding="utf-8")
     assert file.text(paper) == stored
     assert not any(s.samples for row in paper.rows for s in (row.cycles, row.instret) if s)
+
+
+def test_a_heading_may_begin_with_what_the_rows_below_are_of() -> None:
+    """As where one table holds a sweep: each value makes a row."""
+    text = log(
+        f"{MADE_UP}_cycles\n",
+        "nop_bytes, run, cycles\n",
+        *(f"{size}, {run}, {size + 9 - (run > 0)}\n" for size in (0, 64) for run in range(3)),
+    )
+    rows, problems, _ = read(text)
+    assert not problems
+    assert rows == {
+        "study.made_up nop_bytes=0": {"cycles": [9, 8, 8]},
+        "study.made_up nop_bytes=64": {"cycles": [73, 72, 72]},
+    }
+
+
+def test_of_a_sweep_only_what_is_damaged_is_left_out() -> None:
+    text = log(
+        f"{MADE_UP}_cycles\nnop_bytes, run, cycles\n",
+        "0, 0, 9\n0, 2, 8\n0, 3, 8\n64, 0, 73\n64, 1, 72\n-1, 0, 3\n128, 1, 4\n256, 0, 5\n",
+    )
+    rows, problems, _ = read(text)
+    assert rows == {
+        "study.made_up nop_bytes=64": {"cycles": [73, 72]},
+        "study.made_up nop_bytes=256": {"cycles": [5]},
+    }
+    assert len(problems) == 3
+
+
+def test_a_column_may_hold_addresses() -> None:
+    text = log(
+        f"{MADE_UP}\nrun, break, cycles\n",
+        *(f"{run}, 0x{0x20004000 + 8 * run:08x}, {700 - run}\n" for run in range(3)),
+    )
+    rows, problems, _ = read(text)
+    assert not problems
+    assert rows == {"study.made_up": {"cycles": [700, 699, 698]}}
+    _, problems, _ = read(text.replace("700", "0x700"))
+    assert "0x700 is not a whole number of cycles" in problems[0]
