@@ -44,7 +44,7 @@ class Port:
             if not stat.S_ISCHR(os.stat(path).st_mode):
                 raise _refused(path, None)
             self._port = _Serial(path, baud, timeout=WAIT, exclusive=True)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise TockmarkError(
                 f"{path} cannot run at {baud} baud", "give a usual rate with --baud"
             ) from error

@@ -232,6 +232,8 @@ def test_a_port_that_cannot_be_had_is_one_line(
             Port(path, 115_200)
         assert why in str(error.value)
     held.close()
+    with pytest.raises(TockmarkError, match="cannot run at 99999999999 baud; give a usual rate"):
+        Port(os.ttyname(slave), 99_999_999_999)
     Port(os.ttyname(slave), 115_200).close()
 
     def refused(*given: object, **more: object) -> None:
