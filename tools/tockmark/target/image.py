@@ -153,11 +153,17 @@ def named(
     return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
 
 
-def runs(kernel: Kernel, abi: int) -> None:
-    """TockmarkError if the kernel says that it has another version of the interface."""
+def runs(kernel: Kernel, abi: int, board: Board) -> None:
+    """TockmarkError if the kernel says that it has another version of the interface, or is for
+    another machine. Only the baseline says either."""
     name = kernel.name or ""
-    if name.startswith(BASELINE) and f"abi{abi}" not in name:
+    if not name.startswith(BASELINE):
+        return
+    if f"abi{abi}" not in name:
         raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
+    if name.partition(f"abi{abi} ")[2] not in ("", board.machine):
+        what = f"the kernel is {name}, but {board.name} is a {board.machine}"
+        raise TockmarkError(what, "give one for it with --kernel")
 
 
 def room_of(kernel: Kernel, board: Board) -> Slots:
