@@ -12,7 +12,7 @@ import typer
 from tockmark import paths
 from tockmark.commands.choosing import BoardName, Switch
 from tockmark.commands.common import Debug
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.target import board as boards
 from tockmark.target.board import Board
 from tockmark.target.image import read_kernel
@@ -52,6 +52,11 @@ def run_tab_verb(
     target = profiled.target
     if icache is not None:
         require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
+    if Ability.PARALLEL not in target.can:
+        raise TockmarkError(
+            f"run-tab does not load {profiled.name}",
+            "leave out --board, or let tockloader lay the TABs into a flash file of yours",
+        )
     cached = target.icache if icache is None else icache is Switch.ON
     target.ready()
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])

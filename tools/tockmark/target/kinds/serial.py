@@ -106,6 +106,11 @@ class Session:
         return self.watch.panic is not None
 
     @property
+    def idle(self) -> bool:
+        """Only a simulator says so: the silence of a board has many causes."""
+        return self.simulation is not None and self.simulation.idle
+
+    @property
     def killed(self) -> bool:
         return self._stopped or (self.simulation is not None and self.simulation.killed)
 
