@@ -127,7 +127,7 @@ class Ran:
 def run(options: Options) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
     are whole."""
-    runs(options.kernel, options.abi)
+    runs(options.kernel, options.abi, options.board)
     options.board.target.ready()
     jobs = [
         [
