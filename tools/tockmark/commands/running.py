@@ -209,7 +209,7 @@ def run_verb(
         jobs=_at_a_time(jobs, profiled),
         fresh=fresh,
         laid=laid,
-        earlier=whole_boots(resume, known) if resume is not None else {},
+        earlier=whole_boots(resume, known, profiled) if resume is not None else {},
     )
     if not any(suite.boots for suite in options.suites):
         said = ", ".join(langs)
