@@ -99,7 +99,7 @@ def _ended(session: Session) -> int:
     said = "the suite closed" if ending is None else ending
     if session.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    _say(f"{said}, after {session.cycles} cycles")
+    _say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
     return OK if fine else INCOMPLETE
 
 
