@@ -124,9 +124,8 @@ tables: setup
 findings: setup
 	@.venv/bin/python tools/findings.py
 
-# What is interrupted must not know of this make, nor of its flags.
 robustness: build sim-retire
-	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL .venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
+	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
 
 clean:
 	rm -rf build .venv .tools .hypothesis tools/*.egg-info

@@ -76,9 +76,12 @@ def say(what: str) -> None:
 
 
 def count_of(name: str) -> int:
-    given = os.environ.get(name, str(COUNTS[name]))
-    if not given.isdecimal() or not int(given):
-        raise TockmarkError(f"{name}={given} is no number of tries", "give 1 or more")
+    return _number(name, os.environ.get(name, str(COUNTS[name])))
+
+
+def _number(name: str, given: str) -> int:
+    if not re.fullmatch("[0-9]{1,10}", given) or not 0 < int(given) < 2**32:
+        raise TockmarkError(f"{name}={given} is no number from 1 to {2**32 - 1}", "give another")
     return int(given)
 
 
@@ -275,22 +278,27 @@ def run_all(names: list[str], seed: int) -> int:
         before = f", {parts[name]['seconds']} s the last time" if name in parts else ""
         say(f"{name}{before}")
         parts[name] = run(name, seed)
-        ordered = {known: parts[known] for known in PARTS if known in parts}
-        content = json.dumps({"format": FORMAT, "parts": ordered}, indent=1) + "\n"
-        write_whole({STORED: content})
+        keep(parts)
         for what in parts[name]["lost"]:
             print(f"robustness: lost: {what}", file=sys.stderr)
         lost += len(parts[name]["lost"])
         say(f"{name}: {len(parts[name]['lost']) or 'nothing'} lost, {parts[name]['seconds']} s")
-    PAGE.write_text(render(parts), encoding="utf-8")
+    keep(parts)
     say(f"{paths.shown(PAGE)} is made")
     return lost
 
 
+def keep(parts: Mapping[str, Any]) -> None:
+    """Write the file and its page."""
+    ordered = {name: parts[name] for name in PARTS if name in parts}
+    content = json.dumps({"format": FORMAT, "parts": ordered}, indent=1) + "\n"
+    write_whole({STORED: content, PAGE: render(parts)})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Makes docs/robustness.md.")
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, "page", []], metavar="PART")
-    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32 - 1) + 1)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join([*PARTS, "page"]))
+    parser.add_argument("--seed", default=str(secrets.randbelow(2**32 - 1) + 1))
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     # Ctrl-C works in what is started, even where the shell that started this ignores it.
@@ -301,8 +309,11 @@ def main() -> int:
             said = "" if good else f"{paths.shown(PAGE)}: run `make robustness PARTS=page`"
             print(said, end="\n" if said else "")
             return OK if good else INCOMPLETE
+        unknown = [name for name in given.parts if name not in (*PARTS, "page")]
+        if unknown:
+            raise TockmarkError(f"there is no part '{unknown[0]}'", f"name {', '.join(PARTS)}")
         chosen = [name for name in PARTS if name in given.parts or not given.parts]
-        return INCOMPLETE if run_all(chosen, given.seed) else OK
+        return INCOMPLETE if run_all(chosen, _number("--seed", given.seed)) else OK
     except TockmarkError as error:
         print(f"robustness: {error}", file=sys.stderr)
         return error.code
