@@ -186,9 +186,9 @@ def _state(place: Path, old: bytes | None) -> tuple[str, str]:
 
 
 def setups(trials: int, seed: int, say: Say) -> Tally:
-    """Interrupt tools/setup.sh so many times in one copy of the checkout, where each goes on from
-    what the last one left: SIGTERM to the script alone, the others to all of it. Then let one end,
-    and look whether all is there."""
+    """Interrupt tools/setup.sh so many times in a copy of the checkout, where each goes on from
+    what the last one left: SIGTERM to the script alone, the others to all of it. One that came to
+    its end is followed by one in a new copy. Then let one end, and look whether all is there."""
     tally = Tally(trials)
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
@@ -203,6 +203,9 @@ def setups(trials: int, seed: int, say: Say) -> Tally:
             tally.came["stopped" if end.in_time else "ended before the signal"] += 1
             tally.lost += end.wrong(where)
             say(f"{number + 1} of {trials}, {which.name} after {moment:.0f} s")
+            if not end.in_time:
+                shutil.rmtree(folder)
+                _copy(folder)
         last = interrupt(["tools/setup.sh"], folder, _bare(), 0, None, False)
         if last.code or "all is in place" not in last.said:
             last_line = (last.said.splitlines() or ["without a word"])[-1]

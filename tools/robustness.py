@@ -272,18 +272,17 @@ def _causes(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def run_all(names: list[str], seed: int) -> int:
     """These parts, and the page of all; how many things were lost."""
-    parts = stored()
     lost = 0
     for name in names:
-        before = f", {parts[name]['seconds']} s the last time" if name in parts else ""
-        say(f"{name}{before}")
-        parts[name] = run(name, seed)
-        keep(parts)
-        for what in parts[name]["lost"]:
+        before = stored().get(name)
+        say(f"{name}, {before['seconds']} s the last time" if before else name)
+        part = run(name, seed)
+        keep(stored() | {name: part})  # another process may have added its own meanwhile
+        for what in part["lost"]:
             print(f"robustness: lost: {what}", file=sys.stderr)
-        lost += len(parts[name]["lost"])
-        say(f"{name}: {len(parts[name]['lost']) or 'nothing'} lost, {parts[name]['seconds']} s")
-    keep(parts)
+        lost += len(part["lost"])
+        say(f"{name}: {len(part['lost']) or 'nothing'} lost, {part['seconds']} s")
+    keep(stored())
     say(f"{paths.shown(PAGE)} is made")
     return lost
 
