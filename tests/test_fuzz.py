@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.target import board, image
+from tockmark.tests.told import Tell, tell
 
 SIMULATOR = os.environ.get(
     "TOCKMARK_SIMULATOR", str(paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim")
@@ -94,7 +95,7 @@ def run(path: Path, option: str, *more: str) -> tuple[int, str]:
     return done.returncode, lines[-1] if lines else "it said nothing"
 
 
-def test_any_image_ends_with_a_reason(tmp_path: Path) -> None:
+def test_any_image_ends_with_a_reason(tmp_path: Path, record_property: Tell) -> None:
     kernel = baseline(tmp_path)
 
     def attempt(number: int) -> tuple[int, str]:
@@ -111,10 +112,14 @@ def test_any_image_ends_with_a_reason(tmp_path: Path) -> None:
     assert sum(ends.values()) == IMAGES
     # Every kind of image got somewhere, and not all to the same end.
     assert {kind for kind, _ in ends} == set(range(len(KINDS)))
-    assert len({reason for _, reason in ends}) >= 3, ends
+    reasons = Counter[str]()
+    for (_, reason), number in ends.items():
+        reasons[reason.removeprefix("reason=")] += number
+    assert len(reasons) >= 3, ends
+    tell(record_property, "flash images, simulated", IMAGES, SEED, reasons)
 
 
-def test_any_elf_is_loaded_or_refused(tmp_path: Path) -> None:
+def test_any_elf_is_loaded_or_refused(tmp_path: Path, record_property: Tell) -> None:
     whole = board.load("earlgrey-sim").kernels[2].read_bytes()
     codes = Counter[int]()
     for number in range(IMAGES // 5):
@@ -130,3 +135,5 @@ def test_any_elf_is_loaded_or_refused(tmp_path: Path) -> None:
         codes[code] += 1
     assert codes[2], codes
     assert len(codes) > 1, codes
+    came = {"refused": codes[2], "run to an end with a reason": codes.total() - codes[2]}
+    tell(record_property, "kernel ELFs, simulated", codes.total(), SEED, came)

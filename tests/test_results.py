@@ -14,11 +14,11 @@ from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import ICACHE, Result
 from tockmark.suite.catalogue import load
-from tockmark.tests.conftest import committed
+from tockmark.tests.conftest import NO_RESULTS, committed
 
 LOGS = committed(".log")
 JSON = committed(".json")
-FILES = [path for path in JSON if path.parent == RESULTS and path.stem != "validation"]
+FILES = [path for path in JSON if path.parent == RESULTS and path.stem not in NO_RESULTS]
 LINKS = [path for path in JSON if path.parent == RESULTS / "links"]  # without logs: too long
 CALLS = [path for path in JSON if path.parent == RESULTS / "rust"]  # likewise
 MOST_LINES = 1_500

@@ -189,7 +189,8 @@ pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
 
 /// Whatever is read lies within what was given, and every outcome there is has come up.
 fn fuzz(inputs: u32) {
-    let mut numbers = Numbers(0x746F_636B_6D61_726B);
+    const SEED: u64 = 0x746F_636B_6D61_726B;
+    let mut numbers = Numbers(SEED);
     let mut outcomes = std::collections::BTreeMap::new();
     for input in 0..inputs {
         let image = broken_app(&mut numbers);
@@ -223,7 +224,7 @@ fn fuzz(inputs: u32) {
         };
         *outcomes.entry(outcome).or_insert(0) += 1;
     }
-    println!("{inputs} headers: {outcomes:?}");
+    println!("{inputs} headers, seed {SEED:#x}: {outcomes:?}");
     assert_eq!(outcomes.len(), 9, "{outcomes:?}");
 }
 

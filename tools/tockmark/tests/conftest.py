@@ -98,6 +98,9 @@ def seconds(work: Callable[[], object]) -> float:
     return min(taken)
 
 
+NO_RESULTS = ("validation", "robustness")  # files beside the results that have forms of their own
+
+
 def committed(suffix: str) -> list[Path]:
     """The files of results/ that are the project's: runs of whoever tests begin with their time."""
     found = sorted(RESULTS.rglob(f"*{suffix}"))

@@ -31,6 +31,7 @@ from tockmark.result.parse import parse
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import RECORDS, encoded, seconds
+from tockmark.tests.told import Tell, tell
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "300"))
 BYTES = [chr(byte) for byte in range(256) if chr(byte) not in "\n0123456789"]
@@ -204,6 +205,8 @@ def test_what_survives_of_a_damaged_log_is_right(
     read: Callable[[Lines, Catalogue], Rows],
     damages: list[Damage],
     catalogue: Catalogue,
+    record_property: Tell,
+    request: pytest.FixtureRequest,
 ) -> None:
     right = read(whole, catalogue)
     assert right
@@ -232,11 +235,17 @@ def test_what_survives_of_a_damaged_log_is_right(
                 else:  # the study has no checksums: a title that was altered is another title
                     assert str(key[0]).startswith("study."), f"seed {seed}: {key}"
     assert touched > COUNT / 4
+    came = {"that lost rows or samples": touched, "whose rows were all whole": COUNT - touched}
+    what = f"damaged logs: {request.node.callspec.id}"
+    tell(record_property, what, COUNT, range(COUNT), came)
 
 
-def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_any_bytes_at_all_give_a_result_or_one_line(
+    tmp_path: Path, catalogue: Catalogue, record_property: Tell
+) -> None:
     path = tmp_path / "any.log"
     seeds = ["\n".join(ours(True)), "\n".join(of_the_study())]
+    refused = 0
     for seed in range(COUNT // 10):
         rng = random.Random(seed)
         content = bytearray(rng.choice(seeds).encode())
@@ -247,10 +256,13 @@ def test_any_bytes_at_all_give_a_result_or_one_line(tmp_path: Path, catalogue: C
             result = parse(path, catalogue)
         except TockmarkError as error:
             shown = str(error)
+            refused += 1
         else:
             loads(result)
             shown = ""
         assert len(shown.splitlines()) <= 1, f"seed {seed}"
+    came = {"refused in one line": refused, "made results of": COUNT // 10 - refused}
+    tell(record_property, "logs with any bytes at all", COUNT // 10, range(COUNT // 10), came)
 
 
 def test_a_longer_log_takes_longer_in_proportion(tmp_path: Path, catalogue: Catalogue) -> None:

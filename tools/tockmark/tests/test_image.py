@@ -16,7 +16,6 @@ from tockmark.target.image import (
     Slot,
     named,
     read_kernel,
-    runs,
     write_flash,
 )
 from tockmark.target.manifest import boot_manifest
@@ -124,24 +123,3 @@ def test_a_baseline_for_another_machine_is_refused_where_a_manifest_is_asked_for
     with pytest.raises(TockmarkError, match="cannot have a boot manifest: it has a segment at"):
         write_flash(other, profile, tmp_path / "f")
     assert not (tmp_path / "f").exists()
-
-
-def test_a_kernel_says_what_it_runs() -> None:
-    """The baseline's name does. Another kernel says nothing of it."""
-    for name, refused in (
-        ("tockmark-baseline 0.1.0 abi2 cw310", None),
-        ("tockmark-baseline 0.1.0 abi2", None),
-        ("Tock 2.2", None),
-        (None, None),
-        ("tockmark-baseline 0.1.0 abi1 cw310", "; it runs no apps of --abi 2"),
-        (
-            "tockmark-baseline 0.1.0 abi2 nexysvideo",
-            ", but sim-pty is a cw310; give one for it with --kernel",
-        ),
-    ):
-        asked = replace(kernel(), name=name)
-        if refused is None:
-            runs(asked, 2, boards.load("sim-pty"))
-        else:
-            with pytest.raises(TockmarkError, match=f"^the kernel is {name}{refused}$"):
-                runs(asked, 2, boards.load("sim-pty"))

@@ -104,7 +104,8 @@ class Session:
 
     @property
     def idle(self) -> bool:
-        return self._late.is_set() and not self.panicked
+        """Whether it took all the time that it has; QEMU does not end where the core sleeps."""
+        return self._late.is_set() and not (self.panicked or self.watch.over)
 
     def lines(self) -> Iterator[str]:
         assert self.process.stdout is not None

@@ -109,6 +109,7 @@ class Session:
 
     @property
     def idle(self) -> bool:
+        """Only a simulator says so: the silence of a board has many causes."""
         return self.simulation is not None and self.simulation.idle
 
     @property

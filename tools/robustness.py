@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Attacks, damages and interrupts the project, and makes docs/robustness.md of what came of it:
+`make robustness`, or some parts of it, `make robustness PARTS="runs logs"`.
+
+Each part's outcome goes to results/robustness.json as soon as it is there, with its seed, date and
+commit, in the place of that part's older one; parts that were not asked for stay. The page's words
+are those of its template. PARTS=page makes the page alone; --check writes nothing, and the exit
+code is 1 if the page is not what the file says. The exit code is 1, too, if anything did not hold.
+"""
+
+import argparse
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jinja2
+
+import interrupted
+from tockmark import paths
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.files import write_whole
+from tockmark.target import board as boards
+from tockmark.target.image import read_kernel
+from tockmark.target.origin import commit_of_checkout
+
+STORED = paths.RESULTS / "robustness.json"
+PAGE = paths.ROOT / "docs" / "robustness.md"
+FORMAT = "tockmark-robustness"
+# How many of each, unless the environment says another number.
+COUNTS = {
+    "TOCKMARK_FUZZ_ELFS": 20_000,
+    "TOCKMARK_FUZZ_IMAGES": 5_000,
+    "TOCKMARK_FUZZ_LOGS": 10_000,
+    "TOCKMARK_FUZZ_RESULTS": 5_000,
+    "TOCKMARK_INTERRUPTED_RUNS": 60,
+    "TOCKMARK_INTERRUPTED_SETUPS": 6,
+}
+TESTS = "tools/tockmark/tests"
+
+
+@dataclass(frozen=True)
+class Try:
+    """So many of a kind, and what came of how many."""
+
+    what: str
+    count: int
+    seed: str = ""
+    came: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Found:
+    """What came of a part. What was lost is in words, a line each."""
+
+    tries: list[Try] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    kernels: dict[str, str] = field(default_factory=dict)  # their SHA-256, by version
+    shares: dict[str, Any] = field(default_factory=dict)  # of availability, by version
+    masked: dict[str, Any] = field(default_factory=dict)  # longest times, by version and cause
+
+
+def say(what: str) -> None:
+    print(f"robustness: {what}", flush=True)
+
+
+def count_of(name: str) -> int:
+    return _number(name, os.environ.get(name, str(COUNTS[name])))
+
+
+def _number(name: str, given: str) -> int:
+    if not re.fullmatch("[0-9]{1,10}", given) or not 0 < int(given) < 2**32:
+        raise TockmarkError(f"{name}={given} is no number from 1 to {2**32 - 1}", "give another")
+    return int(given)
+
+
+def call(command: list[str], more: Mapping[str, int] | None = None) -> tuple[int, str, str]:
+    """Exit code and what a command says, in the checkout."""
+    environment = os.environ | {name: str(value) for name, value in (more or {}).items()}
+    done = subprocess.run(
+        command, cwd=paths.ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def verb(*arguments: str) -> Any:
+    """What a verb prints as JSON; what it judged may be lost."""
+    code, out, err = call([sys.executable, "-m", "tockmark", *arguments, "--json"])
+    if code not in (OK, INCOMPLETE) or not out:
+        last = (err.splitlines() or ["without a word"])[-1]
+        raise TockmarkError(f"tockmark {arguments[0]} failed: {last}", "run `make build`")
+    return json.loads(out)
+
+
+def conformance(seed: int) -> Found:
+    """The verb conformance: rules, attempts, calls, CSRs, availability."""
+    found = Found()
+    for abi in (2, 1):
+        say(f"  version {abi} of the interface")
+        (count,) = verb("conformance", "--abi", str(abi), "--seed", str(seed))
+        *fixed, fresh = count["seeds"]
+        seeds = f"{', '.join(map(str, fixed))} and {fresh}"
+        where = f"version {abi}"
+        found.tries += [
+            Try(f"rules checked, {where}", count["rules"]),
+            Try(f"attempts stopped, {where}", count["attempts"]),
+            Try(f"calls fuzzed, {where}", count["calls"], seeds),
+        ]
+        if count["csrs"] or count["open_csrs"]:
+            came = {"stopped": count["csrs"], "open to user mode": len(count["open_csrs"])}
+            found.tries.append(Try("accesses to CSRs", sum(came.values()), "", came))
+        found.lost += [f"version {abi}: {what}" for what in count["lost"]]
+        found.shares[str(abi)] = count["shares"]
+        found.kernels[str(abi)] = _kernel(abi)
+    return found
+
+
+def masked(seed: int) -> Found:
+    """The verb interrupts-off."""
+    found = Found()
+    for abi in (2, 1):
+        found.masked[str(abi)] = verb("interrupts-off", "--abi", str(abi))
+        found.kernels[str(abi)] = _kernel(abi)
+    return found
+
+
+def _kernel(abi: int) -> str:
+    return read_kernel(boards.load(boards.simulated("cw310")).kernels[abi]).sha256
+
+
+def headers(seed: int) -> Found:
+    """The kernel's reader of app headers, by its own test."""
+    test = "a_million_broken_headers_never_mislead"
+    command = ["cargo", "test", "--quiet", "-p", "tockmark-kernel", test]
+    code, out, err = call([*command, "--", "--ignored", "--nocapture"])
+    told = re.search(r"(\d+) headers, seed (\S+): \{(.*)\}", out)
+    if told is None and "error" in err:
+        raise TockmarkError("the kernel's tests cannot be built", f"run `{' '.join(command)}`")
+    tries = []
+    if told is not None:
+        came = {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', told[3])}
+        tries.append(Try("app headers, read by the kernel", int(told[1]), told[2], came))
+    return Found(tries, [] if code == 0 and tries else [f"{test} failed: {_last(out)}"])
+
+
+def tested(counts: str, variable: str, *tests: str) -> Found:
+    """Fuzz tests, with more inputs than `make test` gives them; what each tells of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "junit.xml"
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={path}"]
+        code, out, err = call([*command, *tests], {variable: count_of(counts)})
+        if not path.exists():
+            raise TockmarkError(f"pytest failed: {_last(err or out)}", "run `make test`")
+        cases = list(ElementTree.parse(path).iter("testcase"))
+    found = Found()
+    for case in cases:
+        for told in case.iterfind("properties/property"):
+            if told.get("name") == "tried":
+                found.tries.append(Try(**json.loads(told.get("value", ""))))
+        for wrong in (*case.iterfind("failure"), *case.iterfind("error")):
+            said = (wrong.get("message") or "without a word").splitlines()[0]
+            found.lost.append(f"{case.get('name')}: {said}")
+    if not found.lost and (code or not cases):
+        found.lost.append(f"pytest ended with {code}: {_last(out)}")
+    return found
+
+
+def _last(text: str) -> str:
+    return (text.strip().splitlines() or ["without a word"])[-1]
+
+
+def images(seed: int) -> Found:
+    simulated = tested("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "tests/test_fuzz.py")
+    test = f"{TESTS}/test_elf.py::test_a_damaged_elf_is_a_kernel_or_one_line"
+    read = tested("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
+    return Found(simulated.tries + read.tries, simulated.lost + read.lost)
+
+
+def logs(seed: int) -> Found:
+    names = (
+        "test_what_survives_of_a_damaged_log_is_right",
+        "test_any_bytes_at_all_give_a_result_or_one_line",
+    )
+    tests = [f"{TESTS}/test_fuzz_logs.py::{name}" for name in names]
+    return tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", *tests)
+
+
+def results(seed: int) -> Found:
+    return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", f"{TESTS}/test_fuzz_results.py")
+
+
+def runs(seed: int) -> Found:
+    tally = interrupted.runs(count_of("TOCKMARK_INTERRUPTED_RUNS"), seed, _step)
+    return Found([Try("runs interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost)
+
+
+def setups(seed: int) -> Found:
+    tally = interrupted.setups(count_of("TOCKMARK_INTERRUPTED_SETUPS"), seed, _step)
+    return Found([Try("set-ups interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost)
+
+
+def _step(what: str) -> None:
+    say(f"  {what}")
+
+
+PARTS: dict[str, Callable[[int], Found]] = {
+    "conformance": conformance,
+    "interrupts-off": masked,
+    "headers": headers,
+    "images": images,
+    "logs": logs,
+    "results": results,
+    "runs": runs,
+    "setups": setups,
+}
+
+
+def stored() -> dict[str, Any]:
+    """The outcome of each part that was ever run, by its name."""
+    if not STORED.exists():
+        return {}
+    try:
+        data = json.loads(STORED.read_text(encoding="utf-8"))
+    except ValueError:
+        data = None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise TockmarkError(
+            f"{paths.shown(STORED)} is not what this wrote", "take it from git again"
+        )
+    return dict(data["parts"])
+
+
+def run(name: str, seed: int) -> dict[str, Any]:
+    """One part, with what it ran on and how long it took."""
+    begun = time.monotonic()
+    date, commit = datetime.now(UTC).date().isoformat(), commit_of_checkout()
+    found = PARTS[name](seed)
+    seconds = round(time.monotonic() - begun)
+    about = {"date": date, "commit": commit, "seconds": seconds, "cores": os.cpu_count()}
+    return about | asdict(found)
+
+
+def render(parts: Mapping[str, Any]) -> str:
+    """The page."""
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    template = environment.from_string(PAGE.with_name("robustness.md.j2").read_text("utf-8"))
+    made = template.render(parts=parts, names=list(PARTS), causes=_causes)
+    return re.sub(r"\n{3,}", "\n\n", made).rstrip() + "\n"
+
+
+def _causes(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """All causes, the longest last."""
+    most: dict[str, int] = {}
+    for version in found.values():
+        for cause, stretch in version.items():
+            most[cause] = max(stretch["cycles"], most.get(cause, 0))
+    return sorted(most, key=lambda cause: most[cause])
+
+
+def run_all(names: list[str], seed: int) -> int:
+    """These parts, and the page of all; how many things were lost."""
+    lost = 0
+    for name in names:
+        before = stored().get(name)
+        say(f"{name}, {before['seconds']} s the last time" if before else name)
+        part = run(name, seed)
+        keep(stored() | {name: part})  # another process may have added its own meanwhile
+        for what in part["lost"]:
+            print(f"robustness: lost: {what}", file=sys.stderr)
+        lost += len(part["lost"])
+        say(f"{name}: {len(part['lost']) or 'nothing'} lost, {part['seconds']} s")
+    keep(stored())
+    say(f"{paths.shown(PAGE)} is made")
+    return lost
+
+
+def keep(parts: Mapping[str, Any]) -> None:
+    """Write the file and its page."""
+    ordered = {name: parts[name] for name in PARTS if name in parts}
+    content = json.dumps({"format": FORMAT, "parts": ordered}, indent=1) + "\n"
+    write_whole({STORED: content, PAGE: render(parts)})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Makes docs/robustness.md.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join([*PARTS, "page"]))
+    parser.add_argument("--seed", default=str(secrets.randbelow(2**32 - 1) + 1))
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    # Ctrl-C works in what is started, even where the shell that started this ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        if given.check:
+            good = PAGE.read_text(encoding="utf-8") == render(stored())
+            said = "" if good else f"{paths.shown(PAGE)}: run `make robustness PARTS=page`"
+            print(said, end="\n" if said else "")
+            return OK if good else INCOMPLETE
+        unknown = [name for name in given.parts if name not in (*PARTS, "page")]
+        if unknown:
+            raise TockmarkError(f"there is no part '{unknown[0]}'", f"name {', '.join(PARTS)}")
+        chosen = [name for name in PARTS if name in given.parts or not given.parts]
+        return INCOMPLETE if run_all(chosen, _number("--seed", given.seed)) else OK
+    except TockmarkError as error:
+        print(f"robustness: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print("robustness: interrupted; the parts that ended are kept", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
