@@ -3,7 +3,6 @@
 
 import signal
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from tockmark import paths
 from tockmark.commands.choosing import BoardName, Switch
 from tockmark.commands.common import Debug
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.files import folder_for_a_while
 from tockmark.target import board as boards
 from tockmark.target.board import Board
 from tockmark.target.image import read_kernel
@@ -60,9 +60,8 @@ def run_tab_verb(
     cached = target.icache if icache is None else icache is Switch.ON
     target.ready()
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
-    paths.RUNS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:
-        flash = Path(folder) / "tabs.flash"
+    with folder_for_a_while(paths.RUNS) as folder:
+        flash = folder / "tabs.flash"
         _say_places(lay_tabs(tabs, elf, profiled, flash))
         raise typer.Exit(_show(profiled, Start("tabs", flash, cached)))
 

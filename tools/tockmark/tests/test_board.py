@@ -11,6 +11,7 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.target import board as boards
+from tockmark.target.kinds import qemu, serial, sim
 from tockmark.target.protocol import Ability, Session, Target
 
 PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
@@ -23,6 +24,13 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
     room = board.slots
     assert board.flash.base <= room.flash_start < room.flash_end <= board.flash.end
     assert board.ram.base <= room.ram_start < room.ram_end <= board.ram.end
+
+
+def test_each_kind_is_a_target() -> None:
+    """As mypy sees, and that none was left out of it."""
+    kinds: tuple[type[Target], ...] = (qemu.Target, serial.Target, sim.Target)
+    files = {file.stem for file in boards.KINDS.glob("[a-z]*.py")}
+    assert {kind.__module__.rpartition(".")[2] for kind in kinds} == files
 
 
 def test_each_machine_has_a_simulator_that_can_all() -> None:
