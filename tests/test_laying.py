@@ -71,6 +71,13 @@ def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:
         assert done.stdout.split() == [app.name for app in boot.slots]
 
 
+def test_the_readme_says_what_is_known_not_to_work(folder: Laid) -> None:
+    page = (folder.folder / "README.md").read_text()
+    known = boards.load("cw310").profile.not_working
+    assert known
+    assert all(f"- {one}\n" in page for one in known)
+
+
 def test_a_tab_is_what_elf2tab_makes(folder: Laid) -> None:
     app = folder.manifest.boots[-1].slots[0]
     command = [str(TOCKLOADER), "inspect-tab", str(folder.folder / app.tab)]
