@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from tockmark import paths
+from tockmark.result import file
 from tockmark.target import board as boards
 from tockmark.target import laid
 from tockmark.target.laid import Laid
 from tockmark.target.tool import TOCKLOADER
 
+SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 ONLY = "ipc,loop,irq"  # boots of one app and of two, and one that a board cannot measure
 BOTH = ("ipc-server_first", "ipc-client_first")  # with two apps each
 PRINTER = f"""#!{sys.executable}
@@ -242,3 +244,23 @@ def test_a_kernel_of_another_machine_lays_nothing(tmp_path: Path) -> None:
     words = ("image", "loop", "--board", "nexysvideo", "--kernel", kernel, "-o", tmp_path / "out")
     assert "is built for cw310, but nexysvideo is a" in tockmark(*words, code=2).stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_captured_log_stands_in_for_the_board(folder: Laid, tmp_path: Path) -> None:
+    """Boots of which it has nothing are named; so is a log that lacks the end of one."""
+    first = folder.manifest.boots[0]
+    command = [str(SIMULATOR), "--flash", str(folder.folder / first.flash)]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    log, result = tmp_path / "uart.log", tmp_path / "r.json"
+    wanted: list[str | Path] = ["run", "--images", folder.folder, "--log", log, "-o", result]
+    log.write_bytes(b"ROM: jumps\n" + printed)
+    tockmark(*wanted, "--only", first.name)
+    measured = file.load(result)
+    assert (measured.provenance.board.name, measured.incomplete) == ("cw310", ())
+    assert {row.boot for row in measured.rows} == {first.name}
+    said = tockmark(*wanted, code=1).stderr
+    assert f"{folder.manifest.boots[1].name}, i-cache on: it is not in the log" in said
+    log.write_bytes(printed[: len(printed) // 2])
+    assert "the log stops before its end" in tockmark(*wanted, "--only", first.name, code=1).stderr
+    other = tockmark("run", "--log", log, code=2).stderr
+    assert other == "tockmark: --log alone tells no boots; give their --images, or use `parse`\n"

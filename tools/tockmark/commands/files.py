@@ -20,6 +20,7 @@ from tockmark.suite import catalogue
 from tockmark.target import board as boards
 from tockmark.target import laid
 from tockmark.target.image import named, read_kernel
+from tockmark.target.kinds.file import settled
 
 
 def register(app: typer.Typer) -> None:
@@ -97,7 +98,7 @@ def parse_verb(
         icache=None if icache is None else icache is Switch.ON,
         images=installed,
     )
-    parse.settled(log)
+    settled(log)
     result = parse.parse(log, known, told)
     write_whole({path: file.text(result)})
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")

@@ -2,6 +2,7 @@
 """What `run --images` takes from a folder of laid images, and what it then cannot be told."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
@@ -10,6 +11,7 @@ from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.target import laid as laid_images
 from tockmark.target.board import Board
 from tockmark.target.image import read_kernel
+from tockmark.target.kinds.file import Target as Captured
 from tockmark.target.laid import Laid
 from tockmark.target.protocol import Ability
 from tockmark.target.suited import boot_unsuited
@@ -76,3 +78,10 @@ def needs_folder(board: Board) -> None:
             f"{board.name} is loaded boot by boot, from images that must be there",
             f"lay them with `tockmark image --board {board.name} -o DIR`, then give --images DIR",
         )
+
+
+def of_log(board: Board, log: Path, laid: Laid | None) -> Board:
+    """The board, with a log captured of it in the place of its port."""
+    if laid is None:
+        raise TockmarkError("--log alone tells no boots", "give their --images, or use `parse`")
+    return replace(board, kind="file", target=Captured(log, board.target.icache))

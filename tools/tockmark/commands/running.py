@@ -24,7 +24,7 @@ from tockmark.commands.choosing import (
 )
 from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside
 from tockmark.commands.ending import end_no_more, ended_once
-from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
+from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder, of_log
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.plain import file_name
@@ -96,6 +96,10 @@ def run_verb(
     ] = None,
     baud: Annotated[
         int | None, typer.Option(min=1, help="Its rate; default: as in the board's profile.")
+    ] = None,
+    captured: Annotated[
+        Path | None,
+        typer.Option("--log", help="With --images, in the board's place: a log captured of it."),
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Log of a run: do not run again what it has whole.")
@@ -180,6 +184,8 @@ def run_verb(
     given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
     profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
     profiled = profiled.configured(given)
+    if captured is not None:
+        profiled = of_log(profiled, captured, laid)
     langs, abi = languages(lang or "c"), abi or 2
     wanted = replace(select(known, only), within=_within(short, langs, known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]

@@ -5,9 +5,6 @@ It may be a log of ours or one of the 2021 study, which log/study.py reads. Prov
 cannot tell stays unknown, unless its reader names board and kernel: these are believed, but where
 the log itself says something else."""
 
-import os
-import stat
-import time
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
@@ -22,6 +19,7 @@ from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.result.told import Told, boots, check
 from tockmark.suite.catalogue import Catalogue
+from tockmark.target.kinds.file import read
 
 STUDY = Context(
     kernel=Kernel(name="Tock 1.x (study 2021)"),
@@ -29,15 +27,12 @@ STUDY = Context(
     abi=1,
 )
 
-FRESH = 2.0  # seconds: a file that was written to since then is looked at again
-LOOK = 0.3  # seconds between the two looks: at 115200 baud some 3400 bytes come meanwhile
-
 
 def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
     """What a log holds. TockmarkError if it is still being written, or is not what it is said to
     be."""
     told = told or Told()
-    text = _read(log)
+    text = read(log)
     if study.recognise(text):
         if told != Told():
             raise TockmarkError(
@@ -64,38 +59,6 @@ def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
         boots=boots(measured, told),
     )
     return build(measured, catalogue, context)
-
-
-def settled(log: Path) -> None:
-    """TockmarkError if somebody is writing a log right now: half of it would pass for the whole.
-    One that was last written to a while ago costs no time."""
-    try:
-        before = log.stat()
-        if time.time() - before.st_mtime < FRESH and stat.S_ISREG(before.st_mode):
-            time.sleep(LOOK)
-            _same(log, before, log.stat())
-    except OSError:
-        return  # reading it says so
-
-
-def _read(log: Path) -> str:
-    """All of a log."""
-    try:
-        with log.open("rb") as file:
-            before = os.fstat(file.fileno())
-            data = file.read()
-            _same(log, before, os.fstat(file.fileno()))
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
-    # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
-    return data.decode("latin-1")
-
-
-def _same(log: Path, before: os.stat_result, after: os.stat_result) -> None:
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise TockmarkError(
-            f"{shown(log)} is still growing", "wait for its end, or stop what writes it"
-        )
 
 
 def _of_study(text: str, log: str, catalogue: Catalogue) -> Result:

@@ -11,7 +11,7 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.target import board as boards
-from tockmark.target.kinds import qemu, serial, sim
+from tockmark.target.kinds import file, qemu, serial, sim
 from tockmark.target.protocol import Ability, Session, Target
 
 PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
@@ -28,8 +28,8 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
 
 def test_each_kind_is_a_target() -> None:
     """As mypy sees, and that none was left out of it."""
-    kinds: tuple[type[Target], ...] = (qemu.Target, serial.Target, sim.Target)
-    files = {file.stem for file in boards.KINDS.glob("[a-z]*.py")}
+    kinds: tuple[type[Target], ...] = (file.Target, qemu.Target, serial.Target, sim.Target)
+    files = {one.stem for one in boards.KINDS.glob("[a-z]*.py")}
     assert {kind.__module__.rpartition(".")[2] for kind in kinds} == files
 
 

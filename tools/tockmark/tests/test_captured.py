@@ -21,6 +21,7 @@ from tockmark.result.model import Result as Measured
 from tockmark.suite.catalogue import load
 from tockmark.target.board import Slots
 from tockmark.target.image import Kernel
+from tockmark.target.kinds import file as captured
 from tockmark.target.laid import Laid, LaidApp, LaidBoot, LaidKernel, Manifest
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
@@ -52,7 +53,7 @@ def read(done: Result, out: Path) -> Measured:
 @pytest.fixture(autouse=True)
 def _old_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else writes these logs."""
-    monkeypatch.setattr(parse, "LOOK", 0)
+    monkeypatch.setattr(captured, "LOOK", 0)
 
 
 @pytest.fixture
@@ -238,8 +239,8 @@ def test_only_a_fresh_log_costs_a_second_look(
     path.write_text("x")
     slept: list[float] = []
     monkeypatch.setattr(time, "sleep", slept.append)
-    parse.settled(path)
-    assert slept == [parse.LOOK]
-    monkeypatch.setattr(time, "time", lambda: path.stat().st_mtime + parse.FRESH)
-    parse.settled(path)
+    captured.settled(path)
+    assert slept == [captured.LOOK]
+    monkeypatch.setattr(time, "time", lambda: path.stat().st_mtime + captured.FRESH)
+    captured.settled(path)
     assert len(slept) == 1
