@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,27 @@ def test_a_set_up_that_is_stopped_ends_what_it_has_begun(
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     end = interrupted.interrupt([str(script)], tmp_path, environment, 4, which, False)
     assert (end.code, end.in_time, end.running) == (130, True, [])
+
+
+def test_an_experiment_that_is_stopped_itself_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words: list[str] = []
+
+    def stop(word: str) -> dict[int, str]:
+        monkeypatch.undo()
+        words.append(word)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(interrupted, "with_word", stop)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.interrupt(
+            ["sh", "-c", "setsid sleep 985 &"], paths.ROOT, os.environ, 60, signal.SIGTERM, False
+        )
+    latest = time.monotonic() + 10
+    while interrupted.with_word(words[0]) and time.monotonic() < latest:
+        time.sleep(0.05)
+    assert interrupted.with_word(words[0]) == {}
 
 
 def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
