@@ -70,8 +70,8 @@ def of_checkout() -> dict[str, str]:
 @functools.cache
 def commit_of_checkout() -> str | None:
     """The commit of this checkout, with -dirty behind it if files differ from it; None where git
-    cannot tell. Results, and what is made of them, do not count: a run may write them anew, and is not changed
-    by them."""
+    cannot tell. Results and what is made of them do not count: a run may write them anew, and is
+    not changed by them."""
     head = _git("rev-parse", "--show-cdup", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *GENERATED)
     if head is None or changed is None or not head.startswith("\n"):  # the checkout of another
