@@ -71,6 +71,13 @@ def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:
         assert done.stdout.split() == [app.name for app in boot.slots]
 
 
+def test_the_readme_says_what_is_known_not_to_work(folder: Laid) -> None:
+    page = (folder.folder / "README.md").read_text()
+    known = boards.load("cw310").profile.not_working
+    assert known
+    assert all(f"- {one}\n" in page for one in known)
+
+
 def test_a_tab_is_what_elf2tab_makes(folder: Laid) -> None:
     app = folder.manifest.boots[-1].slots[0]
     command = [str(TOCKLOADER), "inspect-tab", str(folder.folder / app.tab)]
@@ -193,7 +200,7 @@ def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     [
         (("lop",), "there is no boot 'lop'; choose from: time, "),
         (("irq-busy",), "cw310 can measure none of these boots: irq-busy; this target has no"),
-        (("loop", "--only", "time"), "--only time leaves no boot"),
+        (("loop", "--only", "time"), "--only time leaves nothing of the boot loop in --lang c"),
         (("loop", "--abi", "1", "--kernel", "README.md"), "is not an ELF file"),
     ],
 )
@@ -205,7 +212,8 @@ def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tockmark", "image", "-o", str(tmp_path / "out")]
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
     with subprocess.Popen(
@@ -214,7 +222,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         while not list(tmp_path.rglob("*.elf")):
             assert process.poll() is None
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said == "tockmark: interrupted: nothing was laid\n"
@@ -225,4 +233,12 @@ def test_a_kernel_of_the_other_interface_lays_nothing(tmp_path: Path) -> None:
     kernel = boards.load("cw310").kernels[1]
     words = ("image", "loop", "--board", "cw310", "--kernel", kernel, "-o", tmp_path / "out")
     assert "runs no apps of --abi 2" in tockmark(*words, code=2).stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_of_another_machine_lays_nothing(tmp_path: Path) -> None:
+    """Its timer and UART would run at other rates."""
+    kernel = boards.load("cw310").kernels[2]
+    words = ("image", "loop", "--board", "nexysvideo", "--kernel", kernel, "-o", tmp_path / "out")
+    assert "is built for cw310, but nexysvideo is a" in tockmark(*words, code=2).stderr
     assert not list(tmp_path.iterdir())

@@ -79,6 +79,11 @@ def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path
     assert done.stdout.splitlines()[1].startswith(BEGIN)
 
 
+def test_an_app_that_sleeps_for_good_is_fine_behind_a_terminal_too(idle: Path) -> None:
+    done = tockmark("run-tab", idle, "--board", "sim-pty")
+    assert done.stderr.splitlines()[-1].startswith("tockmark: the core sleeps and nothing can wake")
+
+
 def test_an_app_that_sleeps_for_good_is_fine_and_a_gap_is_named(idle: Path) -> None:
     done = tockmark("run-tab", idle, "--icache", "off")
     gap, app, end = done.stderr.splitlines()
@@ -112,22 +117,31 @@ def test_what_cannot_run_is_one_line(syscall: Path, idle: Path, tmp_path: Path) 
     bad, arm = tmp_path / "bad.tab", repacked(idle, tmp_path / "arm.tab", "cortex-m4")
     bad.write_text("hello")
     none = repacked(idle, tmp_path / "none.tab", change=b"\0" * 64)
+    link, pipe = tmp_path / "link.tab", tmp_path / "pipe.tab"
+    with tarfile.open(link, "w") as archive:
+        member = tarfile.TarInfo("rv32imc.tbf")
+        member.type, member.linkname = tarfile.SYMTYPE, "/elsewhere"
+        archive.addfile(member)
+    os.mkfifo(pipe)
     longer = tmp_path / "long.tab"
     longer.write_bytes(syscall.read_bytes()[:-9000])
     cases: list[tuple[tuple[str | Path, ...], str]] = [
         ((bad,), "bad.tab is no TAB: "),
         ((longer,), "long.tab is no TAB: "),
         ((tmp_path / "gone.tab",), "cannot read "),
-        ((tmp_path,), "Is a directory"),
+        ((tmp_path,), "is not a file; give TABs"),
+        ((pipe,), "pipe.tab is not a file; give TABs"),
         ((arm,), "arm.tab has no program for rv32imc; it has: cortex-m4; build it for rv32imc"),
-        ((none,), "none.tab has no program for rv32imc"),
+        ((none,), "none.tab is damaged: its program for rv32imc has no header that Tock would"),
+        ((link,), "link.tab has no program for rv32imc; it has: none"),
         ((syscall, arm), "arm.tab has no program for rv32imc"),
         ((idle, idle), "of 2 TABs tockloader laid 1: idle; each needs a name of its own"),
         ((idle, "--kernel", idle), "is not an ELF file"),
-        ((idle, "--kernel", tmp_path / "gone"), "cannot read the kernel"),
+        ((idle, "--kernel", tmp_path / "gone"), "gone: No such file or directory; run"),
         ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
         ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles means nothing to a target"),
         ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),
+        ((idle, "--board", "cw310"), "run-tab does not load cw310; leave out --board"),
     ]
     for words, said in cases:
         done = tockmark("run-tab", *words, code=2)

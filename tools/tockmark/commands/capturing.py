@@ -51,6 +51,8 @@ def listen_verb(
                 log.flush()
                 print(line if line.isprintable() else repr(line)[1:-1], flush=True)
                 count += 1
+    except (KeyboardInterrupt, BrokenPipeError):  # `tockmark listen … | head`
+        pass
     except FileExistsError as error:
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the log with -o") from (
             error
@@ -65,8 +67,6 @@ def listen_verb(
             "plug it in and listen again, with another -o",
             INCOMPLETE,
         ) from error
-    except KeyboardInterrupt:
-        pass
     finally:
         opened.close()
     print(f"{count} lines kept: {paths.shown(path)}", file=sys.stderr)
@@ -78,5 +78,7 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
     try:
         while until is None or time.monotonic() < until:
             yield from port.read()[0]
-    finally:
+    except (GoneError, KeyboardInterrupt):
         yield from port.rest()
+        raise
+    yield from port.rest()

@@ -2,6 +2,7 @@
 """Verbs that lay flash images and load them: image, install."""
 
 import os
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -86,10 +87,12 @@ def image_verb(
         if boot in (None, measured.name)
     )
     if not chosen:
-        raise TockmarkError(f"--only {only} leaves no boot in --lang {lang}", "nothing is left")
+        meant = f"--lang {lang}" if boot is None else f"the boot {boot} in --lang {lang}"
+        raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
     elf = named(elf, kernel_name, opt_level, kernel_manifest)
     order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     manifest = lay(order, output)
     count, left = len(manifest.boots), manifest.left_out
     boots = len({one.name for one in manifest.boots}) + len(left)

@@ -2,7 +2,6 @@
 """Verbs that run the suite on a target, or a benchmark of it: run, profile."""
 
 import os
-import signal
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from tockmark.commands.choosing import (
     one_language,
 )
 from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside
+from tockmark.commands.ending import end_no_more, ended_once
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
@@ -161,7 +161,12 @@ def run_verb(
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
     if output is not None:
-        log_beside(output)  # what cannot be written is told before anything runs
+        replaced = log_beside(output)  # what cannot be written is told before anything runs
+        if replaced and resume and replaced.resolve() == resume.resolve():
+            raise TockmarkError(
+                f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
+                "name another result with -o",
+            )
     known = catalogues.load()
     laid = None
     if images is not None:
@@ -204,7 +209,7 @@ def run_verb(
         jobs=_at_a_time(jobs, profiled),
         fresh=fresh,
         laid=laid,
-        earlier=whole_boots(resume, known) if resume is not None else {},
+        earlier=whole_boots(resume, known, profiled) if resume is not None else {},
     )
     if not any(suite.boots for suite in options.suites):
         said = ", ".join(langs)
@@ -214,22 +219,25 @@ def run_verb(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
         )
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    ran = run.run(options)
-    every_job = [job for jobs in ran.jobs for job in jobs if job.started]
-    if pooled := sum(job.pooled for job in every_job):
-        where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
-        print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")
-    result, log = result_of(ran, options, wanted)
-    path = output if output is not None else default_path(options, result, only, short is not None)
-    shown = [(paths.shown(path), result), *others]
-    if every:
-        print(table.render(result, known), flush=True)
-    else:
-        blocks = summary.chosen(wanted, [result]) if wanted else None
-        print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
-    kept = log_beside(path)
-    write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
+    with ended_once():
+        ran = run.run(options)
+        end_no_more()  # before all is written
+        every_job = [job for jobs in ran.jobs for job in jobs if job.started]
+        if pooled := sum(job.pooled for job in every_job):
+            where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
+            print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")
+        result, log = result_of(ran, options, wanted)
+        path = output or default_path(options, result, only, short is not None)
+        shown = [(paths.shown(path), result), *others]
+        try:
+            if every:
+                print(table.render(result, known), flush=True)
+            else:
+                blocks = summary.chosen(wanted, [result]) if wanted else None
+                print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
+        finally:  # also if nobody reads on: `tockmark run | head`
+            kept = log_beside(path)
+            write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     where = "none: the result goes to no file" if kept is None else paths.shown(kept)
     print(f"result  {paths.shown(path)}\nlog     {where}")
     code = judge(result)

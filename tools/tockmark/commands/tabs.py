@@ -3,7 +3,6 @@
 
 import signal
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,8 @@ import typer
 from tockmark import paths
 from tockmark.commands.choosing import BoardName, Switch
 from tockmark.commands.common import Debug
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.files import folder_for_a_while
 from tockmark.target import board as boards
 from tockmark.target.board import Board
 from tockmark.target.image import read_kernel
@@ -52,12 +52,16 @@ def run_tab_verb(
     target = profiled.target
     if icache is not None:
         require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
+    if Ability.PARALLEL not in target.can:
+        raise TockmarkError(
+            f"run-tab does not load {profiled.name}",
+            "leave out --board, or let tockloader lay the TABs into a flash file of yours",
+        )
     cached = target.icache if icache is None else icache is Switch.ON
     target.ready()
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
-    paths.RUNS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=paths.RUNS) as folder:
-        flash = Path(folder) / "tabs.flash"
+    with folder_for_a_while(paths.RUNS) as folder:
+        flash = folder / "tabs.flash"
         _say_places(lay_tabs(tabs, elf, profiled, flash))
         raise typer.Exit(_show(profiled, Start("tabs", flash, cached)))
 
@@ -95,7 +99,7 @@ def _ended(session: Session) -> int:
     said = "the suite closed" if ending is None else ending
     if session.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    _say(f"{said}, after {session.cycles} cycles")
+    _say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
     return OK if fine else INCOMPLETE
 
 

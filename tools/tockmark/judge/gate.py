@@ -240,6 +240,11 @@ def gate(
             findings.append(_gone(lost[key][0], name, lost[key][1]))
         else:
             unasked.append(name)
+    if not (pairs or findings or warnings or unasked):
+        raise TockmarkError(
+            f"{new[0]} has no row whose net cycles can be held against the base's",
+            "`tockmark table` shows both",
+        )
     rule = Rule.of([(good[-1][1], now) for good, (_, now) in pairs], catalogue, known)
     judged = [(good, now) for good, now in pairs if rule.judges(now[1])]
     unsure: list[str] = []

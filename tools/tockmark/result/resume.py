@@ -8,14 +8,19 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark, decode, decode_mark
 from tockmark.log.rows import assemble
 from tockmark.paths import shown
+from tockmark.result import file
 from tockmark.result.build import Expected, build
+from tockmark.result.facts import board_of
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.select import Selection
+from tockmark.target.board import Board
 from tockmark.target.run import Earlier, Which
 
 
-def whole_boots(log: Path, known: Catalogue) -> dict[Which, Earlier]:
-    """Of each boot that is closed by its end mark and gave all its rows, the lines."""
+def whole_boots(log: Path, known: Catalogue, board: Board) -> dict[Which, Earlier]:
+    """Of each boot that is closed by its end mark and gave all its rows, the lines. TockmarkError
+    if it is no log of a run, or its result says that it is of another board."""
+    _suits(log, board)
     try:
         text = log.read_bytes().decode("latin-1")
     except OSError as error:
@@ -35,6 +40,22 @@ def whole_boots(log: Path, known: Catalogue) -> dict[Which, Earlier]:
             f"{shown(log)} has no boot between its marks", "--resume takes the log of a run"
         )
     return found
+
+
+def _suits(log: Path, board: Board) -> None:
+    """A log does not say of what board it is, and another one may take the very same image."""
+    path = log.with_suffix(".json")
+    if not path.is_file():
+        return
+    then, now = file.load(path).provenance.board, board_of(board)
+    if then == now:
+        return
+    key = next(key for key in now.__struct_fields__ if getattr(then, key) != getattr(now, key))
+    raise TockmarkError(
+        f"{shown(log)} cannot be gone on from: its {key} is {getattr(then, key)}, says"
+        f" {shown(path)}, and here it is {getattr(now, key)}",
+        "run without --resume",
+    )
 
 
 def _boots(lines: list[str]) -> Iterator[tuple[BootMark, list[str]]]:

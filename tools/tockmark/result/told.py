@@ -12,12 +12,11 @@ from tockmark.paths import shown
 from tockmark.result.provenance import BootRun, Slot
 from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.target.board import Board
-from tockmark.target.image import Kernel
+from tockmark.target.image import Kernel, baseline
 from tockmark.target.laid import Laid, LaidApp, LaidBoot
 from tockmark.target.protocol import Ability
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
-_OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")
 
 Contradiction = tuple[str, str]  # what, and what to do
 
@@ -52,10 +51,10 @@ def check(log: str, text: str, measured: Measured, told: Told) -> int | None:
         for _, app in measured.each()
         if (abi := (app.begin or {}).get("abi", "")).isdecimal()
     }
-    ours = _ours(told)
+    named = baseline(told.kernel) if told.kernel else None
     by = [
         ("--abi", told.abi),
-        (shown(told.kernel.path) if told.kernel else "", int(ours["abi"]) if ours else None),
+        (shown(told.kernel.path) if told.kernel else "", int(named["abi"]) if named else None),
     ]
     for who, version in by:
         if version is not None and (others := sorted(said - {version})):
@@ -67,24 +66,19 @@ def check(log: str, text: str, measured: Measured, told: Told) -> int | None:
     return said.pop() if len(said) == 1 else None
 
 
-def _ours(told: Told) -> re.Match[str] | None:
-    """What the name of the baseline kernel says, if that is the one."""
-    return _OURS.fullmatch(told.kernel.name or "") if told.kernel else None
-
-
 def _kernels(log: str, text: str, _: Measured, told: Told) -> Iterator[Contradiction]:
     """Where the kernel is none of this log, or of this board."""
     if told.kernel is None:
         return
-    path, ours = shown(told.kernel.path), _ours(told)
-    own = {ours["version"]} if ours else set()
+    path, named = shown(told.kernel.path), baseline(told.kernel)
+    own = {named["version"]} if named else set()
     for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own):
         found = told.kernel.name or "another"
         yield f"{log} is of {BASELINE} {version}, but {path} is {found}", "give the ELF that ran"
-    if ours and told.board is not None and ours["machine"] != told.board.machine:
+    if named and told.board is not None and named["machine"] != told.board.machine:
         machine, name = told.board.machine, told.board.name
         yield (
-            f"{path} is built for {ours['machine']}, but {name} is a {machine}",
+            f"{path} is built for {named['machine']}, but {name} is a {machine}",
             "name the kernel and the board that ran",
         )
 

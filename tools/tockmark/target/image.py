@@ -7,6 +7,7 @@ lays the app behind the kernel's own segments.
 """
 
 import hashlib
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 IMAGE_WORD = "tm_link_image"
+_OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")  # its name
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 
 
@@ -153,11 +155,23 @@ def named(
     return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
 
 
-def runs(kernel: Kernel, abi: int) -> None:
-    """TockmarkError if the kernel says that it has another version of the interface."""
-    name = kernel.name or ""
-    if name.startswith(BASELINE) and f"abi{abi}" not in name:
-        raise TockmarkError(f"the kernel is {name}", f"it runs no apps of --abi {abi}")
+def baseline(kernel: Kernel) -> re.Match[str] | None:
+    """What the name of the baseline kernel says, if that is the one."""
+    return _OURS.fullmatch(kernel.name or "")
+
+
+def runs(kernel: Kernel, abi: int, board: Board) -> None:
+    """TockmarkError if the kernel says that it has another version of the interface, or is built
+    for another machine than this board's."""
+    said = baseline(kernel)
+    if said and said["abi"] != str(abi):
+        raise TockmarkError(f"the kernel is {kernel.name}", f"it runs no apps of --abi {abi}")
+    if said and said["machine"] != board.machine:
+        raise TockmarkError(
+            f"{paths.shown(kernel.path)} is built for {said['machine']}, but {board.name} is a"
+            f" {board.machine}",
+            f"give the kernel for it, {paths.shown(board.kernels[abi])}",
+        )
 
 
 def room_of(kernel: Kernel, board: Board) -> Slots:

@@ -92,7 +92,8 @@ class Manifest(_Part, frozen=True):
     kernel: LaidKernel
     boots: tuple[LaidBoot, ...]
     left_out: tuple[LeftOut, ...] = ()
-    samples: int | None = None  # of a row at most; None: as many as the catalogue says
+    # Of a row at most; None: as many as the catalogue says.
+    samples: Annotated[int, msgspec.Meta(ge=9, lt=2**32)] | None = None
 
     def files(self) -> set[str]:
         """All that belongs to the folder."""
@@ -100,6 +101,11 @@ class Manifest(_Part, frozen=True):
         flashes = [boot.flash for boot in self.boots]
         laid = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
         return {MANIFEST, README, *laid}
+
+    def __post_init__(self) -> None:
+        names = [(boot.name, boot.lang) for boot in self.boots]
+        if len(set(names)) < len(names):
+            raise ValueError("a boot stands in it twice")
 
 
 class _Versioned(msgspec.Struct):

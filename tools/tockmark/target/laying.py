@@ -44,7 +44,7 @@ def lay(order: Order, out: Path) -> Manifest:
             str(_why_not(order, next(iter(left.values())))),
         )
     for apps in {apps.abi: apps for apps, _ in wanted}.values():
-        runs(order.kernel, apps.abi)
+        runs(order.kernel, apps.abi, order.board)
     with _replacing(out) as folder:
         images = _images(order, wanted, folder)
         manifest = Manifest(

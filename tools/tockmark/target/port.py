@@ -5,7 +5,7 @@ import contextlib
 import errno
 import os
 import stat
-from pathlib import Path
+import termios
 
 import serial
 
@@ -40,16 +40,16 @@ class Port:
     def __init__(self, path: str, baud: int) -> None:
         self.path = path
         self._rest = ""
-        if Path(path).exists() and not stat.S_ISCHR(os.stat(path).st_mode):
-            raise _refused(path, None)
         try:
+            if not stat.S_ISCHR(os.stat(path).st_mode):
+                raise _refused(path, None)
             self._port = _Serial(path, baud, timeout=WAIT, exclusive=True)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise TockmarkError(
                 f"{path} cannot run at {baud} baud", "give a usual rate with --baud"
             ) from error
-        except OSError as error:  # serial.SerialException is one
-            raise _refused(path, error.errno) from error
+        except (OSError, termios.error) as error:  # serial.SerialException is an OSError
+            raise _refused(path, getattr(error, "errno", None)) from error
 
     def read(self) -> tuple[list[str], int]:
         """The lines that have come (latin-1, without their ends), and how many bytes that took.

@@ -32,7 +32,7 @@ class Status:
         if self.started is not None and not self.done:
             self.seconds = time.monotonic() - self.started
         return (
-            f"{self.state}, {self.rows} of {self.rows_expected} rows,"
+            f"{self.state}, {min(self.rows, self.rows_expected)} of {self.rows_expected} rows,"
             f"{millions(self.cycles)} {self.seconds:.0f} s"
         )
 

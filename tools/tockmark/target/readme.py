@@ -33,6 +33,8 @@ def text(manifest: Manifest, board: Board) -> str:
     if manifest.left_out:
         rows = [[one.name, ", ".join(one.rows), one.why] for one in manifest.left_out]
         parts += ["Left out:", _table(["boot", "rows", "why"], rows)]
+    if known := board.profile.not_working:
+        parts += ["## What is known not to work", "\n".join(f"- {one}" for one in known)]
     return "\n\n".join(parts) + "\n"
 
 

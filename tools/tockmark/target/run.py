@@ -127,7 +127,7 @@ class Ran:
 def run(options: Options) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
     are whole."""
-    runs(options.kernel, options.abi)
+    runs(options.kernel, options.abi, options.board)
     options.board.target.ready()
     jobs = [
         [
@@ -155,11 +155,13 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     known = options.catalogue
     # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that
     # no core is idle at the end; and a boot's second run not right behind its first, since both
-    # need the same image.
+    # need the same image. What an earlier log
+    # has comes first of all: an interruption does not lose it.
     order = sorted(
         jobs,
         key=lambda job: (
             job.layout or 0,
+            _which(job) not in options.earlier,
             job.icache is not jobs[0].icache,
             -known.cost(job.boot),
         ),
@@ -237,7 +239,7 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         status.state = "building"
         job.image = images.of(job.boot, job.icache, job.apps, job.layout or 0)
         start = _start(job, job.image, options)
-        earlier = options.earlier.get((job.boot.name, job.icache, job.apps.lang))
+        earlier = options.earlier.get(_which(job))
         if earlier is not None and earlier.image == start.image:
             _take(job, earlier.lines)
         elif job.layout is None:
@@ -252,6 +254,10 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         status.state = "failed" if job.note else "done" if job.finished else "stopped"
         status.line()  # takes the time
         status.done = True
+
+
+def _which(job: Job) -> Which:
+    return job.boot.name, job.icache, job.apps.lang
 
 
 def _start(job: Job, image: Image, options: Options) -> Start:

@@ -52,19 +52,27 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
     todo = "give TABs, as elf2tab makes them"
     found: list[Tbf] = []
     others: dict[str, None] = {}
+    ours = ALIASES.get(isa, (isa,))
+    if tab.exists() and not tab.is_file():  # of a pipe nothing may ever come
+        raise TockmarkError(f"{shown(tab)} is not a file", todo)
     try:
         with tarfile.open(tab, "r:") as archive:
             for member in archive:
                 arch, _, rest = member.name.partition(".")
-                content = archive.extractfile(member)
+                content = archive.extractfile(member) if member.isfile() else None
                 if rest.endswith("tbf") and content is not None:
                     others[arch] = None
-                    if arch in ALIASES.get(isa, (isa,)):
+                    if arch in ours:
                         found += tbfs(content.read(), 0, 0)[:1]
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise TockmarkError(f"{shown(tab)} is no TAB: {error}", todo) from error
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(tab)}: {error.strerror}", todo) from error
+    if not found and others.keys() & set(ours):
+        raise TockmarkError(
+            f"{shown(tab)} is damaged: its program for {isa} has no header that Tock would take",
+            "build it anew",
+        )
     if not found:
         raise TockmarkError(
             f"{shown(tab)} has no program for {isa}; it has: {', '.join(others) or 'none'}",

@@ -10,6 +10,7 @@ from pathlib import Path
 from tockmark.errors import INCOMPLETE, TockmarkError
 
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
+_NO_REASON = "collect2: "  # gcc's last line: that the linker failed, which has said why
 SETUP = "run `make setup`, or `tockmark doctor`"
 
 
@@ -35,8 +36,9 @@ def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
             f"{doing}: cannot run {Path(command[0]).name}: {error.strerror}", "", INCOMPLETE
         ) from error
     if done.returncode:
-        said = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        last = _plain(said[-1]) if said else "without a word"
+        said = [_plain(line.strip()) for line in (done.stderr or done.stdout).splitlines()]
+        reasons = [line for line in said if line and not line.startswith(_NO_REASON)]
+        last = reasons[-1] if reasons else f"without a word, code {done.returncode}"
         raise TockmarkError(
             f"{doing}: {Path(command[0]).name} failed: {last}",
             "--debug shows the command",

@@ -28,6 +28,7 @@ class Watch:
     noise: int = 0  # lines that no text can be
     other: str | None = None  # the boot that speaks instead, for people
     panic: str | None = None  # what the kernel says of it
+    resets: int = 0  # that came before the end
     _own: bool = False
     _begin: list[Line] | None = None  # of a begin record that is not read to its end
     _held: list[str] = field(default_factory=list)  # raw lines since that began
@@ -101,7 +102,8 @@ class Watch:
         self.other = None
         self.records += lines
         if app in self._begun or not self._expected:  # the first, or a reset in the middle
-            self._begun, self._ended = set(), set()
+            self.resets += bool(self._begun)
+            self._begun, self._ended, self.panic = set(), set(), None
             self._expected = int(said["apps"]) if said.get("apps", "").isdecimal() else 1
         self._begun.add(app)
         return held

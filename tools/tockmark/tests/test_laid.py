@@ -128,6 +128,15 @@ def test_no_file_of_a_manifest_is_outside_its_folder(folder: Path, path: str) ->
         laid.read(folder)
 
 
+@pytest.mark.parametrize("change", [{"samples": 8}, {"samples": 2**32}, {"boots": 2}])
+def test_what_no_folder_can_say_is_damage(folder: Path, change: dict[str, int]) -> None:
+    data = json.loads((folder / laid.MANIFEST).read_text())
+    again = {key: data[key] * times for key, times in change.items() if key == "boots"}
+    (folder / laid.MANIFEST).write_text(json.dumps({**data, **change, **again}))
+    with pytest.raises(TockmarkError, match="damaged"):
+        laid.read(folder)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_damaged_manifest_is_one_line(folder: Path, data: st.DataObject) -> None:

@@ -34,7 +34,12 @@ def test_what_comes_is_kept_and_shown(
 def test_ctrl_c_and_a_port_that_goes_keep_what_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for ends, name in ((KeyboardInterrupt(), "c"), (ports.GoneError(), "gone")):
+    ends: BaseException
+    for ends, name in (
+        (KeyboardInterrupt(), "c"),
+        (ports.GoneError(), "gone"),
+        (BrokenPipeError(), "head"),
+    ):
         reads: list[object] = [(["one", "two"], 8), ends]
 
         def read(self: ports.Port, reads: list[object] = reads) -> object:

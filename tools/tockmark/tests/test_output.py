@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where `run` and `parse` put what they made, told before anything runs."""
 
+import errno
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from tockmark.cli import app
 from tockmark.commands import running
 from tockmark.errors import OK, UNUSABLE
 from tockmark.result.of_run import result_of
+from tockmark.show import summary
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.select import Selection
 from tockmark.target import links, run
@@ -73,6 +76,56 @@ def test_a_log_stands_beside_its_result_and_both_are_replaced(
         assert exit_code(done) == OK
     assert len(ran) == 2
     assert (tmp_path / "x.log").read_text().startswith("#boot ")
+
+
+def test_nothing_is_lost_if_nobody_reads_the_table(
+    ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind `tockmark run | head`."""
+
+    def gone(*_: object) -> str:
+        raise BrokenPipeError(errno.EPIPE, "gone")
+
+    monkeypatch.setattr(summary, "render", gone)
+    CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
+    assert (tmp_path / "x.log").read_text().startswith("#boot ")
+    assert (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_ctrl_c_loses_nothing(
+    by: signal.Signals, ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(by)
+    started = run.run
+
+    def run_(options: run.Options) -> run.Ran:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(by)
+        signal.raise_signal(by)
+        return started(options)
+
+    def table(*_: object) -> str:
+        signal.raise_signal(by)
+        return "table"
+
+    monkeypatch.setattr(run, "run", run_)
+    monkeypatch.setattr(summary, "render", table)
+    done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
+    assert exit_code(done) == OK
+    assert (tmp_path / "x.json").exists()
+    assert signal.getsignal(by) is before
+
+
+def test_the_log_that_a_run_goes_on_from_is_not_replaced(ran: list[object], tmp_path: Path) -> None:
+    new = ["run", "-o", str(tmp_path / "x.json")]
+    CliRunner().invoke(app, new)
+    there = (tmp_path / "x.log").read_text()
+    done = CliRunner().invoke(app, [*new, "--resume", str(tmp_path / "x.log")])
+    assert exit_code(done) == UNUSABLE
+    assert "x.log would be replaced while --resume goes on from it" in str(done.exception)
+    assert (tmp_path / "x.log").read_text() == there
+    assert len(ran) == 1
 
 
 def test_to_a_device_goes_the_result_alone(ran: list[object], tmp_path: Path) -> None:

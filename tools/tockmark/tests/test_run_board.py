@@ -5,6 +5,7 @@ and going on where an earlier run stopped."""
 import dataclasses
 import os
 import pty
+import signal
 import threading
 import tty
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import decode_mark
+from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.of_run import result_of
 from tockmark.result.resume import whole_boots
@@ -111,14 +113,14 @@ def test_resume_runs_only_what_is_not_whole(
     hasty = dataclasses.replace(on_board, board=dataclasses.replace(on_board.board, target=target))
     board.says = lambda boot: said(boot, IMAGE)[: -1 if boot == "mem" else None]
     _, broken, log = ran(hasty)
-    assert any("mem, i-cache on: silent for" in reason for reason in broken.incomplete)
+    assert any("mem, i-cache on: no record for" in reason for reason in broken.incomplete)
     assert [row.label for row in broken.rows if row.boot == "mem"][:2] == [
         "time.read",
         "mem.copy_asm size=32",
     ]
     path = tmp_path / "run.log"
     path.write_text(log)
-    earlier = whole_boots(path, on_board.catalogue)
+    earlier = whole_boots(path, on_board.catalogue, on_board.board)
     assert set(earlier) == {("time", True, "c"), ("loop", True, "c")}
 
     board.says, board.loaded = lambda boot: said(boot, IMAGE), []
@@ -138,11 +140,50 @@ def test_a_boot_of_another_image_is_run_again(
     path.write_text(log)
     earlier = {
         which: dataclasses.replace(one, image="1" * 8 if which[0] == "loop" else one.image)
-        for which, one in whole_boots(path, on_board.catalogue).items()
+        for which, one in whole_boots(path, on_board.catalogue, on_board.board).items()
     }
     board.loaded = []
     run.run(dataclasses.replace(on_board, earlier=earlier))
     assert board.loaded == ["loop"]
+
+
+def test_a_log_of_another_board_is_refused(on_board: run.Options, tmp_path: Path) -> None:
+    """Its images may be the same. A log without its result does not say what it is of."""
+    _, result, log = ran(on_board)
+    path, known = tmp_path / "run.log", on_board.catalogue
+    path.write_text(log)
+    assert len(whole_boots(path, known, boards.load("sim-pty"))) == 3
+    path.with_suffix(".json").write_text(file.text(result))
+    assert len(whole_boots(path, known, on_board.board)) == 3
+    cases: list[tuple[str, dict[str, object], str]] = [
+        ("nexysvideo", {}, "its name is cw310, says .*run.json, and here it is nexysvideo; run"),
+        ("cw310", {"baud": 9600}, "its uart_cycles_per_byte is 2083, .* here it is 25000; run"),
+    ]
+    for name, given, said_ in cases:
+        with pytest.raises(TockmarkError, match=said_):
+            whole_boots(path, known, boards.load(name).configured(given))
+
+
+def test_an_interruption_keeps_what_the_earlier_log_has(
+    on_board: run.Options, board: Board, tmp_path: Path
+) -> None:
+    """Though that is the shortest boot, which would be the last."""
+    _, _, log = ran(on_board)
+    path = tmp_path / "run.log"
+    path.write_text(log)
+    every = whole_boots(path, on_board.catalogue, on_board.board)
+    shortest = min(on_board.catalogue.boots(), key=on_board.catalogue.cost).name
+    earlier = {which: one for which, one in every.items() if which[0] == shortest}
+
+    def interrupted(boot: str) -> list[str]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return []
+
+    board.says = interrupted
+    done, _, log = ran(dataclasses.replace(on_board, earlier=earlier))
+    assert done.interrupted
+    path.write_text(log)
+    assert whole_boots(path, on_board.catalogue, on_board.board) == earlier
 
 
 @pytest.mark.parametrize("text", ["", "no marks\n", "#boot loop icache=on app=loop *0000\n"])
@@ -150,9 +191,9 @@ def test_a_log_that_is_none_is_one_line(text: str, on_board: run.Options, tmp_pa
     path = tmp_path / "run.log"
     path.write_text(text)
     with pytest.raises(TockmarkError, match="has no boot between its marks; --resume takes"):
-        whole_boots(path, on_board.catalogue)
+        whole_boots(path, on_board.catalogue, on_board.board)
     with pytest.raises(TockmarkError, match="cannot read"):
-        whole_boots(tmp_path, on_board.catalogue)
+        whole_boots(tmp_path, on_board.catalogue, on_board.board)
 
 
 def test_ctrl_c_keeps_what_a_board_said(on_board: run.Options, board: Board) -> None:

@@ -4,7 +4,10 @@
 import errno
 import os
 import pty
+import re
+import termios
 import tty
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from tockmark.target import port as ports
 from tockmark.target.port import LONGEST, Port
 from tockmark.target.watch import Watch
 from tockmark.tests.conftest import RECORDS, encoded
-from tockmark.tests.wire import session
+from tockmark.tests.wire import Clock, session
 
 OWN, OTHER = "0000abcd", "0000ffff"
 HELLO = "tockmark-kernel: baseline 0.1.0, apps: 1"
@@ -81,8 +84,8 @@ def test_several_apps_all_end(monkeypatch: pytest.MonkeyPatch) -> None:
         ([b"\xf3\x00\x9e" * 20], "only noise came; is 115200 baud the rate of this kernel?"),
         ([b"\xf3\x00\x9e\n" * 20], "only noise came"),
         ([sent(HELLO)], "only the kernel spoke; was loop loaded, and has this kernel a console"),
-        ([sent(HELLO, *said()[:7])], "silent for 3600 s behind 7 records; load or reset it"),
-        ([sent(HELLO, *said()[:-1])], f"silent for 3600 s behind {len(said()) - 1} records"),
+        ([sent(HELLO, *said()[:7])], "no record for 3600 s behind 7 records; load or reset it"),
+        ([sent(HELLO, *said()[:-1])], f"no record for 3600 s behind {len(said()) - 1} records"),
         ([sent(*said("mem", OTHER))], "this is the boot mem; load loop"),
         ([sent(*encoded("loop", RECORDS["loop"]))], "this is the boot unknown: its app loop"),
     ],
@@ -111,6 +114,38 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
         assert list(boot.lines()) == lines
         assert boot.panicked
         assert boot.ending() == f"the kernel panicked: {panic}"
+
+
+def test_a_panic_of_what_was_there_before_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["tockmark-kernel: panic: of the boot before", HELLO, *said()]
+    with session(monkeypatch, [sent(*lines)], OWN) as boot:
+        boot.watch.take(lines[0])
+        assert boot._patience == boot.first_s
+        assert not boot.panicked
+        assert list(boot.lines()) == lines
+        assert boot.ending() is None
+        assert not boot.panicked
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["\xf3\x00\x9e"], "only noise came; is 115200 baud the rate"),
+        ([HELLO], "no record for .* s, and before it only the kernel spoke"),
+        ([HELLO, *said()[:4]], "it was reset 11 times; is its power steady"),
+    ],
+)
+def test_a_board_that_never_falls_silent_ends_a_boot(
+    lines: list[str], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong rate, another kernel, a reset again and again."""
+    clock = count()
+    monkeypatch.setattr(Port, "read", lambda port: (lines, 9))
+    monkeypatch.setattr(Clock, "monotonic", lambda self: next(clock))
+    with session(monkeypatch, [], OWN) as boot:
+        for _ in boot.lines():
+            pass
+        assert re.match(why, boot.ending() or "")
 
 
 def test_a_line_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +223,8 @@ def test_a_port_that_cannot_be_had_is_one_line(
         (str(file), "is no serial port; give one with --port"),
         (str(tmp_path), "is no serial port"),
         ("/dev/null", "is no serial port"),
+        ("", "is not there"),
+        ("x" * 300, "is no serial port"),
         (os.ttyname(slave), "is in use; end the program that has it open"),
     ]
     for path, why in cases:
@@ -195,6 +232,8 @@ def test_a_port_that_cannot_be_had_is_one_line(
             Port(path, 115_200)
         assert why in str(error.value)
     held.close()
+    with pytest.raises(TockmarkError, match="cannot run at 99999999999 baud; give a usual rate"):
+        Port(os.ttyname(slave), 99_999_999_999)
     Port(os.ttyname(slave), 115_200).close()
 
     def refused(*given: object, **more: object) -> None:
@@ -202,6 +241,13 @@ def test_a_port_that_cannot_be_had_is_one_line(
 
     monkeypatch.setattr(ports, "_Serial", refused)  # root may open all
     with pytest.raises(TockmarkError, match="may not be opened by you; join the group"):
+        Port(os.ttyname(slave), 115_200)
+
+    def closed(*given: object, **more: object) -> None:
+        raise termios.error(errno.EIO, "no")  # which is no OSError
+
+    monkeypatch.setattr(ports, "_Serial", closed)
+    with pytest.raises(TockmarkError, match="is no serial port"):
         Port(os.ttyname(slave), 115_200)
     for side in (master, slave):
         os.close(side)

@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.judge import factors
+from tockmark.judge import factors, gate
 from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
 from tockmark.show import export, summary, table
 from tockmark.suite.catalogue import Catalogue, load
+from tockmark.tests.of_samples import CALM
 
 CYCLES, INSTRUCTIONS = 7777, 123
 
@@ -72,6 +73,12 @@ def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catal
     timed = summary.render([("made up", made("unchecked"))], known)
     assert "instrs" not in timed
     assert "not timing-valid" not in timed
+
+
+def test_nothing_that_is_forced_passes(untimed: Result, known: Catalogue) -> None:
+    sides = [("base", untimed)], ("new", untimed)
+    with pytest.raises(TockmarkError, match="new has no row whose net cycles can be held"):
+        gate.gate(*sides, gate.load_limits(None, known), known, CALM, force=True)
 
 
 @pytest.mark.parametrize("form", [form for form in export.FORMS if form != "csv"])

@@ -102,6 +102,11 @@ class Session:
     def panicked(self) -> bool:
         return self.watch.panic is not None
 
+    @property
+    def idle(self) -> bool:
+        """Whether it took all the time that it has; QEMU does not end where the core sleeps."""
+        return self._late.is_set() and not (self.panicked or self.watch.over)
+
     def lines(self) -> Iterator[str]:
         assert self.process.stdout is not None
         limit = self._end_in(self.limit_s)

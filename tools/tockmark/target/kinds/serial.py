@@ -19,7 +19,8 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 BITS_PER_BYTE = 10  # on the line: start, eight, stop
 BY_HAND_S = 900  # a boot that a person is asked to load begins within so many seconds
-PANIC_S = 1  # of silence end what a kernel says when it panics
+PANIC_S = 3  # in which a kernel has said why it panicked
+RESETS = 10  # in the middle of a boot, after which it will not end
 RETRY_S = 0.5  # between two looks for a port that is gone
 
 
@@ -28,7 +29,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     icache: bool
     baud: Positive
-    silence_s: Positive  # of silence, or without its port, end a boot
+    silence_s: Positive  # without a record, or without its port, end a boot
     port: str | None = None
     simulator: sim.Target | None = None  # that is the board
 
@@ -88,7 +89,7 @@ class Session:
     simulation: sim.Simulation | None = None
     watch: Watch = field(init=False)
     _bytes: int = 0
-    _heard: float = 0  # when something last came
+    _heard: float = 0  # when it last said something that counts
     _stopped: bool = False
     _done: bool = False
     _why: str | None = None  # it is over, though its suite is not
@@ -103,7 +104,13 @@ class Session:
 
     @property
     def panicked(self) -> bool:
-        return self.watch.panic is not None
+        ours = self.watch.began or self.simulation is not None
+        return ours and self.watch.panic is not None
+
+    @property
+    def idle(self) -> bool:
+        """Only a simulator says so: the silence of a board has many causes."""
+        return self.simulation is not None and self.simulation.idle
 
     @property
     def killed(self) -> bool:
@@ -140,12 +147,17 @@ class Session:
             self._done = self.watch.over or not self._is_back()
             return
         now = time.monotonic()
-        if count:
-            self._bytes, self._heard = self._bytes + count, now
+        self._bytes += count
+        before = self.watch.records, self.watch.panic
         yield from self._taken(lines)
+        if before != (self.watch.records, self.watch.panic):  # noise is no sign of a boot
+            self._heard = now
         # A simulator ends by itself, once all that it printed was read.
         if self.watch.over and self.simulation is None:
             self._done = True
+        elif self.watch.resets > RESETS:
+            times = self.watch.resets
+            self._why, self._done = f"it was reset {times} times; is its power steady?", True
         elif now - self._heard >= self._patience:
             yield from self._taken(self.port.rest())
             self._why, self._done = self._silence(now - self._heard), True
@@ -161,10 +173,11 @@ class Session:
 
     @property
     def _patience(self) -> float:
-        """The silence that ends the boot, in seconds."""
-        if self.watch.panic:
-            return PANIC_S
-        return self.target.silence_s if self.watch.began else self.first_s
+        """The seconds without a record that end the boot. A panic before it began may be of the
+        boot that was there before."""
+        if not self.watch.began:
+            return self.first_s
+        return PANIC_S if self.watch.panic else self.target.silence_s
 
     def _is_back(self) -> bool:
         """Whether a port that is gone comes back in time; says so once."""
@@ -190,19 +203,19 @@ class Session:
         return False
 
     def _silence(self, seconds: float) -> str:
-        """Why nothing more came, as far as what did come tells."""
+        """Why no more records came, as far as what did come tells."""
         watch, boot, rate = self.watch, self.start.boot, self.target.baud
-        for_so_long = f"silent for {seconds:.0f} s"
+        silent = f"{'no record' if self._bytes else 'silent'} for {seconds:.0f} s"
         if watch.records:
-            return f"{for_so_long} behind {watch.records} records; load or reset it, then --resume"
+            return f"{silent} behind {watch.records} records; load or reset it, then --resume"
         if watch.other is not None:
             return f"this is the boot {watch.other}; load {boot}"
         if not self._bytes:
-            return f"{for_so_long}; is this the board's port, is it on, was {boot} loaded?"
+            return f"{silent}; is this the board's port, is it on, was {boot} loaded?"
         if watch.noise > watch.messages:
             return f"only noise came; is {rate} baud the rate of this kernel? --baud sets another"
         return (
-            f"{for_so_long}, and before it only the kernel spoke; was {boot} loaded, and has this"
+            f"{silent}, and before it only the kernel spoke; was {boot} loaded, and has this"
             " kernel a console and Perf?"
         )
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A new kind of target is one file, and a new board one profile: nothing else must know of them."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli import app
+from tockmark.errors import OK, UNUSABLE
+from tockmark.result import file
+from tockmark.target import board as boards
+from tockmark.target import kinds
+from tockmark.tests.of_samples import exit_code
+
+# The simulator once more, by the few words that a kind must have.
+KIND = """
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from tockmark.target.protocol import Ability, fields
+
+
+class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    program: Path
+    icache: bool = True
+    can = frozenset({Ability.CYCLES, Ability.PARALLEL})
+
+    def ready(self):
+        pass
+
+    def configured(self, options):
+        return msgspec.structs.replace(self, **fields(options, {}, "plain"))
+
+    def key(self, start):
+        return None
+
+    def start(self, start):
+        return Session([self.program, "--flash", start.flash, "--uart", "-", "--icache", "on"])
+
+    def provenance(self, clock_hz):
+        return {}
+
+
+class Session:
+    cycles, panicked, idle, killed = 0, False, False, False
+
+    def __init__(self, command):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, encoding="latin-1", **pipes)
+
+    def lines(self):
+        yield from map(str.rstrip, self.process.stdout)
+
+    def stop(self):
+        self.process.terminate()
+
+    def ending(self):
+        return None if self.process.wait() == 0 else "it broke"
+"""
+TARGET = '[target]\nkind = "plain"\nprogram = "build/sim/cw310/earlgrey-sim"\n\n'
+
+
+@pytest.fixture
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board `plain`, of that kind."""
+    (tmp_path / "plain.py").write_text(KIND)
+    old = (paths.BOARDS / "earlgrey-sim.toml").read_text().replace("earlgrey-sim", "plain", 2)
+    before, _, behind = old.partition("[target]")
+    profile = before + TARGET + behind[behind.index("[memory]") :]
+    (tmp_path / "plain.toml").write_text(profile)
+    monkeypatch.setattr(paths, "BOARDS", tmp_path)
+    monkeypatch.setattr(boards, "KINDS", tmp_path)
+    monkeypatch.setattr(kinds, "__path__", [str(tmp_path)])
+
+
+@pytest.mark.usefixtures("plain")
+def test_it_lays_runs_shows_and_refuses_what_it_cannot(tmp_path: Path) -> None:
+    def run(*words: str, code: int = OK) -> str:
+        done = CliRunner().invoke(app, words)
+        assert exit_code(done) == code, done.output
+        return str(done.exception)
+
+    out, laid = str(tmp_path / "out.json"), str(tmp_path / "laid")
+    run("run", "--board", "plain", "--only", "time,irq.entry", "-o", out)
+    measured = file.load(Path(out))
+    assert measured.provenance.board.name == "plain"
+    assert {"time.read", "time.reading"} <= {row.id for row in measured.rows}
+    assert {row.id for row in measured.skipped} == {"irq.entry"}
+    run("image", "time", "--board", "plain", "-o", laid)
+    run("run", "--images", laid, "--only", "time", "-o", out)
+    run("run-tab", f"{laid}/c/time.0.tab", "--board", "plain")
+    said = run("profile", "time.read", "--board", "plain", code=UNUSABLE)
+    assert said.startswith("plain cannot profile: that needs a target that traces")

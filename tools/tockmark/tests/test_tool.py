@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Other people's tools: why one failed, in one line."""
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.target.tool import call
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo no space >&2; echo collect2: error: ld returned 1 exit status >&2", "no space;"),
+        ("echo '[ERROR  ] no such file' >&2", "no such file;"),
+        ("echo only here", "only here;"),
+        ("", "without a word, code 3;"),
+    ],
+)
+def test_the_last_reason_of_a_tool_is_told(script: str, said: str) -> None:
+    with pytest.raises(TockmarkError, match=f"working: sh failed: {said}"):
+        call(["sh", "-c", f"{script}\nexit 3"], "working")
