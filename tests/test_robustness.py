@@ -6,9 +6,11 @@ Needs what `make build` makes.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,52 @@ def test_what_runs_on_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> Non
     assert list(end.wrong("it")) == ["it: `sleep 987` went on running"]
     again = end_of("true", monkeypatch)
     assert (again.code, again.in_time, again.running) == (0, False, [])
+
+
+SLOW = """#!/bin/sh
+case "$*" in
+*venv*.venv | install*) exec sleep 986 ;;
+esac
+exec {} "$@"
+"""
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_set_up_that_is_stopped_ends_what_it_has_begun(
+    which: signal.Signals, tmp_path: Path
+) -> None:
+    """Of installations that take long, though the signal goes to the script alone."""
+    for name in ("python3", "cargo"):
+        real = shutil.which(name)
+        (tmp_path / name).write_text(SLOW.format(real))
+        (tmp_path / name).chmod(0o755)
+    script = tmp_path / "tools" / "setup.sh"
+    script.parent.mkdir()
+    shutil.copy(paths.ROOT / "tools" / "setup.sh", script)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    end = interrupted.interrupt([str(script)], tmp_path, environment, 4, which, False)
+    assert (end.code, end.in_time, end.running) == (130, True, [])
+
+
+def test_an_experiment_that_is_stopped_itself_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words: list[str] = []
+
+    def stop(word: str) -> dict[int, str]:
+        monkeypatch.undo()
+        words.append(word)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(interrupted, "with_word", stop)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.interrupt(
+            ["sh", "-c", "setsid sleep 985 &"], paths.ROOT, os.environ, 60, signal.SIGTERM, False
+        )
+    latest = time.monotonic() + 10
+    while interrupted.with_word(words[0]) and time.monotonic() < latest:
+        time.sleep(0.05)
+    assert interrupted.with_word(words[0]) == {}
 
 
 def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:

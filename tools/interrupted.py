@@ -89,23 +89,24 @@ def interrupt(
             command, cwd=folder, env=own, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             start_new_session=True,
         )  # fmt: skip
-        in_time = False
-        if which is not None:
-            try:
-                process.wait(moment)
-            except subprocess.TimeoutExpired:
-                in_time = True
-                (os.killpg if everyone else os.kill)(process.pid, which)
-        code = None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            code = process.wait(PATIENCE if which is not None else None)
-        latest = time.monotonic() + PATIENCE
-        while (running := with_word(word)) and code is not None and time.monotonic() < latest:
-            time.sleep(0.05)
-        for number in running:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(number, signal.SIGKILL)
-        process.wait()
+        in_time, code = False, None
+        try:
+            if which is not None:
+                try:
+                    process.wait(moment)
+                except subprocess.TimeoutExpired:
+                    in_time = True
+                    (os.killpg if everyone else os.kill)(process.pid, which)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(PATIENCE if which is not None else None)
+            latest = time.monotonic() + PATIENCE
+            while (running := with_word(word)) and code is not None and time.monotonic() < latest:
+                time.sleep(0.05)
+        finally:  # also if the experiment is interrupted itself
+            for number in with_word(word):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+            process.wait()
         said.seek(0)
         text = said.read().decode(errors="replace")
     others = [command for number, command in running.items() if number != process.pid]

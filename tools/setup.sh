@@ -17,15 +17,26 @@ say() { printf 'setup: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# attempt LOG WHAT TODO COMMAND…: run it quietly; on failure say what, why and what to do.
+# attempt LOG WHAT TODO COMMAND…: run it quietly; on failure say what, why and what to do. It runs in
+# the background, so that who waits for it hears a signal at once and can end it (stop).
 attempt() {
     local log="$logs/$1.log" what=$2 todo=$3
     shift 3
-    "$@" >"$log" 2>&1 </dev/null && return
+    "$@" >"$log" 2>&1 </dev/null &
+    running=$!
+    wait "$running" && return
     local why
     why=$(grep -E '^ *(ERROR|error|E): ' "$log" | head -n 1 | sed 's/^ *//')
     fail "$what failed: ${why:-$(tail -n 1 "$log")}; $todo (all of it: $log)"
 }
+
+running=
+stop() {
+    # shellcheck disable=SC2046,SC2086  # several words, or none
+    kill $running $(jobs -p) 2>/dev/null
+    exit 130
+}
+trap stop INT TERM
 
 # The Debian packages of which something is missing.
 missing_packages() {
@@ -107,11 +118,9 @@ if missing_packages | grep -qE '^(g\+\+|python3-venv)$'; then
     packages
 fi
 
-trap 'kill $(jobs -p) 2>/dev/null' EXIT
-trap 'exit 130' INT TERM
 steps=()
 for step in packages python_packages rust_and_elf2tab; do
-    (trap - INT; "$step") & # a background job ignores Ctrl-C unless told otherwise
+    (trap stop INT TERM; "$step") &
     steps+=($!)
 done
 result=0

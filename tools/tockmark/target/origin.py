@@ -17,6 +17,7 @@ from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.files import toml
 
+GENERATED = (":!results", ":!docs")  # for git: but these
 OPT_LEVELS = re.compile("[0-3sz]")
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
 
@@ -69,9 +70,10 @@ def of_checkout() -> dict[str, str]:
 @functools.cache
 def commit_of_checkout() -> str | None:
     """The commit of this checkout, with -dirty behind it if files differ from it; None where git
-    cannot tell. Results do not count: a run may write them anew, and is not changed by them."""
+    cannot tell. Results and what is made of them do not count: a run may write them anew, and is
+    not changed by them."""
     head = _git("rev-parse", "--show-cdup", "HEAD")
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *GENERATED)
     if head is None or changed is None or not head.startswith("\n"):  # the checkout of another
         return None
     return head.strip() + ("-dirty" if changed else "")

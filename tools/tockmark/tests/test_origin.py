@@ -105,8 +105,9 @@ def test_a_commit_is_clean_or_says_that_it_is_not(
         subprocess.run(command, check=True, capture_output=True)
 
     found = commit_of_checkout.__wrapped__  # without what it remembers
-    (tmp_path / "results").mkdir()
-    for name in ("results/a.json", "b.py"):
+    for folder in ("results", "docs"):
+        (tmp_path / folder).mkdir()
+    for name in ("results/a.json", "docs/a.md", "b.py"):
         (tmp_path / name).write_text("1")
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     assert found() is None
@@ -116,6 +117,7 @@ def test_a_commit_is_clean_or_says_that_it_is_not(
     git("commit", "-qm", "x")
     assert re.fullmatch("[0-9a-f]{40}", found() or "")
     (tmp_path / "results/a.json").write_text("2")  # a run may do that
+    (tmp_path / "docs/a.md").write_text("2")  # and a page may be made of it
     assert re.fullmatch("[0-9a-f]{40}", found() or "")
     (tmp_path / "b.py").write_text("2")
     assert re.fullmatch("[0-9a-f]{40}-dirty", found() or "")
