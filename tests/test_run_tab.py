@@ -152,6 +152,8 @@ def test_what_cannot_run_is_one_line(syscall: Path, idle: Path, tmp_path: Path) 
 
 def test_an_app_for_another_kernels_ram_is_refused(syscall: Path) -> None:
     """The kernel would pass over it without a word."""
+    make = ["make", "--silent", "sim-nexysvideo", "kernel-nexysvideo"]
+    subprocess.run(make, cwd=paths.ROOT, check=True, capture_output=True)
     kernel = boards.load("earlgrey-sim-nexysvideo").kernels[2]
     words = ("--board", "earlgrey-sim-nexysvideo", "--kernel", kernel)
     data = bytearray(syscall.read_bytes())
