@@ -15,6 +15,7 @@ from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.target import board as boards
+from tockmark.target.elf import one_segment
 from tockmark.target.kinds import qemu
 from tockmark.target.protocol import Start
 
@@ -35,7 +36,7 @@ def run(out: Path, board: str, only: str = ONLY) -> Result:
 
 def test_an_image_is_an_elf_file_of_one_segment() -> None:
     flash = bytes(range(256))
-    read = ELFFile(BytesIO(qemu.elf(flash, 0x2000_0000)))
+    read = ELFFile(BytesIO(one_segment(flash, 0x2000_0000)))
     (segment,) = read.iter_segments()
     assert read.get_machine_arch() == "RISC-V"
     assert read.elfclass == 32

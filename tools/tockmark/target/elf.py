@@ -29,6 +29,7 @@ _SEGMENT = struct.Struct("<IIIIIIII")
 _SECTION = struct.Struct("<IIIIIIIIII")
 _SYMBOL = struct.Struct("<IIIBBH")
 _MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
+_EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
 _LOADED, _SYMBOLS, _NO_BITS = 1, 2, 8  # p_type; sh_type
 
 
@@ -103,6 +104,17 @@ def read_elf(path: Path) -> Elf:
         return _parsed(data)
     except ValueError as error:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
+
+
+def one_segment(content: bytes, address: int) -> bytes:
+    """An ELF file that loads bytes at an address, which is its entry, too; readable alone."""
+    start = _EXEC_HEADER.size + _SEGMENT.size
+    ident = _MAGIC + bytes([_CLASS_32, _LITTLE, _VERSION])
+    sizes = (_EXEC_HEADER.size, _SEGMENT.size, 1, 0, 0, 0)
+    places = (_EXEC_HEADER.size, 0, 0)
+    header = (_EXECUTABLE, _RISC_V, _VERSION, address, *places, *sizes)
+    segment = (_LOADED, start, address, address, len(content), len(content), _READABLE, 4)
+    return _EXEC_HEADER.pack(ident, *header) + _SEGMENT.pack(*segment) + content
 
 
 def symbols_of(path: Path) -> dict[str, int]:

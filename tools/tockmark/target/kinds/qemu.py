@@ -4,7 +4,6 @@ It has no model of time, so nothing there is a cycle (docs/qemu.md)."""
 
 import hashlib
 import shutil
-import struct
 import subprocess
 import tempfile
 import threading
@@ -16,6 +15,7 @@ from typing import IO, Annotated, Self
 import msgspec
 
 from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.target.elf import one_segment
 from tockmark.target.protocol import Ability, Start, fields
 from tockmark.target.watch import Watch
 
@@ -26,8 +26,6 @@ INSTALL = "run `make setup-qemu`"
 # QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
 # is compiled for; this one has, and is otherwise as little.
 CPU = "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"
-ELF = struct.Struct("<16sHHIIIIIHHHHHH")  # the header of a 32-bit file
-SEGMENT = struct.Struct("<8I")  # one of its program headers
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +52,8 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def start(self, start: Start) -> "Session":
         image = start.flash.with_suffix(".qemu.elf")
-        image.write_bytes(elf(start.flash.read_bytes(), self.flash))
+        # A bare image is taken only where it fits into RAM.
+        image.write_bytes(one_segment(start.flash.read_bytes(), self.flash))
         command = [self._found(), "-M", "opentitan", "-cpu", CPU, "-kernel", str(image)]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio"]
         # Its clock counts instructions, and leaps where the core sleeps: the same output each time.
@@ -153,14 +152,3 @@ class Session:
         timer.daemon = True
         timer.start()
         return timer
-
-
-def elf(flash: bytes, address: int) -> bytes:
-    """A flash image as an ELF file of one segment: QEMU takes a bare one only where it fits into
-    RAM."""
-    start = ELF.size + SEGMENT.size
-    ident = b"\x7fELF\x01\x01\x01"  # 32 bits, little-endian, version 1
-    executable, riscv, readable = 2, 243, 4
-    header = (executable, riscv, 1, address, ELF.size, 0, 0, ELF.size, SEGMENT.size, 1, 0, 0, 0)
-    segment = (1, start, address, address, len(flash), len(flash), readable, 4)
-    return ELF.pack(ident, *header) + SEGMENT.pack(*segment) + flash
