@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from tockmark import BASELINE
 from tockmark.errors import TockmarkError
 from tockmark.log.measured import Measured
@@ -13,7 +15,7 @@ from tockmark.result.provenance import BootRun, Slot
 from tockmark.suite.catalogue import ICACHE, Lang
 from tockmark.target.board import Board
 from tockmark.target.image import Kernel, baseline
-from tockmark.target.laid import Laid, LaidApp, LaidBoot
+from tockmark.target.laid import Laid, LaidBoot
 from tockmark.target.protocol import Ability
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
@@ -117,7 +119,12 @@ def _images(log: str, _: str, measured: Measured, told: Told) -> Iterator[Contra
 def boots(measured: Measured, told: Told) -> tuple[BootRun, ...]:
     """Where the apps of the boots in a log were laid."""
     found = {
-        (laid.name, laid.lang): BootRun(laid.name, {}, tuple(map(_slot, laid.slots)), laid.lang)
+        (laid.name, laid.lang): BootRun(
+            laid.name,
+            {},
+            tuple(msgspec.convert(app, Slot, from_attributes=True) for app in laid.slots),
+            laid.lang,
+        )
         for boot, app in measured.each()
         for laid in _laid(boot.of(app), app.lang, told)
     }
@@ -128,14 +135,3 @@ def _laid(name: str, lang: Lang, told: Told) -> list[LaidBoot]:
     """The image of a boot, if it was laid."""
     every = told.images.manifest.boots if told.images else ()
     return [laid for laid in every if (laid.name, laid.lang) == (name, lang)]
-
-
-def _slot(app: LaidApp) -> Slot:
-    return Slot(
-        name=app.name,
-        flash_start=app.flash_start,
-        ram_start=app.ram_start,
-        ram_length=app.ram_length,
-        elf_sha256=app.elf_sha256,
-        flash_length=app.flash_length,
-    )

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from tockmark import __version__
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
@@ -124,15 +126,13 @@ def _boot(boot: Boot, apps: Apps, image: Image, folder: Path) -> LaidBoot:
         sha256=laid.sha256_of(image.flash),
         image=image.id,
         slots=tuple(
-            LaidApp(
-                name=slot.name,
-                tab=str(slot.elf.with_suffix(".tab").relative_to(folder)),
-                elf=str(slot.elf.relative_to(folder)),
-                elf_sha256=slot.elf_sha256,
-                flash_start=slot.flash_start,
-                flash_length=slot.flash_length,
-                ram_start=slot.ram_start,
-                ram_length=slot.ram_length,
+            msgspec.convert(
+                {
+                    **slot.layout(),
+                    "tab": str(slot.elf.with_suffix(".tab").relative_to(folder)),
+                    "elf": str(slot.elf.relative_to(folder)),
+                },
+                LaidApp,
             )
             for slot in image.slots
         ),
