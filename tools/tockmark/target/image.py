@@ -6,7 +6,6 @@ symbols say where (or the board profile, if it has none), gcc links, elf2tab pac
 lays the app behind the kernel's own segments.
 """
 
-import hashlib
 import re
 import struct
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from tockmark.plain import LONGEST_NAME, showable
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.target import identity, shuffle
 from tockmark.target.board import Board, Slots
-from tockmark.target.elf import read_elf, symbols_of
+from tockmark.target.elf import read_elf
 from tockmark.target.linking import GRANTS, HEADER, link, pack
 from tockmark.target.manifest import boot_manifest
 from tockmark.target.origin import OPT_LEVELS, agreed, of_checkout, of_manifest, rustc_of
@@ -225,11 +224,11 @@ def build_image(
             **words,
         }
         link(object_, _parts(object_, apps), elf, places, seed)
-        linked = symbols_of(elf)
+        built = read_elf(elf)
+        linked = built.addresses
         needs = _needs(linked, start, ram, room.ram_end - ram - GRANTS - RECORD)
         flash += pack(name, elf, tab, apps.abi, needs.heap)
-        sha256 = hashlib.sha256(elf.read_bytes()).hexdigest()
-        slots.append(Slot(name, elf, start, ram, needs.ram, sha256, needs.flash, linked))
+        slots.append(Slot(name, elf, start, ram, needs.ram, built.sha256, needs.flash, linked))
         tabs.append(tab)
         ram += needs.ram + GRANTS + RECORD
     install(tabs, path, board, room)
