@@ -35,11 +35,13 @@ def build(root: Path, abi: int) -> None:
         subprocess.run(make, cwd=root, env=own, check=True)
 
 
-def run(root: Path, *command: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run a module of the copy's own tools."""
-    environment = os.environ | {"PYTHONPATH": str(root / "tools")}
+def run(
+    root: Path, *command: str | Path, code: int = 0, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a module of a checkout's own tools, a copy's or this one's."""
+    environment = os.environ | {"PYTHONPATH": str(root / "tools")} | variables
     done = subprocess.run(
-        [sys.executable, "-m", *command],
+        [sys.executable, "-m", *map(str, command)],
         cwd=root,
         env=environment,
         capture_output=True,

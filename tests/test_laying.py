@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import scratch
 
 from tockmark import paths
 from tockmark.result import file
@@ -33,16 +34,8 @@ def tockmark(
     *words: str | Path, code: int = 0, on_path: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the tool, with a folder of other tools in front of PATH."""
-    path = [*([str(on_path)] if on_path else []), os.environ["PATH"]]
-    done = subprocess.run(
-        [sys.executable, "-m", "tockmark", *map(str, words)],
-        cwd=paths.ROOT,
-        env=os.environ | {"PATH": ":".join(path), "PYTHONPATH": str(paths.ROOT / "tools")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
+    path = ":".join([*([str(on_path)] if on_path else []), os.environ["PATH"]])
+    done = scratch.run(paths.ROOT, "tockmark", *words, code=code, PATH=path)
     assert "Traceback" not in done.stderr
     return done
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import scratch
 
 from tockmark import paths
 from tockmark.commands import tabs
@@ -25,16 +26,7 @@ BEGIN = "#tm 0 syscall begin proto=1 lang=c abi=2"
 
 def tockmark(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Run the tool."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, words)],
-        cwd=paths.ROOT,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done
+    return scratch.run(paths.ROOT, "tockmark", *words, code=code)
 
 
 @pytest.fixture(scope="module")
