@@ -56,11 +56,5 @@ void run(void) {
     targets[1] = find_process("service");
     while (!is_over())
         attacks[the_attack()]();
-    for (;;) {
-#if TM_ABI == 1
-        yield();
-#else
-        call(EXIT, TERMINATE, 0, 0, 0);
-#endif
-    }
+    end_app();
 }

@@ -128,10 +128,7 @@ void say(const char *kind, const char *words, struct number first, struct number
     end_record();
 }
 
-_Noreturn void finish(void) {
-    close_rule();
-    begin_record("end ok");
-    end_record();
+_Noreturn void end_app(void) {
     for (;;) {
 #if TM_ABI == 1
         yield();
@@ -139,6 +136,13 @@ _Noreturn void finish(void) {
         call(EXIT, TERMINATE, 0, 0, 0);
 #endif
     }
+}
+
+_Noreturn void finish(void) {
+    close_rule();
+    begin_record("end ok");
+    end_record();
+    end_app();
 }
 
 void note_upcall(uint32_t first, uint32_t second, uint32_t third, uint32_t userdata) {

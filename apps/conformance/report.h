@@ -59,6 +59,9 @@ void say(const char *kind, const char *words, struct number first, struct number
 #define NONE ((struct number){0, 0})
 #define NUMBER(...) ((struct number){__VA_ARGS__})
 
+/* The end of an app: it never runs again. */
+_Noreturn void end_app(void);
+
 /* The last record, and the end of the app. */
 _Noreturn void finish(void);
 
