@@ -12,7 +12,7 @@ from tockmark import paths
 PACKAGE = paths.ROOT / "tools" / "tockmark"
 BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what all may use
 NAMES = ("__version__", "BASELINE")  # that the package itself has
-ORDER = ["suite", "target", "log", "result", "judge", "show"]
+ORDER = ["suite", "target", "tree", "log", "result", "judge", "show"]
 # Each of these uses what is below and none of the others.
 BESIDE = ["profile", "validate", "conformance"]
 TOP = ["commands", "cli", "__main__"]
