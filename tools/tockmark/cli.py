@@ -12,6 +12,7 @@ import typer
 from tockmark import __version__, paths
 from tockmark.commands import (
     capturing,
+    change,
     checking,
     conformance,
     files,
@@ -57,6 +58,7 @@ for verbs in (
     capturing,
     files,
     judging,
+    change,
     showing,
     conformance,
     masked,
