@@ -11,6 +11,7 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    cached,
     capturing,
     change,
     checking,
@@ -64,6 +65,7 @@ for verbs in (
     masked,
     patching,
     checking,
+    cached,
 ):
     verbs.register(app)
 

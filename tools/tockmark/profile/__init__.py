@@ -27,6 +27,7 @@ from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, w
 from tockmark.result import provenance
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import ICACHE, Catalogue, Lang, Params, aside, label
+from tockmark.target import cache
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.kinds import sim
@@ -51,6 +52,7 @@ class Options:
     params: Params
     out: Path
     as_json: bool = False
+    fresh: bool = False  # simulate also what is in the cache
 
     @property
     def label(self) -> str:
@@ -176,7 +178,7 @@ def _run(
 ) -> tuple[str, list[list[str]]]:
     """The log, and the lines of each run of tm_sample."""
     start = Start(options.label, flash, options.icache)
-    plain = targets[0].start(start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
