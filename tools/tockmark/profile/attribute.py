@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from tockmark.profile.phases import phase_of
-from tockmark.profile.symbols import Frame
+from tockmark.profile.frame import Frame
 from tockmark.profile.trace import ECALL, Sample, Step
 
 EXECUTE = "execute"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from tockmark.profile.symbols import Frame
+from tockmark.profile.frame import Frame
 
 APP = "app"
 ENTRY = "trap entry"
