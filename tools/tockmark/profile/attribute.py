@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from tockmark.profile.phases import phase_of
 from tockmark.profile.frame import Frame
+from tockmark.profile.phases import phase_of
 from tockmark.profile.trace import ECALL, Sample, Step
 
 EXECUTE = "execute"

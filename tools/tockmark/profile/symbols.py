@@ -53,7 +53,7 @@ class Program:
         """The content of the file for this place in memory."""
         for section in self._elf.sections:
             at = address - section.address
-            if section.flags & ALLOCATED and 0 <= at and at + size <= section.size:
+            if section.flags & ALLOCATED and at >= 0 and at + size <= section.size:
                 return self._elf.held(section)[at : at + size]
         raise TockmarkError(f"{paths.shown(self.path)} has nothing at {address:#x}")
 

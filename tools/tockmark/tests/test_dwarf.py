@@ -75,9 +75,9 @@ def test_damaged_debugging_information_is_read_or_ends_in_one_line(
             content[rng.choice(places)] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
         path.write_bytes(content)
         try:
-            assert all(name.isprintable() for chain in names(path) for name in chain)
+            shown = "".join(name for chain in names(path) for name in chain)
         except TockmarkError as error:
             refused += 1
-            assert "strip -g" in str(error), f"seed {seed}"
-            assert str(error).isprintable(), f"seed {seed}"
+            shown = str(error)
+        assert shown.isprintable(), f"seed {seed}"
     assert COUNT / 20 < refused < COUNT

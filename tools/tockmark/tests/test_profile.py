@@ -10,8 +10,8 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.phases import phase_of
 from tockmark.profile.frame import Frame
+from tockmark.profile.phases import phase_of
 from tockmark.profile.trace import (
     HEADING,
     Sample,
