@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A side of a judgement on the simulator: links of a kernel, and runs of the rows that are asked.
+
+What was simulated once is kept by its image, so a judgement that was interrupted, or is made again,
+simulates only what is not there yet.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.files import replace_whole
+from tockmark.paths import shown
+from tockmark.result import file
+from tockmark.result.model import GONE, Result
+from tockmark.result.of_run import by_layout
+from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Params
+from tockmark.suite.select import Selection
+from tockmark.target import links, run
+from tockmark.target.board import Board
+from tockmark.target.image import Apps, Kernel, read_kernel
+from tockmark.tree.links import Links
+
+SAMPLES = 9  # of a row: as many as the known spread over links was measured with
+CONTROLS = "loop"  # rows of the apps' own beside those that touch the kernel: what they differ by
+DEFAULT = f"kernel,{CONTROLS}"  # is noise, for no kernel touches them
+
+
+@dataclass(frozen=True)
+class How:
+    """How both sides are run."""
+
+    board: Board
+    apps: Apps
+    catalogue: Catalogue
+    icaches: tuple[bool, ...]
+    samples: int
+    jobs: int
+    fresh: bool = False
+
+
+@dataclass
+class Simulated:
+    """One side. `name` says which; its results are written to `folder` as they come."""
+
+    name: str
+    links: Links
+    how: How
+    folder: Path
+    logs: list[str] = field(default_factory=list)
+
+    @property
+    def kernel(self) -> Kernel:
+        """That of its first link."""
+        return read_kernel(self.links.upto(1)[0])
+
+    def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
+        """As Side has it. The kernel's panic ends the judgement, for then there is nothing to
+        judge."""
+        kernels = [read_kernel(elf) for elf in self.links.upto(last)]
+        layouts = links.layouts(kernels, 1)[first:]
+        found: list[list[Result]] = []
+        for icaches, boots in runs_of(wanted, self.how):
+            if not layouts:
+                break
+            suite = run.Suite(self.how.apps, boots, boots)
+            options = run.Options(
+                layouts=layouts,
+                board=self.how.board,
+                suites=(suite,),
+                catalogue=self.how.catalogue,
+                icaches=icaches,
+                all_samples=False,
+                samples=self.how.samples,
+                jobs=self.how.jobs,
+                fresh=self.how.fresh,
+            )
+            ran = run.run(options)
+            made, log = by_layout(ran, options, wanted)
+            self._keep(made[0], log, first)
+            self._check(ran)
+            found.append([_of_link(one, n) for n, one in enumerate(made)])
+        return [_beside(of_one) for of_one in zip(*found, strict=True)]
+
+    def _check(self, ran: run.Ran) -> None:
+        """TockmarkError if the run was interrupted, or a kernel panicked."""
+        if ran.interrupted:
+            raise TockmarkError(
+                "interrupted: every boot that ended is kept",
+                "the same command goes on from there",
+                INTERRUPTED,
+            )
+        for layout, jobs in zip(ran.layouts, ran.jobs, strict=True):
+            for job in jobs:
+                if job.panicked and job.note is not None:
+                    raise TockmarkError(
+                        f"{self.name}: {shown(layout.kernel.path)} panicked in {job.name}",
+                        f"{shown(self._log)} has its last lines",
+                    )
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / f"{self.name}.log"
+
+    def _keep(self, result: Result, log: str, first: int) -> None:
+        self.logs = [*self.logs, log]
+        contents: dict[Path, str | bytes] = {self._log: "".join(self.logs)}
+        if not first:
+            contents[self._log.with_suffix(".json")] = file.text(result)
+        replace_whole(contents)
+
+
+def runs_of(wanted: Selection, how: How) -> Iterator[tuple[list[bool], list[Boot]]]:
+    """Which boots to run with which settings of the cache: those that give a row that is meant."""
+    boots: dict[bool, list[Boot]] = {}
+    for icache in how.icaches:
+        boots[icache] = [
+            boot
+            for boot in how.catalogue.boots()
+            if any(
+                wanted.fits(id_, params, icache, how.apps.lang)
+                for id_, params in _rows_of(boot, how.catalogue)
+            )
+        ]
+    if len(boots) == 2 and boots[True] == boots[False]:
+        yield list(how.icaches), boots[True]
+    else:
+        yield from (([icache], some) for icache, some in boots.items() if some)
+
+
+def _rows_of(boot: Boot, catalogue: Catalogue) -> list[tuple[str, Params]]:
+    """The rows that a boot is run for."""
+    own: list[tuple[str, Params]] = [(id_, {}) for id_ in boot.measures if id_ in OF_BOOT]
+    return [*own, *catalogue.rows_given(boot)]
+
+
+def _of_link(result: Result, number: int) -> Result:
+    """A result with the one layout that it was measured in."""
+    layouts = result.provenance.layouts[number : number + 1]
+    return replace(result, provenance=msgspec.structs.replace(result.provenance, layouts=layouts))
+
+
+def _beside(results: Sequence[Result]) -> Result:
+    """Results of one link as one: each has rows of its own."""
+    first, *others = results
+    return replace(
+        first,
+        **{
+            name: sum((getattr(one, name) for one in others), start=getattr(first, name))
+            for name in ("rows", *GONE, "problems")
+        },
+    )
