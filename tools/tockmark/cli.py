@@ -11,6 +11,7 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    bisect,
     capturing,
     checking,
     conformance,
@@ -57,6 +58,7 @@ for verbs in (
     capturing,
     files,
     judging,
+    bisect,
     showing,
     conformance,
     masked,
