@@ -13,6 +13,7 @@ from tockmark import __version__, paths
 from tockmark.commands import (
     bisect,
     capturing,
+    change,
     checking,
     conformance,
     files,
@@ -58,6 +59,7 @@ for verbs in (
     capturing,
     files,
     judging,
+    change,
     bisect,
     showing,
     conformance,

@@ -18,6 +18,7 @@ KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RUNS = ROOT / "build" / "run"  # a folder for each run while it lasts
 POOL = ROOT / "build" / "pool"  # boots that runs of several layouts take from each other
+JUDGED = ROOT / "build" / "judge"  # a folder for each judgement
 COMMITS = ROOT / "build" / "commits"  # kernels built from commits of the user's checkout
 PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"

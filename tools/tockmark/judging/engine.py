@@ -112,10 +112,10 @@ def judge(
             break
         doubts.append(len(again.terms))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    compared = compare.compare(*results, head.name, catalogue, compare.Margins(), told)
-    return Judged(
-        (base.name, head.name), (results[0], results[1]), gated, compared, tuple(doubts)
+    compared = compare.compare(
+        results[0], results[1], head.name, catalogue, compare.Margins(), told
     )
+    return Judged((base.name, head.name), (results[0], results[1]), gated, compared, tuple(doubts))
 
 
 def whole(of_links: Sequence[Result]) -> Result:

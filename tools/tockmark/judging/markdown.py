@@ -10,7 +10,7 @@ import re
 
 from tockmark.judge.gate import Level
 from tockmark.judging.engine import Moved
-from tockmark.judging.report import COUNTED, WORDS, Report, cells, sizes_of
+from tockmark.judging.report import COUNTED, WORDS, Report, cells, held
 from tockmark.plain import showable
 
 SHOWN = 8  # rows on the first screen
@@ -35,8 +35,12 @@ def markdown(report: Report) -> str:
     """The comment."""
     judged = report.judged
     level = judged.gated.level
-    lines = [f"### {SIGNS[level]} tockmark: {escaped(report.told)}", "", f"{escaped(report.verdict)}."]
-    lines += [f"Base {code(judged.names[0])}, head {code(judged.names[1])}.", ""]
+    lines = [
+        f"### {SIGNS[level]} tockmark: {escaped(report.told)}",
+        "",
+        f"{escaped(report.verdict)}.",
+    ]
+    lines += [f"Base {code(report.names[0])}, head {code(report.names[1])}.", ""]
     lines += _table(judged.moved[:SHOWN])
     for warning in judged.gated.warnings:
         lines += [f"- Warning: {escaped(warning)}"]
@@ -45,7 +49,7 @@ def markdown(report: Report) -> str:
         lines += _folded(f"{len(rest)} more rows that moved", _table(rest))
     for one in report.where:
         lines += _folded(f"Where: {escaped(one.row)}", _block(one.lines()))
-    lines += _folded("Flash, RAM and stack", _block(sizes_of(report.sizes)))
+    lines += _folded("Flash, RAM and stack", _block(held(report)))
     said = [*report.caveats, f"spread over links: {judged.gated.known.title}"]
     said += [f"{one.name} differs: {one.base} → {one.new}" for one in judged.gated.factors]
     lines += _folded("Notes", [f"- {escaped(one)}" for one in said])

@@ -9,6 +9,7 @@ from pathlib import Path
 from tockmark.judge.gate import EXIT, Level
 from tockmark.judging.contents import Grown, Sizes
 from tockmark.judging.engine import Judged, Moved
+from tockmark.judging.stack import Depth
 from tockmark.judging.where import Where
 from tockmark.paths import shown
 from tockmark.show import gate_text, text
@@ -27,9 +28,11 @@ class Report:
     """All that is said."""
 
     judged: Judged
-    folder: Path
+    names: tuple[str, str]  # of the kernels
+    folder: Path  # where all is kept
     sizes: Sizes
     where: list[Where] = field(default_factory=list)
+    stacks: list[Depth] = field(default_factory=list)  # of both, or of none
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -78,14 +81,12 @@ def render(report: Report) -> str:
     """The report as text."""
     judged = report.judged
     lines = [*text.wrap(report.told), "", report.verdict, ""]
-    lines += [
-        f"{side:8}{name}" for side, name in zip(("base", "head"), judged.names, strict=True)
-    ]
+    lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing(judged.gated.factors)
     lines += [*_moved(judged.moved), ""]
     for one in report.where:
         lines += [*one.lines(), ""]
-    lines += [*sizes_of(report.sizes), ""]
+    lines += [*held(report), ""]
     for warning in judged.gated.warnings:
         lines += text.wrap(f"warning: {warning}")
     for note in report.caveats:
@@ -124,33 +125,51 @@ def _columns(level: str, name: str, base: str, head: str, moved: str, span: str)
     return f"{level:<{LEVEL}}{name:<45}{base:>9}{head:>9}{moved:>9}{span:>17}".rstrip()
 
 
-def sizes_of(sizes: Sizes) -> list[str]:
-    """Flash and RAM, by section and symbol."""
-    lines = []
+def held(report: Report) -> list[str]:
+    """Flash and RAM, by section and symbol, and the stacks."""
+    lines, sizes = [], report.sizes
     for name, (before, after) in sizes.whole.items():
-        told = f"{before} bytes, as before" if before == after else f"{before} -> {after} bytes"
+        told = _from_to(before, after)
         sections = [f"{one.name} {one.change:+d}" for one in sizes.sections[name]]
         lines += text.wrap(f"{name:8}{told}{': ' if sections else ''}{', '.join(sections)}")
-    lines += text.listed("symbols", [told_of(one) for one in sizes.symbols], NAMED)
+    for one in sizes.symbols[:NAMED]:
+        lines.append(f"symbol  {text.shortened(told_of(one), text.LINE - 8)}")
+    if len(sizes.symbols) > NAMED:
+        lines.append(f"        and {len(sizes.symbols) - NAMED} more symbols; --json has all")
+    if len(report.stacks) == 2:
+        base, head = report.stacks
+        kernel = _deep("the kernel's", base.kernel, head.kernel)
+        apps = _deep("the apps'", base.app, head.app)
+        lines.append(f"stack   {kernel}; {apps}")
     return lines
+
+
+def _deep(whose: str, before: int | None, after: int | None) -> str:
+    if before is None or after is None:
+        return f"{whose} is not known"
+    return f"{whose} {_from_to(before, after)}"
+
+
+def _from_to(before: int, after: int) -> str:
+    return f"{before} bytes, as before" if before == after else f"{before} -> {after} bytes"
 
 
 def told_of(grown: Grown) -> str:
     """One symbol that came, went, or has another size."""
     if grown.base is None:
-        return f"{grown.name} came, {grown.head} bytes"
+        return f"came, {grown.head} bytes: {grown.name}"
     if grown.head is None:
-        return f"{grown.name} went, {grown.base} bytes"
-    return f"{grown.name} {grown.change:+d}"
+        return f"went, {grown.base} bytes: {grown.name}"
+    return f"{grown.change:+d} bytes, {grown.base} before: {grown.name}"
 
 
 def as_json(report: Report) -> dict[str, object]:
     """The same for other programs."""
     judged = report.judged
-    gated = gate_text.as_json([judged.names[0]], judged.names[1], judged.gated)
+    base, head = report.names
     return {
-        "base": judged.names[0],
-        "head": judged.names[1],
+        "base": base,
+        "head": head,
         "told": report.told,
         "verdict": gate_text.WORDS[judged.gated.level],
         "exit_code": EXIT[judged.gated.level],
@@ -166,7 +185,8 @@ def as_json(report: Report) -> dict[str, object]:
         "in_doubt": list(judged.looked_again),
         "where": [one.as_json() for one in report.where],
         "sizes": asdict(report.sizes),
+        "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,
-        "gate": gated,
+        "gate": gate_text.as_json([base], head, judged.gated),
         "folder": str(report.folder),
     }

@@ -25,8 +25,10 @@ from tockmark.target.image import Apps, Kernel, read_kernel
 from tockmark.tree.links import Links
 
 SAMPLES = 9  # of a row: as many as the known spread over links was measured with
-CONTROLS = "loop"  # rows of the apps' own beside those that touch the kernel: what they differ by
-DEFAULT = f"kernel,{CONTROLS}"  # is noise, for no kernel touches them
+CONTROLS = (
+    "loop.empty,loop.taken"  # rows of the apps' own beside those that touch the kernel: what they
+)
+DEFAULT = f"kernel,{CONTROLS}"  # differ by is noise, for no kernel touches them
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ pointer, so it tells all.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from tockmark import profile
 from tockmark.suite.catalogue import Catalogue
@@ -35,10 +34,15 @@ def depth(options: profile.Options, catalogue: Catalogue) -> Depth:
     _, tracing = profile.simulators(options.board)
     symbols = read_elf(options.kernel.path).addresses
     own = next(
-        ((symbols[low], symbols[high]) for low, high in KERNELS if low in symbols and high in symbols),
+        (
+            (symbols[low], symbols[high])
+            for low, high in KERNELS
+            if low in symbols and high in symbols
+        ),
         None,
     )
     deepest = {"kernel": 0, "app": 0}
+    out = options.out / "stack"
     boots = {boot.name: boot for boot in catalogue.boots()}
     for name in BOOTS:
         image = build_image(
@@ -46,11 +50,11 @@ def depth(options: profile.Options, catalogue: Catalogue) -> Depth:
             options.apps,
             options.kernel,
             options.board,
-            options.out,
+            out,
             {"tm_most_samples": SAMPLES},
         )
         start = Start(name, image.flash, options.icache)
-        session = tracing.start(start, "--uart", str(options.out / "uart.log"), "--itrace", "-")
+        session = tracing.start(start, "--uart", str(out / "uart.log"), "--itrace", "-")
         try:
             found = least(session.lines(), own, _tops(image))
         finally:
@@ -82,8 +86,3 @@ def least(
 def _tops(image: Image) -> list[tuple[int, int]]:
     """The stacks of an image's apps."""
     return [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
-
-
-def folder(parent: Path) -> Path:
-    """Where the images for it are laid."""
-    return parent / "stack"

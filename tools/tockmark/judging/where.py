@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tockmark import profile
-from tockmark.errors import TockmarkError
 from tockmark.judging.engine import Moved
 from tockmark.plain import file_name
 from tockmark.profile import file
@@ -60,7 +59,9 @@ class Where:
     def lines(self) -> list[str]:
         """As text."""
         more = self.whole.more
-        lines = [f"where   {self.row}: {more[0]:+d} instructions, {more[1]:+d} cycles of one sample"]
+        lines = [
+            f"where   {self.row}: {more[0]:+d} instructions, {more[1]:+d} cycles of one sample"
+        ]
         phases = [f"{one.name} {one.more[0]:+d}" for one in self.phases if one.more[0]]
         lines += text.wrap(f"    by phase: {', '.join(phases)}") if phases else []
         for one in self.changed[:FUNCTIONS]:
@@ -105,9 +106,7 @@ def between(row: Row, sides: Sequence[profile.Options], catalogue: Catalogue) ->
 
 def diff(name: str, base: Stored, head: Stored) -> Where:
     """Both profiles, function by function."""
-    whole = Part(
-        "sample", (base.instructions, head.instructions), (base.cycles, head.cycles)
-    )
+    whole = Part("sample", (base.instructions, head.instructions), (base.cycles, head.cycles))
     return Where(
         name,
         whole,
@@ -127,16 +126,3 @@ def _parts(base: Sequence[Share], head: Sequence[Share]) -> Iterator[Part]:
 
 def _folder(parent: Path, row: Row) -> Path:
     return parent / file_name(row.name)
-
-
-def profiles(
-    rows: Sequence[Row], sides: Sequence[profile.Options], catalogue: Catalogue
-) -> tuple[list[Where], list[str]]:
-    """What profiles say of these rows, and of which they can say nothing, and why."""
-    found, notes = [], []
-    for row in rows:
-        try:
-            found.append(between(row, sides, catalogue))
-        except TockmarkError as error:
-            notes.append(f"{row.name} has no profile: {error}")
-    return found, notes

@@ -106,7 +106,7 @@ class Program:
         self.lines = bool(self._inlined)
         plain = [address for address in wanted if address not in self._inlined]
         names = {address: self._nearest(address) for address in plain}
-        readable = _demangled(sorted(set(names.values())))
+        readable = demangled(sorted(set(names.values())))
         for address, name in names.items():
             self._inlined[address] = (Frame(readable[name]),)
 
@@ -230,7 +230,7 @@ def _without_libraries(frames: list[Frame]) -> tuple[Frame, ...]:
     return tuple(own or frames[:1])
 
 
-def _demangled(names: list[str]) -> dict[str, str]:
+def demangled(names: list[str]) -> dict[str, str]:
     """Rust's and C++'s names as a person writes them, if binutils is there to tell."""
     if not names:
         return {}

@@ -140,8 +140,10 @@ def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
     begun = user.count.with_name("begun")
     command = f"sleep 1000 & echo $! >{begun}.new; mv {begun}.new {begun}; wait"
     script = (
-        "import sys; from pathlib import Path; from tockmark.commands.ending import ended_once;"
+        "from pathlib import Path; from tockmark import paths; "
+        "from tockmark.commands.ending import ended_once; "
         "from tockmark.tree.links import sides; from tockmark.tree.building import Recipe\n"
+        f"paths.COMMITS = Path({str(paths.COMMITS)!r})\n"
         f"with ended_once(), sides(Path({str(user.tree)!r}), ['HEAD'],"
         f" Recipe({command!r}, Path('k'))) as (side,): side.upto(1)"
     )

@@ -12,10 +12,15 @@ from tockmark.plain import quoted
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 
 
+# By these a hook or `git bisect run` leads to a repository, or an index, that is not the folder's.
+LEADING = ("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE")
+LEADING += ("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES")
+
+
 def outside_git() -> dict[str, str]:
-    """The environment without what a hook or `git bisect run` puts there, which would lead to
-    another repository or index than that of the folder."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    """The environment, as if no git had called us."""
+    leading = {f"GIT_{name}" for name in LEADING}
+    return {name: value for name, value in os.environ.items() if name not in leading}
 
 
 def tried(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
