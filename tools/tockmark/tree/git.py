@@ -13,8 +13,10 @@ QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 
 
 # By these a hook or `git bisect run` leads to a repository, or an index, that is not the folder's.
-LEADING = ("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE")
-LEADING += ("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES")
+LEADING = [
+    *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
+    *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
+]
 
 
 def outside_git() -> dict[str, str]:
