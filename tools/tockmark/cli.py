@@ -11,6 +11,7 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    bisect,
     cached,
     capturing,
     change,
@@ -60,6 +61,7 @@ for verbs in (
     files,
     judging,
     change,
+    bisect,
     showing,
     conformance,
     masked,
