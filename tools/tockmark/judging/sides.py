@@ -53,6 +53,8 @@ class Simulated:
     how: How
     folder: Path
     logs: list[str] = field(default_factory=list)
+    boots: int = 0  # that it took
+    taken: int = 0  # of them, those that were simulated before
 
     @property
     def kernel(self) -> Kernel:
@@ -81,11 +83,19 @@ class Simulated:
                 fresh=self.how.fresh,
             )
             ran = run.run(options)
+            jobs = [job for jobs in ran.jobs for job in jobs if job.started]
+            self.boots += len(jobs)
+            self.taken += sum(job.taken is not None for job in jobs)
             made, log = by_layout(ran, options, wanted)
             self._keep(made[0], log, first)
             self._check(ran)
             found.append([_of_link(one, n) for n, one in enumerate(made)])
         return [_beside(of_one) for of_one in zip(*found, strict=True)]
+
+    @property
+    def told(self) -> str:
+        """What it took, in words."""
+        return f"{self.boots} boots, of which {self.taken} were simulated before"
 
     def _check(self, ran: run.Ran) -> None:
         """TockmarkError if the run was interrupted, or a kernel panicked."""
