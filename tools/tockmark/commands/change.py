@@ -2,6 +2,7 @@
 """The verb `judge`: from two kernels to a verdict on the change between them."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from tockmark.suite.select import select
 from tockmark.target import board as boards
 from tockmark.target.image import Apps, Kernel, read_kernel
 from tockmark.target.protocol import Ability, require
-from tockmark.tree.building import LINK_ARGS
+from tockmark.tree.building import LINK_ARGS, Builder
 from tockmark.tree.links import Given, Links
 from tockmark.tree.links import sides as commits
 
@@ -53,6 +54,12 @@ class Pair:
 
     titles: tuple[str, str]
     links: tuple[Links, Links]
+    builder: Builder | None = None  # None: the kernels were given
+
+    @property
+    def seconds(self) -> float:
+        """What building took."""
+        return self.builder.seconds if self.builder else 0.0
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -148,13 +155,19 @@ def judge_verb(
         fresh=fresh,
     )
     with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:
+        start = time.monotonic()
         folder = output or default_folder(given.kernels)
         of_both = [
             Simulated(name, links, how, folder)
             for name, links in zip(("base", "head"), given.links, strict=True)
         ]
         judged = engine.judge(of_both[0], of_both[1], wanted, rules, most)
+        for side, result in zip(of_both, judged.results, strict=True):
+            side.keep(result)
         said = [f"{one.name}: {one.told}" for one in of_both]
+        said.append(
+            f"it took {time.monotonic() - start:.0f} s, building {given.seconds:.0f} of them"
+        )
         found = explained(judged, given.titles, given.kernels, how, folder, profiles)
         found.notes.extend(said)
     if comment is not None:
@@ -193,7 +206,7 @@ def pair(
         assert before
         assert after
         with commits(tree, (before, after), recipe(build or "", elf or "", no_patch), fresh) as two:
-            yield Pair((str(two[0].commit), str(two[1].commit)), (two[0], two[1]))
+            yield Pair((str(two[0].commit), str(two[1].commit)), (two[0], two[1]), two[0].builder)
     else:
         raise TockmarkError(
             "what to judge is given by halves, or twice",

@@ -5,6 +5,7 @@ What was simulated once is kept by its image, so a judgement that was interrupte
 simulates only what is not there yet.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -66,10 +67,13 @@ class Simulated:
         judge."""
         kernels = [read_kernel(elf) for elf in self.links.upto(last)]
         layouts = links.layouts(kernels, 1)[first:]
+        if not layouts:
+            return []
+        many = f"{len(wanted.terms)} rows in doubt" if first else "all rows"
+        which = f"link {first + 1}" + f" to {last}" * (len(layouts) > 1)
+        print(f"{self.name}: {many}, {which}", file=sys.stderr, flush=True)
         found: list[list[Result]] = []
         for icaches, boots in runs_of(wanted, self.how):
-            if not layouts:
-                break
             suite = run.Suite(self.how.apps, boots, boots)
             options = run.Options(
                 layouts=layouts,
@@ -118,11 +122,15 @@ class Simulated:
         return self.folder / f"{self.name}.log"
 
     def _keep(self, result: Result, log: str, first: int) -> None:
+        """Keep what came of one link, so that it is there also if nothing comes of the rest."""
         self.logs = [*self.logs, log]
-        contents: dict[Path, str | bytes] = {self._log: "".join(self.logs)}
+        replace_whole({self._log: "".join(self.logs)})
         if not first:
-            contents[self._log.with_suffix(".json")] = file.text(result)
-        replace_whole(contents)
+            self.keep(result)
+
+    def keep(self, result: Result) -> None:
+        """Keep a result of this side in its file."""
+        replace_whole({self._log.with_suffix(".json"): file.text(result)})
 
 
 def runs_of(wanted: Selection, how: How) -> Iterator[tuple[list[bool], list[Boot]]]:
