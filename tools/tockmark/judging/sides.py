@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.files import replace_whole
+from tockmark.files import write_whole
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import GONE, Result
@@ -53,9 +53,10 @@ class Simulated:
     links: Links
     how: How
     folder: Path
-    logs: list[str] = field(default_factory=list)
     boots: int = 0  # that it took
     taken: int = 0  # of them, those that were simulated before
+    _said: list[str] = field(default_factory=list)  # by its apps, run by run
+    _kept: Result | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -123,14 +124,14 @@ class Simulated:
 
     def _keep(self, result: Result, log: str, first: int) -> None:
         """Keep what came of one link, so that it is there also if nothing comes of the rest."""
-        self.logs = [*self.logs, log]
-        replace_whole({self._log: "".join(self.logs)})
-        if not first:
-            self.keep(result)
+        self._said.append(log)
+        self.keep(result if self._kept is None or not first else self._kept)
 
     def keep(self, result: Result) -> None:
-        """Keep a result of this side in its file."""
-        replace_whole({self._log.with_suffix(".json"): file.text(result)})
+        """Keep a result of this side in its file, and beside it all that was printed."""
+        self._kept = result
+        texts = {self._log: "".join(self._said), self._log.with_suffix(".json"): file.text(result)}
+        write_whole(texts)
 
 
 def runs_of(wanted: Selection, how: How) -> Iterator[tuple[list[bool], list[Boot]]]:
