@@ -19,6 +19,7 @@ from tockmark.commands import (
     laying,
     masked,
     patching,
+    profiling,
     running,
     showing,
     tabs,
@@ -52,6 +53,7 @@ def top(
 
 for verbs in (
     running,
+    profiling,
     laying,
     tabs,
     capturing,
