@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tockmark.profile.symbols import demangled
 from tockmark.target.contents import Piece, pieces
 from tockmark.target.elf import read_elf
 from tockmark.target.links import FUNCTION, beyond
