@@ -12,6 +12,7 @@ import typer
 from tockmark import __version__, paths
 from tockmark.commands import (
     bisect,
+    cached,
     capturing,
     change,
     checking,
@@ -66,6 +67,7 @@ for verbs in (
     masked,
     patching,
     checking,
+    cached,
 ):
     verbs.register(app)
 

@@ -2,6 +2,10 @@
 """The verb `judge`: from two kernels to a verdict on the change between them."""
 
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +13,10 @@ import typer
 
 from tockmark import paths
 from tockmark.commands.choosing import Abi, BoardName, Switch
+from tockmark.commands.commits import FreshBuilds, NoPatch, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.ending import ended_once
+from tockmark.errors import TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.judge import gate
 from tockmark.judging import engine, markdown, report, sides, where
@@ -21,7 +27,9 @@ from tockmark.suite.select import select
 from tockmark.target import board as boards
 from tockmark.target.image import Apps, Kernel, read_kernel
 from tockmark.target.protocol import Ability, require
-from tockmark.tree.links import Given
+from tockmark.tree.building import LINK_ARGS, Builder
+from tockmark.tree.links import Given, Links
+from tockmark.tree.links import sides as commits
 
 LONGEST = 12  # digits of a hash in a folder's name
 
@@ -30,7 +38,9 @@ def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
     app.command(
         name="judge",
-        epilog="Examples: `tockmark judge --base old.elf --head new.elf`; `tockmark judge --base"
+        epilog="Examples: `tockmark judge ~/tock main my-change --build 'make -C"
+        " boards/opentitan/earlgrey-cw310' --elf"
+        " target/riscv32imc-unknown-none-elf/release/earlgrey-cw310.elf`; `tockmark judge --base"
         " old1.elf --base old2.elf --head new1.elf --head new2.elf --markdown comment.md`. Exit"
         " codes: 0 pass; 1 beyond a soft limit, or something is missing; 2 unusable input, or a"
         " kernel panicked; 3 regression: beyond a hard limit, or a row is gone. What was simulated"
@@ -38,15 +48,58 @@ def register(app: typer.Typer) -> None:
     )(judge_verb)
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Both sides of a change: what to call each, its links, and its first kernel."""
+
+    titles: tuple[str, str]
+    links: tuple[Links, Links]
+    builder: Builder | None = None  # None: the kernels were given
+
+    @property
+    def seconds(self) -> float:
+        """What building took."""
+        return self.builder.seconds if self.builder else 0.0
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [read_kernel(links.upto(1)[0]) for links in self.links]
+
+
 def judge_verb(
-    base: Annotated[
-        list[Path],
+    tree: Annotated[
+        Path | None,
+        typer.Argument(metavar="TREE", help="Top folder of your checkout of Tock; it stays as is."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Argument(metavar="BASE", help="The commit before the change.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Argument(metavar="HEAD", help="The commit with the change.")
+    ] = None,
+    build: Annotated[
+        str | None,
         typer.Option(
-            help="ELF of the kernel before the change. May be given again for links of the same"
-            " source that differ in layout only."
+            metavar="CMD",
+            help="What builds a commit's kernel, for the shell, from the checkout's top folder. For"
+            f" links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
         ),
-    ],
-    head: Annotated[list[Path], typer.Option(help="The same of the kernel with the change.")],
+    ] = None,
+    elf: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Where CMD puts the kernel, from the top folder."),
+    ] = None,
+    no_patch: NoPatch = False,
+    base: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="In the place of commits: ELF of the kernel before the change. May be given again"
+            " for links of the same source that differ in layout only."
+        ),
+    ] = None,
+    head: Annotated[
+        list[Path] | None, typer.Option(help="The same of the kernel with the change.")
+    ] = None,
     only: Annotated[
         str | None,
         typer.Option(help=f"Which rows, as for --only elsewhere; default: {sides.DEFAULT}."),
@@ -72,9 +125,7 @@ def judge_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Simulate also what was simulated before.")
-    ] = False,
+    fresh: FreshBuilds = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Folder for what is kept; default: in build/judge/."),
@@ -94,8 +145,6 @@ def judge_verb(
     require(profiled.target, Ability.PARALLEL, "judge", profiled.name)
     rules = gate.load_limits(limits, known)
     wanted = select(known, only or sides.DEFAULT)
-    kernels = [read_kernel(elves[0]) for elves in (base, head)]
-    folder = output or default_folder(kernels)
     how = How(
         board=profiled,
         apps=Apps.built(abi),
@@ -105,13 +154,22 @@ def judge_verb(
         jobs=jobs or os.cpu_count() or 1,
         fresh=fresh,
     )
-    of_both = [
-        Simulated(name, Given(tuple(elves)), how, folder)
-        for name, elves in (("base", base), ("head", head))
-    ]
-    with ended_once():
+    with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:
+        start = time.monotonic()
+        folder = output or default_folder(given.kernels)
+        of_both = [
+            Simulated(name, links, how, folder)
+            for name, links in zip(("base", "head"), given.links, strict=True)
+        ]
         judged = engine.judge(of_both[0], of_both[1], wanted, rules, most)
-        found = explained(judged, kernels, how, folder, profiles)
+        for side, result in zip(of_both, judged.results, strict=True):
+            side.keep(result)
+        said = [f"{one.name}: {one.told}" for one in of_both]
+        said.append(
+            f"it took {time.monotonic() - start:.0f} s, building {given.seconds:.0f} of them"
+        )
+        found = explained(judged, given.titles, given.kernels, how, folder, profiles)
+        found.notes.extend(said)
     if comment is not None:
         write_whole({comment: markdown.markdown(found)})
     if as_json:
@@ -119,6 +177,47 @@ def judge_verb(
     else:
         print(report.render(found), end="")
     raise typer.Exit(found.exit_code)
+
+
+@contextmanager
+def pair(
+    tree: Path | None,
+    before: str | None,
+    after: str | None,
+    build: str | None,
+    elf: str | None,
+    no_patch: bool,
+    fresh: bool,
+    base: list[Path] | None,
+    head: list[Path] | None,
+) -> Iterator[Pair]:
+    """What is to be judged, as long as it can be built. TockmarkError unless it is given in one of
+    the two ways, and whole."""
+    of_tree, of_elves = (tree, before, after, build, elf), (base, head)
+    if all(of_elves) and not any(of_tree):
+        assert base
+        assert head
+        for path in (*base, *head):
+            if not path.exists():
+                raise TockmarkError(f"{paths.shown(path)} is not there", "give a kernel's ELF")
+        yield Pair((_elves(base), _elves(head)), (Given(tuple(base)), Given(tuple(head))))
+    elif all(of_tree) and not any(of_elves):
+        assert tree
+        assert before
+        assert after
+        with commits(tree, (before, after), recipe(build or "", elf or "", no_patch), fresh) as two:
+            yield Pair((str(two[0].commit), str(two[1].commit)), (two[0], two[1]), two[0].builder)
+    else:
+        raise TockmarkError(
+            "what to judge is given by halves, or twice",
+            "give TREE BASE HEAD --build CMD --elf PATH, or --base ELF --head ELF",
+        )
+
+
+def _elves(given: list[Path]) -> str:
+    """What to call links of one side."""
+    more = f" and {len(given) - 1} more" if len(given) > 1 else ""
+    return f"{paths.shown(given[0])}{more}"
 
 
 def default_folder(kernels: list[Kernel]) -> Path:

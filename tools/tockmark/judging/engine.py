@@ -13,6 +13,7 @@ from typing import Protocol
 
 import msgspec
 
+from tockmark.errors import TockmarkError
 from tockmark.judge import compare, gate, spread
 from tockmark.judge.gate import Entry, Gated
 from tockmark.judge.verdict import Change
@@ -100,6 +101,10 @@ def judge(
         told = known or spread.known(results[0])
         named = list(zip((base.name, head.name), results, strict=True))
         gated = gate.gate([named[0]], named[1], rules, catalogue, told)
+        if not gated.judged:
+            raise TockmarkError(
+                "no row that a kernel touches was measured on both sides", "leave out --only"
+            )
         if not gated.unsure or count >= most:
             break
         count = min(2 * count, most)

@@ -12,18 +12,22 @@ from tockmark.judging.contents import sizes
 from tockmark.judging.engine import Judged
 from tockmark.judging.report import Report
 from tockmark.judging.sides import How
-from tockmark.paths import shown
 from tockmark.target.image import Kernel
 
 
 def explained(
-    judged: Judged, kernels: Sequence[Kernel], how: How, folder: Path, most: int
+    judged: Judged,
+    titles: tuple[str, str],
+    kernels: Sequence[Kernel],
+    how: How,
+    folder: Path,
+    most: int,
 ) -> Report:
     """The report on a verdict; `most` rows are profiled. After Ctrl-C what is there is kept."""
     base, head = kernels
     found = Report(
         judged,
-        (_title(base, judged.gated.links[0]), _title(head, judged.gated.links[1])),
+        titles,
         folder,
         sizes(base.path, head.path),
     )
@@ -45,9 +49,3 @@ def explained(
     except KeyboardInterrupt:
         found.notes.append("interrupted behind the verdict: it has no profiles and stacks, or few")
     return found
-
-
-def _title(kernel: Kernel, links: int) -> str:
-    """What to call a side."""
-    many = f" and {links - 1} more links" if links > 1 else ""
-    return f"{shown(kernel.path)} (sha256 {kernel.sha256[:12]}){many}"

@@ -10,7 +10,7 @@ import re
 
 from tockmark.judge.gate import Level
 from tockmark.judging.engine import Moved
-from tockmark.judging.report import COUNTED, WORDS, Report, cells, held
+from tockmark.judging.report import WORDS, Report, cells, held, once
 from tockmark.plain import showable
 
 SHOWN = 8  # rows on the first screen
@@ -41,10 +41,11 @@ def markdown(report: Report) -> str:
         f"{escaped(report.verdict)}.",
     ]
     lines += [f"Base {code(report.names[0])}, head {code(report.names[1])}.", ""]
-    lines += _table(judged.moved[:SHOWN])
+    moved = once(judged.moved)
+    lines += _table(moved[:SHOWN])
     for warning in judged.gated.warnings:
         lines += [f"- Warning: {escaped(warning)}"]
-    rest = judged.moved[SHOWN:]
+    rest = moved[SHOWN:]
     if rest:
         lines += _folded(f"{len(rest)} more rows that moved", _table(rest))
     for one in report.where:
@@ -56,14 +57,13 @@ def markdown(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(moved: list[Moved]) -> list[str]:
+def _table(moved: list[tuple[str, Moved]]) -> list[str]:
     if not moved:
         return []
-    lines = ["| row | | base | head | change | range | |", "|---|---|---:|---:|---:|---:|---|"]
-    for one in moved:
+    lines = ["| row | base | head | change | range | |", "|---|---:|---:|---:|---:|---|"]
+    for name, one in moved:
         told = " | ".join(escaped(cell) for cell in cells(one))
-        name = code(one.row.name)
-        lines.append(f"| {name} | {COUNTED[one.series]} | {told} | {WORDS[one.level]} |")
+        lines.append(f"| {code(name)} | {told} | {WORDS[one.level]} |")
     return [*lines, ""]
 
 

@@ -15,10 +15,11 @@ from tockmark.paths import shown
 from tockmark.show import gate_text, text
 from tockmark.show.compare_text import differing, finite
 from tockmark.show.headline import headline
+from tockmark.suite.catalogue import named
 
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 NAMED = 8  # symbols
-LEVEL = 11  # columns of the word for it
+LEVEL, NAME = 11, 45  # columns of the word for it, and of a row
 WORDS = {**gate_text.WORDS, Level.PASS: "within"}
 COUNTED = {"instret": "instr", "cycles": "cycles"}
 
@@ -57,7 +58,7 @@ class Report:
             f"{counts[Level.HARD]} figures beyond a hard limit",
             f"{counts[Level.SOFT]} beyond a soft one",
             f"{counts[Level.BETTER]} better",
-            f"{len(moved)} moved within the limits",
+            f"{len(moved)} within",
         ]
         return f"{gate_text.TITLES[self.judged.gated.level]}: {', '.join(parts)}"
 
@@ -101,13 +102,24 @@ def _moved(moved: list[Moved]) -> list[str]:
         return []
     heads = _columns("", "of one operation", "base", "head", "change", "range")
     lines = ["", heads, "-" * text.LINE]
-    lines += [
-        _columns(WORDS[one.level], f"{one.row.name} {COUNTED[one.series]}", *cells(one))
-        for one in moved[:SHOWN]
-    ]
-    if len(moved) > SHOWN:
-        lines.append(f"and {len(moved) - SHOWN} more; --json has all")
+    told = once(moved)
+    for name, one in told[:SHOWN]:
+        lines.append(_columns(WORDS[one.level], text.shortened(name, NAME), *cells(one)))
+    if len(told) > SHOWN:
+        lines.append(f"and {len(told) - SHOWN} more; --json has all")
     return lines
+
+
+def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
+    """The rows that moved, by name and quantity; where as many instructions came or went with the
+    cache on and off, the row stands there once."""
+    found: dict[tuple[str, int], tuple[str, Moved]] = {}
+    for number, one in enumerate(moved):
+        counted = one.series == "instret"
+        name = named(one.row.id, one.row.params, None if counted else one.row.icache)
+        key = (name, round(one.change.new - one.change.base)) if counted else (name, -number - 1)
+        found.setdefault(key, (f"{name} {COUNTED[one.series]}", one))
+    return list(found.values())
 
 
 def cells(one: Moved) -> tuple[str, str, str, str]:
@@ -122,7 +134,7 @@ def cells(one: Moved) -> tuple[str, str, str, str]:
 
 
 def _columns(level: str, name: str, base: str, head: str, moved: str, span: str) -> str:
-    return f"{level:<{LEVEL}}{name:<45}{base:>9}{head:>9}{moved:>9}{span:>17}".rstrip()
+    return f"{level:<{LEVEL}}{name:<{NAME}}{base:>9}{head:>9}{moved:>9}{span:>17}".rstrip()
 
 
 def held(report: Report) -> list[str]:

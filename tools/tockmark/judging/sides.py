@@ -5,6 +5,7 @@ What was simulated once is kept by its image, so a judgement that was interrupte
 simulates only what is not there yet.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.files import replace_whole
+from tockmark.files import write_whole
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import GONE, Result
@@ -52,7 +53,10 @@ class Simulated:
     links: Links
     how: How
     folder: Path
-    logs: list[str] = field(default_factory=list)
+    boots: int = 0  # that it took
+    taken: int = 0  # of them, those that were simulated before
+    _said: list[str] = field(default_factory=list)  # by its apps, run by run
+    _kept: Result | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -64,10 +68,13 @@ class Simulated:
         judge."""
         kernels = [read_kernel(elf) for elf in self.links.upto(last)]
         layouts = links.layouts(kernels, 1)[first:]
+        if not layouts:
+            return []
+        many = f"{len(wanted.terms)} rows in doubt" if first else "all rows"
+        which = f"link {first + 1}" + f" to {last}" * (len(layouts) > 1)
+        print(f"{self.name}: {many}, {which}", file=sys.stderr, flush=True)
         found: list[list[Result]] = []
         for icaches, boots in runs_of(wanted, self.how):
-            if not layouts:
-                break
             suite = run.Suite(self.how.apps, boots, boots)
             options = run.Options(
                 layouts=layouts,
@@ -81,11 +88,19 @@ class Simulated:
                 fresh=self.how.fresh,
             )
             ran = run.run(options)
+            jobs = [job for jobs in ran.jobs for job in jobs if job.started]
+            self.boots += len(jobs)
+            self.taken += sum(job.taken is not None for job in jobs)
             made, log = by_layout(ran, options, wanted)
             self._keep(made[0], log, first)
             self._check(ran)
             found.append([_of_link(one, n) for n, one in enumerate(made)])
         return [_beside(of_one) for of_one in zip(*found, strict=True)]
+
+    @property
+    def told(self) -> str:
+        """What it took, in words."""
+        return f"{self.boots} boots, of which {self.taken} were simulated before"
 
     def _check(self, ran: run.Ran) -> None:
         """TockmarkError if the run was interrupted, or a kernel panicked."""
@@ -108,11 +123,15 @@ class Simulated:
         return self.folder / f"{self.name}.log"
 
     def _keep(self, result: Result, log: str, first: int) -> None:
-        self.logs = [*self.logs, log]
-        contents: dict[Path, str | bytes] = {self._log: "".join(self.logs)}
-        if not first:
-            contents[self._log.with_suffix(".json")] = file.text(result)
-        replace_whole(contents)
+        """Keep what came of one link, so that it is there also if nothing comes of the rest."""
+        self._said.append(log)
+        self.keep(result if self._kept is None or not first else self._kept)
+
+    def keep(self, result: Result) -> None:
+        """Keep a result of this side in its file, and beside it all that was printed."""
+        self._kept = result
+        texts = {self._log: "".join(self._said), self._log.with_suffix(".json"): file.text(result)}
+        write_whole(texts)
 
 
 def runs_of(wanted: Selection, how: How) -> Iterator[tuple[list[bool], list[Boot]]]:

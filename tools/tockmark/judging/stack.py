@@ -19,6 +19,8 @@ BOOTS = ("syscall", "ipc-server_first")  # which between them come through most 
 KERNELS = (("_sstack", "_estack"), ("_stack_bottom", "_stack_top"))  # Tock's, the baseline's
 APP_TOP = "_stack_top"
 SAMPLES = 9
+INSN = slice(33, 41)  # where the instruction stands in a line of the trace, right-aligned
+UPPER = ("17", "37")  # how auipc and lui to x2 end: the sp that they set lacks its lower bits
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def least(
         if not set_:
             continue
         pointer = int(value[:8], 16)
+        if line[INSN][-2:] in UPPER:
+            continue  # half of an address on its way
         if line[22:23] == "U":
             tops = [top for bottom, top in stacks if bottom <= pointer < top]
             found["app"] = max(found["app"], *(top - pointer for top in tops), 0)

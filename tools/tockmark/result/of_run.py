@@ -20,8 +20,8 @@ from tockmark.target.run import Job, Options, Ran
 
 
 def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
-    """The result, and the log that its first layout was made from. The others have none: their
-    boots are in the pool, and results/ stays small."""
+    """The result, and the log that its first layout was made from. The others have none, and
+    results/ stays small: what their boots printed, a second run prints again."""
     made, log = by_layout(ran, options, wanted)
     return joined(made), log
 
@@ -74,6 +74,7 @@ def _context(ran: Ran, options: Options) -> Context:
             Layout(showable(one.kernel.path.name), one.kernel.sha256, one.link, one.seed)
             for one in ran.layouts
         ),
+        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
     )
 
 

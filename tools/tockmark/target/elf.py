@@ -22,7 +22,7 @@ LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
 MEMORY_END = 1 << 32
 
 WRITABLE, ALLOCATED = 0x1, 0x2  # sh_flags: what is in RAM, what is in memory at all
-IS_OBJECT, IS_FUNCTION = 1, 2  # kinds of symbols
+IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # kinds of symbols
 
 _EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 _SEGMENT = struct.Struct("<IIIIIIII")
@@ -31,6 +31,7 @@ _SYMBOL = struct.Struct("<IIIBBH")
 _MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
 _EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
 _LOADED, _SYMBOLS = 1, 2  # p_type; sh_type
+_RESERVED = 0xFF00  # st_shndx: from here on it is no section
 _NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
 
 
@@ -61,6 +62,11 @@ class Symbol:
     size: int
     kind: int
     section: int  # the number of the section that it lies in
+
+    @property
+    def in_section(self) -> bool:
+        """Whether it is a place: not absent, nor a mere number."""
+        return 0 < self.section < _RESERVED
 
 
 @dataclass(frozen=True)
