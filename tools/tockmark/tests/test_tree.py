@@ -317,7 +317,7 @@ def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
     recipe = Recipe("test -e added && " + COPY, ELF, Patch("p", put))
     with sides(user.tree, ["HEAD~1", "HEAD"], recipe) as (base, new):
         assert base.upto(1)[0].read_bytes() == elf(8, 0, 4)
-        place = new.builder.worktree
+        place = base.builder.worktree
         place.at(new.commit)
         assert (place.path / "k0").read_bytes() == elf(0, 8, 4)
         assert not (place.path / "added").exists()
