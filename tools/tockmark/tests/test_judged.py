@@ -3,10 +3,9 @@
 of it: links of one source are silent, changes are found, and only rows in doubt are run again."""
 
 import json
-import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tockmark.judge.gate import Level
-from tockmark.judging import contents, engine, markdown, report, sides
+from tockmark.judging import contents, engine, markdown, report
 from tockmark.judging.contents import Grown, Sizes
 from tockmark.judging.engine import Judged
 from tockmark.judging.stack import Depth, least
@@ -22,38 +21,11 @@ from tockmark.judging.where import Where, dearest
 from tockmark.profile.diff import diff
 from tockmark.profile.file import Share, Stored
 from tockmark.profile.growth import Growth, Size
-from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel
-from tockmark.suite.select import Selection, select
-from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
+from tockmark.tests.links import LIMITS, layouts, pool
+from tockmark.tests.trials import TRIALS, WANTED, Held, links_of, trial
 
-TRIALS, FEWER = 20, 5
-WANTED = select(KNOWN, sides.DEFAULT)
-
-
-@dataclass
-class Held:
-    """A side whose links were measured before, in the order in which it gives them out."""
-
-    name: str
-    result: Result
-    order: Sequence[int]
-    asked: list[tuple[int, int, Selection]] = field(default_factory=list)
-
-    def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
-        self.asked.append((first, last, wanted))
-        return [self.result.at([number]).only(wanted) for number in self.order[first:last]]
-
-
-@cache
-def trial(seed: int, of: str = "tock-2.2", most: int = engine.LINKS) -> tuple[Judged, Held, Held]:
-    """A judgement of a kernel by another split of the pool."""
-    order = random.Random(seed).sample(range(16), 16)
-    same = of == "tock-2.2"
-    base = Held("base", pool("tock-2.2"), order[:8])
-    links = [seed % 4, *(number for number in range(4) if number != seed % 4)]
-    head = Held("head", pool(of), order[8:] if same else links)
-    return engine.judge(base, head, WANTED, LIMITS, most), base, head
+FEWER = 5  # trials, where each is like another
 
 
 @cache
@@ -124,8 +96,8 @@ def test_instructions_come_from_one_link() -> None:
 
 
 def test_links_that_are_not_there_end_it() -> None:
-    base = Held("base", pool("tock-2.2"), [0, 1])
-    head = Held("head", pool("tock-2.2"), [2])
+    links = links_of(pool("tock-2.2"))
+    base, head = Held("base", links[:2]), Held("head", links[2:3])
     found = engine.judge(base, head, WANTED, LIMITS, 8)
     assert found.gated.links == (2, 1)
     assert [last for _, last, _ in base.asked] == [1, 2, 4]
