@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark.profile.growth import Growth, growth
+from tockmark.profile.growth import UNNAMED, Growth, growth
 from tockmark.target.contents import Piece, pieces
 from tockmark.target.elf import read_elf
 from tockmark.target.links import FUNCTION, beyond
@@ -51,7 +51,9 @@ def sizes(base: Path, head: Path) -> Sizes:
 
 def is_more(one: Growth) -> bool:
     """Whether a symbol changed by more than another link would change it."""
-    if one.base is None or one.new is None or one.base.pieces != one.new.pieces:
+    if one.base is None or one.new is None:
+        return True
+    if one.base.pieces != one.new.pieces and one.name != UNNAMED:
         return True
     sides = (one.base.flash, one.new.flash), (one.base.ram, one.new.ram)
     return any(beyond(side, FUNCTION) for side in sides)

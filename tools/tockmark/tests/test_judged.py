@@ -20,7 +20,7 @@ from tockmark.judging.stack import Depth, least
 from tockmark.judging.where import Where, dearest
 from tockmark.profile.diff import diff
 from tockmark.profile.file import Share, Stored
-from tockmark.profile.growth import Growth, Size
+from tockmark.profile.growth import UNNAMED, Growth, Size
 from tockmark.result.provenance import Kernel
 from tockmark.tests.links import LIMITS, layouts, pool
 from tockmark.tests.trials import TRIALS, WANTED, Held, links_of, trial
@@ -207,6 +207,11 @@ def test_a_symbol_counts_if_no_other_link_would_change_it(
     base: Size | None, new: Size | None, more: bool
 ) -> None:
     assert contents.is_more(Growth("f", base, new)) is more
+
+
+def test_stretches_without_a_symbol_are_no_news() -> None:
+    assert not contents.is_more(Growth(UNNAMED, Size(5, 900), Size(7, 901)))
+    assert contents.is_more(Growth(UNNAMED, Size(5, 900), Size(5, 990)))
 
 
 def test_what_a_symbol_did_is_told() -> None:
