@@ -42,12 +42,14 @@ class Where:
         return lines
 
 
-def dearest(moved: Sequence[Moved], most: int) -> list[Row]:
+def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row]:
     """The rows to look into: of different benchmarks, those that moved most in instructions, else
-    in cycles."""
+    in cycles. Of those that the sampler takes: of no other is there a profile."""
     found: dict[str, Row] = {}
     for one in moved:
-        found.setdefault(one.row.id, one.row)
+        known = catalogue.benchmarks.get(one.row.id)
+        if known is not None and known.by == "sampler":
+            found.setdefault(one.row.id, one.row)
     return list(found.values())[:most]
 
 

@@ -22,7 +22,7 @@ from tockmark.profile.diff import diff
 from tockmark.profile.file import Share, Stored
 from tockmark.profile.growth import UNNAMED, Growth, Size
 from tockmark.result.provenance import Kernel
-from tockmark.tests.links import LIMITS, layouts, pool
+from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.trials import TRIALS, WANTED, Held, links_of, trial
 
 FEWER = 5  # trials, where each is like another
@@ -167,9 +167,14 @@ def test_no_name_becomes_markup() -> None:
 
 
 def test_the_dearest_rows_are_of_different_benchmarks() -> None:
-    rows = dearest(judged("cost").moved, 3)
-    assert len({row.id for row in rows}) == 3
-    assert dearest(judged("lay1").moved, 3) == []
+    moved = judged("cost").moved
+    rows = dearest(moved, len(moved), KNOWN)
+    ids = [row.id for row in rows]
+    assert len(ids) == len(set(ids)) > 10
+    assert {KNOWN.benchmarks[id_].by for id_ in ids} == {"sampler"}
+    assert {one.row.id for one in moved} > set(ids)
+    assert dearest(moved, 3, KNOWN) == rows[:3]
+    assert dearest(judged("lay1").moved, 3, KNOWN) == []
 
 
 TRACE = """\
