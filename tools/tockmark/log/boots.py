@@ -61,7 +61,14 @@ def _marked(
     measured: Measured, boot: Booted, app: str, begins: Said | None, again: Problem | None
 ) -> Booted:
     """In a boot with a mark. An app that cannot be of it tells that a mark was lost."""
-    strange = app != boot.reporter or boot.closed
+    own = boot.apps.get(app)
+    ended = own is not None and own.ended and not boot.closed
+    after_end = ended and again is None
+    if after_end:  # two ran since the mark; which of them is its own was lost with a begin
+        what = f"speaks again after its end; what it said in the boot {boot.name} is left out"
+        measured.problems.append(Problem(app, what))
+        del boot.apps[app]
+    strange = app != boot.reporter or boot.closed or after_end
     other = not strange and begins is not None and begins.boot != boot.name
     same = begins is not None and not other and begins.image == boot.image
     if strange or other or (again is not None and not same):

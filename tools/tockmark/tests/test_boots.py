@@ -156,6 +156,16 @@ def test_another_image_under_the_same_mark_tells_that_a_mark_was_lost() -> None:
     assert all(boot.icache is None for boot in found.boots)
 
 
+def test_an_app_that_speaks_again_after_its_end_is_left_out() -> None:
+    """As where a board was reset before it was given its next image, and the begin of that one was
+    lost: what ended under the mark is of the image before. Found by test_fuzz_logs, seed 28888."""
+    before, own = booted("a", A), marked(booted("a", A, 7), False)
+    for lost in range(1, len(before)):
+        lines = [own[0], *before, *own[1 + lost :]]
+        assert cycles(measured(lines)).keys() <= {(None, None)}
+        assert "x: speaks again after its end" in told(measured(lines))
+
+
 @pytest.mark.parametrize("say", ["boot=a", f"image={A}", "boot=a image=xyz", f"boot=a,b image={A}"])
 def test_half_a_name_is_none(say: str) -> None:
     found = measured(encoded("x", [f"begin proto=1 apps=1 {say}", "end ok"]))
