@@ -39,6 +39,7 @@ class Context:
     abi: int | None = None
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
+    cached: int = 0
 
 
 def build(
@@ -113,6 +114,7 @@ def build(
             boots=context.boots,
             apps=_said(measured),
             layouts=context.layouts,
+            cached=context.cached,
         ),
         rows=tuple(rows.values()),
         problems=tuple(problems),

@@ -65,7 +65,8 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
 
     def make(name: str | None) -> Path:
         path = tmp_path / "kernel.elf"
-        known = Kernel(path, name, "e" * 64, None, ((0x20000400, struct.pack("<8I", *range(8))),))
+        code = struct.pack("<8I", *range(8))
+        known = Kernel(path, name, "e" * 64, None, ((0x20000400, code),), flash_bytes=28)
         monkeypatch.setattr("tockmark.commands.files.read_kernel", lambda _: known)
         return path
 
@@ -79,7 +80,7 @@ def test_board_and_kernel_are_in_the_result(tmp_path: Path, kernel: Callable[...
     assert (known.board.name, known.board.machine) == ("cw310", "cw310")
     assert (known.board.clock_hz, known.board.timing) == (24_000_000, "hardware")
     assert (known.kernel.sha256, known.kernel.opt_level) == ("e" * 64, "3")
-    assert known.kernel.flash_bytes == 32
+    assert known.kernel.flash_bytes == 28
     assert known.abi == 2
     assert not result.simulated
     assert {row.icache for row in result.rows} == {True}  # as the profile has it
