@@ -11,7 +11,10 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    bisect,
+    cached,
     capturing,
+    change,
     checking,
     conformance,
     files,
@@ -57,11 +60,14 @@ for verbs in (
     capturing,
     files,
     judging,
+    change,
+    bisect,
     showing,
     conformance,
     masked,
     patching,
     checking,
+    cached,
 ):
     verbs.register(app)
 

@@ -22,11 +22,13 @@ from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.plain import file_name
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.symbols import Frame, Program
+from tockmark.profile.frame import Frame
+from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
 from tockmark.result import provenance
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import ICACHE, Catalogue, Lang, Params, aside, label
+from tockmark.target import cache
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.kinds import sim
@@ -51,6 +53,7 @@ class Options:
     params: Params
     out: Path
     as_json: bool = False
+    fresh: bool = False  # simulate also what is in the cache
 
     @property
     def label(self) -> str:
@@ -176,7 +179,7 @@ def _run(
 ) -> tuple[str, list[list[str]]]:
     """The log, and the lines of each run of tm_sample."""
     start = Start(options.label, flash, options.icache)
-    plain = targets[0].start(start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
