@@ -37,8 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="bisect",
         epilog="Example: `tockmark bisect ~/tock release-2.2 master --row syscall.command --limit"
-        " '+2 %' --build 'make -C boards/opentitan/earlgrey-cw310' --elf"
-        " target/riscv32imc-unknown-none-elf/release/earlgrey-cw310.elf`. Exit codes: 0 found;"
+        " '+2 %' --build 'make -C BOARD' --elf target/TARGET/release/NAME`. Exit codes: 0 found;"
         " 1 it is one of several, of which no others can be measured; 2 there is nothing to be"
         " found, or an end cannot be measured. What was built and simulated is kept: the same"
         " command goes on from there.",

@@ -139,17 +139,16 @@ def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
     """A process in the midst of a build, and one that this build began."""
     begun = user.count.with_name("begun")
     command = f"sleep 1000 & echo $! >{begun}.new; mv {begun}.new {begun}; wait"
+    words = ["bisect", str(user.tree), "HEAD~1", "HEAD", "--build", command, "--elf", "kernel.elf"]
+    words += ["--no-patch", "--row", "time.read", "--limit", "+1"]
     script = (
-        "from pathlib import Path; from tockmark import paths; "
-        "from tockmark.commands.ending import ended_once; "
-        "from tockmark.tree.links import sides; from tockmark.tree.building import Recipe\n"
-        f"paths.COMMITS = Path({str(paths.COMMITS)!r})\n"
-        f"with ended_once(), sides(Path({str(user.tree)!r}), ['HEAD'],"
-        f" Recipe({command!r}, Path('k'))) as (side,): side.upto(1)"
+        "import sys; from pathlib import Path; from tockmark import cli, paths;"
+        f"paths.COMMITS = Path({str(paths.COMMITS)!r});"
+        f"sys.argv = ['tockmark', *{words}]; cli.main()"
     )
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
     process = subprocess.Popen(
-        [sys.executable, "-c", script], env=environment, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", script], env=environment, stderr=subprocess.PIPE
     )
     while not begun.exists():
         assert process.poll() is None
@@ -162,7 +161,10 @@ def test_it_is_as_it_was_after_control_c_and_nothing_goes_on(user: User) -> None
     process, child = building(user)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)  # nor does a second one break off what the first began
-    assert process.wait() != 0
+    _, said = process.communicate()
+    last = said.decode().splitlines()[-1]
+    assert process.returncode == 130, said
+    assert last.startswith("tockmark: interrupted while "), said
     assert user.state() == before
     assert not runs(child)
 
@@ -171,7 +173,7 @@ def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
     before = user.state()
     process, child = building(user)
     process.kill()
-    process.wait()
+    process.communicate()
     os.kill(child, signal.SIGKILL)
     assert user.state() != before
     with sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
