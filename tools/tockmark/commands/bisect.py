@@ -201,6 +201,8 @@ def bisect_verb(
             builder=Builder(place, how_built, fresh),
             say=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
+        steps = (len(line) - 2).bit_length()
+        measuring.say(f"{len(line)} commits, of which {2 + steps} or so are to be measured\n")
         reference = check_ends(measuring, line, allowed)
         suspects = first_bad(
             len(line), lambda number: measuring.is_bad(line[number], reference, allowed)
