@@ -107,7 +107,7 @@ def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -
     assert told["verdict"] == "better"
     assert told["told"].startswith(f"-{variants.MORE} instructions (-")
     flash = told["sizes"]["whole"]["flash"]
-    assert flash[0] - flash[1] == 2 * variants.MORE
+    assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # what is aligned behind them
 
 
 def test_nops_that_nobody_comes_to_are_silent(
