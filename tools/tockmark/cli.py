@@ -22,6 +22,7 @@ from tockmark.commands import (
     laying,
     masked,
     patching,
+    profiling,
     running,
     showing,
     tabs,
@@ -55,6 +56,7 @@ def top(
 
 for verbs in (
     running,
+    profiling,
     laying,
     tabs,
     capturing,

@@ -54,12 +54,12 @@ class Pair:
 
     titles: tuple[str, str]
     links: tuple[Links, Links]
-    builder: Builder | None = None  # None: the kernels were given
+    builders: tuple[Builder, ...] = ()  # none if the kernels were given
 
     @property
     def seconds(self) -> float:
         """What building took."""
-        return self.builder.seconds if self.builder else 0.0
+        return sum(builder.seconds for builder in self.builders)
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -206,7 +206,9 @@ def pair(
         assert before
         assert after
         with commits(tree, (before, after), recipe(build or "", elf or "", no_patch), fresh) as two:
-            yield Pair((str(two[0].commit), str(two[1].commit)), (two[0], two[1]), two[0].builder)
+            old, new = two
+            titles = (str(old.commit), str(new.commit))
+            yield Pair(titles, (old, new), (old.builder, new.builder))
     else:
         raise TockmarkError(
             "what to judge is given by halves, or twice",

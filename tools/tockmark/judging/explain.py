@@ -37,7 +37,7 @@ def explained(
     ]
     try:
         profile.simulators(how.board)
-        for row in where.dearest(judged.moved, most):
+        for row in where.dearest(judged.moved, most, how.catalogue):
             try:
                 found.where.append(where.between(row, sides, how.catalogue))
             except TockmarkError as error:

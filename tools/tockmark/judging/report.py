@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tockmark.judge.gate import EXIT, Level
-from tockmark.judging.contents import Grown, Sizes
+from tockmark.judging.contents import Sizes
 from tockmark.judging.engine import Judged, Moved
 from tockmark.judging.stack import Depth
 from tockmark.judging.where import Where
 from tockmark.paths import shown
+from tockmark.profile import diff_text
+from tockmark.profile.growth import Growth
 from tockmark.show import gate_text, text
 from tockmark.show.compare_text import differing, finite
 from tockmark.show.headline import headline
@@ -166,13 +168,18 @@ def _from_to(before: int, after: int) -> str:
     return f"{before} bytes, as before" if before == after else f"{before} -> {after} bytes"
 
 
-def told_of(grown: Grown) -> str:
+def told_of(grown: Growth) -> str:
     """One symbol that came, went, or has another size."""
     if grown.base is None:
-        return f"came, {grown.head} bytes: {grown.name}"
-    if grown.head is None:
-        return f"went, {grown.base} bytes: {grown.name}"
-    return f"{grown.change:+d} bytes, {grown.base} before: {grown.name}"
+        return f"{grown.name} came: {_bytes(grown)}"
+    if grown.new is None:
+        return f"{grown.name} went: {_bytes(grown)}"
+    return f"{grown.name}: {_bytes(grown)}"
+
+
+def _bytes(grown: Growth) -> str:
+    sides = (("", grown.flash), (" of RAM", grown.ram))
+    return ", ".join(f"{change:+d} bytes{of}" for of, change in sides if change) or "as large"
 
 
 def as_json(report: Report) -> dict[str, object]:
@@ -195,7 +202,7 @@ def as_json(report: Report) -> dict[str, object]:
             for one in judged.moved
         ],
         "in_doubt": list(judged.looked_again),
-        "where": [one.as_json() for one in report.where],
+        "where": [{"of": one.row, **diff_text.as_json(one.diff)} for one in report.where],
         "sizes": asdict(report.sizes),
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,

@@ -3,18 +3,14 @@
 functions that the compiler put into one another there."""
 
 import bisect
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.plain import showable
-from tockmark.profile import dwarf
+from tockmark.profile import dwarf, names
 from tockmark.profile.frame import Frame
 from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
-
-FILT = "riscv64-unknown-elf-c++filt"
 
 
 class Program:
@@ -67,9 +63,9 @@ class Program:
         self._inlined.update(dwarf.frames(self.path, self._elf.data, wanted))
         self.lines = bool(self._inlined)
         plain = [address for address in wanted if address not in self._inlined]
-        names = {address: self._nearest(address) for address in plain}
-        readable = demangled(sorted(set(names.values())))
-        for address, name in names.items():
+        found = {address: self._nearest(address) for address in plain}
+        readable = names.readable(found.values())
+        for address, name in found.items():
             self._inlined[address] = (Frame(readable[name]),)
 
     def frames(self, address: int) -> tuple[Frame, ...]:
@@ -78,17 +74,4 @@ class Program:
 
     def _nearest(self, address: int) -> str:
         at = bisect.bisect_right(self._starts, address) - 1
-        return showable(self._symbols[at][2]) if at >= 0 else f"{address:#x}"
-
-
-def demangled(names: list[str]) -> dict[str, str]:
-    """Rust's and C++'s names as a person writes them, if binutils is there to tell."""
-    if not names:
-        return {}
-    try:
-        done = subprocess.run(
-            [FILT], input="\n".join(names), capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return {name: name for name in names}
-    return dict(zip(names, done.stdout.splitlines(), strict=True))
+        return self._symbols[at][2] if at >= 0 else f"{address:#x}"
