@@ -11,7 +11,10 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    bisect,
+    cached,
     capturing,
+    change,
     checking,
     conformance,
     files,
@@ -19,6 +22,7 @@ from tockmark.commands import (
     laying,
     masked,
     patching,
+    profiling,
     running,
     showing,
     tabs,
@@ -52,16 +56,20 @@ def top(
 
 for verbs in (
     running,
+    profiling,
     laying,
     tabs,
     capturing,
     files,
     judging,
+    change,
+    bisect,
     showing,
     conformance,
     masked,
     patching,
     checking,
+    cached,
 ):
     verbs.register(app)
 

@@ -22,11 +22,13 @@ from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.plain import file_name
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.symbols import Frame, Program
+from tockmark.profile.frame import Frame
+from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
 from tockmark.result import provenance
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import ICACHE, Catalogue, Lang, Params, aside, label
+from tockmark.target import cache
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.kinds import sim
@@ -50,12 +52,20 @@ class Options:
     id: str
     params: Params
     out: Path
-    as_json: bool = False
+    fresh: bool = False  # simulate also what is in the cache
 
     @property
     def label(self) -> str:
         """The row, with any language but C."""
         return label(self.id, self.params) + aside(self.apps.lang)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One profile: what its file keeps, and the text for its reader."""
+
+    stored: file.Stored
+    text: str
 
 
 def default_out(
@@ -82,8 +92,9 @@ def simulators(board: Board) -> tuple[sim.Target, sim.Target]:
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
-def profile(options: Options, catalogue: Catalogue) -> str:
-    """Profile one benchmark; writes the files, returns the text to print."""
+def profile(options: Options, catalogue: Catalogue) -> Taken:
+    """Profile one benchmark, and write the files. TockmarkError if the kernel does not measure it,
+    or the simulator with the retirement port is not built."""
     targets = simulators(options.board)
     group = catalogue.benchmarks[options.id].group
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
@@ -150,9 +161,7 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
     written = ", ".join(files)
-    if options.as_json:
-        return files["profile.json"].rstrip()
-    return f"{text}\n\nwritten to {paths.shown(options.out)}: {written}"
+    return Taken(kept, f"{text}\n\nwritten to {paths.shown(options.out)}: {written}")
 
 
 def _reporter(image: Image) -> Program:
@@ -176,7 +185,7 @@ def _run(
 ) -> tuple[str, list[list[str]]]:
     """The log, and the lines of each run of tm_sample."""
     start = Start(options.label, flash, options.icache)
-    plain = targets[0].start(start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
