@@ -75,6 +75,6 @@ def _remove(worktree: Worktree) -> None:
     """Take a worktree away, also one that is half made or whose folder is gone."""
     path, tree = worktree.path, worktree.repository.tree
     shutil.rmtree(path, ignore_errors=True)
-    listed = git(tree, "worktree", "list", "--porcelain", "-z").split("\0")
+    listed = git(tree, "worktree", "list", "--porcelain").splitlines()
     if f"worktree {path.resolve()}" in listed:
         tried(tree, "worktree", "remove", "--force", "--force", str(path))
