@@ -26,8 +26,11 @@ class Where:
     def lines(self) -> list[str]:
         """As text."""
         found = self.diff
-        told = f"{_counts(found.instructions, found.cycles)} of a whole sample, readings included"
-        lines = [f"where   {self.row}: {told}"]
+        lines = text.wrap(
+            f"where   {self.row}: {found.instructions:+d} instructions, {found.cycles:+d} cycles"
+            " of a whole sample, readings included",
+            " " * 8,
+        )
         phases = [f"{p.name} {p.instructions:+d}" for p in found.phases if p.instructions]
         if phases:
             lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8)
@@ -69,10 +72,6 @@ def between(row: Row, sides: Sequence[profile.Options], catalogue: Catalogue) ->
         for one in sides
     )
     return Where(row.name, diff(base, head))
-
-
-def _counts(instructions: int, cycles: int) -> str:
-    return f"{instructions:+d} instructions, {cycles:+d} cycles"
 
 
 def _line(instructions: int, cycles: int, name: str) -> str:
