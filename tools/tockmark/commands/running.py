@@ -41,6 +41,7 @@ from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.board import Board
+from tockmark.target.cluster import at_a_time
 from tockmark.target.image import Apps, named, read_kernel
 from tockmark.target.protocol import Ability
 from tockmark.target.shuffle import MOST
@@ -152,6 +153,10 @@ def run_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
+    ] = None,
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -183,6 +188,7 @@ def run_verb(
         board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
+    given |= {"cluster": cluster}
     profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
     profiled = profiled.configured(given)
     if captured is not None:
@@ -213,7 +219,7 @@ def run_verb(
         icaches=_settings(icache, profiled),
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
-        jobs=_at_a_time(jobs, profiled),
+        jobs=_at_a_time(jobs, profiled, cluster),
         fresh=fresh,
         laid=laid,
         earlier=whole_boots(resume, known, profiled) if resume is not None else {},
@@ -260,10 +266,10 @@ def _settings(icache: Switch | None, board: Board) -> list[bool]:
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
 
 
-def _at_a_time(jobs: int | None, board: Board) -> int:
+def _at_a_time(jobs: int | None, board: Board, cluster: str | None) -> int:
     """How many boots run at a time."""
     if Ability.PARALLEL in board.target.can:
-        return jobs or os.cpu_count() or 1
+        return jobs or (at_a_time(cluster) if cluster else os.cpu_count() or 1)
     if jobs not in (None, 1):
         raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
     return 1
