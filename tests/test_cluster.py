@@ -163,9 +163,9 @@ def test_what_cannot_be_used_is_one_line(
         cluster.connect(here.address)
 
 
-def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(TockmarkError, match=r"pip install 'tockmark\[cluster\]'"):
+    with pytest.raises(TockmarkError, match="needs Dask: .*; run `make setup`"):
         cluster.connect("tcp://127.0.0.1:2")
 
 
@@ -225,14 +225,27 @@ def test_a_program_that_is_still_open_elsewhere_is_tried_again(
     assert len(tries) == 3
 
 
+class Never:
+    """What does not come."""
+
+    def result(self, timeout: float) -> None:
+        raise TimeoutError
+
+    def cancel(self) -> None:
+        pass
+
+    def nthreads(self) -> dict[str, int]:
+        return {}
+
+
+def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.0)
+    gone = cluster.Cluster("tcp://x:1", Never())
+    with pytest.raises(TockmarkError, match=r"tcp://x:1 did not simulate it: no worker is left"):
+        cluster.Run(gone, Never()).outcome()
+
+
 def test_what_was_stopped_says_so() -> None:
-    class Never:
-        def result(self, timeout: float) -> None:
-            raise TimeoutError
-
-        def cancel(self) -> None:
-            pass
-
     distant = sim.Distant(run=cluster.Run(None, Never()))  # type: ignore[arg-type]
     distant.stop()
     assert list(distant.lines()) == []

@@ -106,9 +106,7 @@ def connect(address: str) -> Cluster:
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
-        raise TockmarkError(
-            f"--cluster needs Dask: {error}", "pip install 'tockmark[cluster]'"
-        ) from error
+        raise TockmarkError(f"--cluster needs Dask: {error}", "run `make setup`") from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # one line of ours says it
     far.simulate.__module__ = "__main__"  # what is of no module to import, Dask sends by value
     try:
