@@ -165,7 +165,7 @@ def test_what_cannot_be_used_is_one_line(
 
 def test_without_dask_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(TockmarkError, match="needs Dask: .*; run `make setup`"):
+    with pytest.raises(TockmarkError, match=r"needs Dask: .*; run `make setup`"):
         cluster.connect("tcp://127.0.0.1:2")
 
 

@@ -11,8 +11,10 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    bisect,
     cached,
     capturing,
+    change,
     checking,
     conformance,
     files,
@@ -58,6 +60,8 @@ for verbs in (
     capturing,
     files,
     judging,
+    change,
+    bisect,
     showing,
     conformance,
     masked,

@@ -22,7 +22,8 @@ from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.plain import file_name
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.symbols import Frame, Program
+from tockmark.profile.frame import Frame
+from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
 from tockmark.result import provenance
 from tockmark.result.stats import summarise

@@ -10,9 +10,10 @@ in flight, and for the refill after a jump, a branch or a return from a trap.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
+from tockmark.profile.frame import Frame
 from tockmark.profile.phases import phase_of
-from tockmark.profile.symbols import Frame
 from tockmark.profile.trace import ECALL, Sample, Step
 
 EXECUTE = "execute"
@@ -107,7 +108,10 @@ def places(steps: list[Step], where: Where) -> list[Place]:
         frames = where(step)
         stack = [frame for site in sites for frame in where(site.step)]
         in_body = bool(sites) and not sites[0].trap
-        found.append(Place((*stack, *frames), phase_of(frames, step.user), in_body))
+        # What a trap interrupted is no caller of what handles it.
+        callers = takewhile(lambda site: not site.trap, reversed(sites))
+        phase = phase_of(frames, step.user, (where(site.step) for site in callers))
+        found.append(Place((*stack, *frames), phase, in_body))
         if after is not None:
             _follow(sites, step, after)
     return found

@@ -176,8 +176,8 @@ class Cache:
                     )
 
     def held(self) -> list[tuple[float, int, Path]]:
-        """The files: when each was used last, its bytes on disk, its path. One that may still be under way
-        is left to its writer."""
+        """The files: when each was used last, its bytes on disk, its path. One that may still be
+        under way is left to its writer."""
         found, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:
