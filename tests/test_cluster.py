@@ -19,8 +19,10 @@ from pathlib import Path
 
 import distributed
 import pytest
+from typer.testing import CliRunner
 
 from tockmark import paths
+from tockmark.cli import app
 from tockmark.errors import TockmarkError
 from tockmark.target import cluster, far
 from tockmark.target.kinds import sim
@@ -251,3 +253,24 @@ def test_what_was_stopped_says_so() -> None:
     assert list(distant.lines()) == []
     assert distant.ending() == f"the simulator was stopped by signal {signal.SIGTERM.value}"
     assert distant.killed
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--only", "time"],
+        ["judge", "--base", "k.elf", "--head", "k.elf"],
+        ["bisect", ".", "a", "b", "--row", "syscall.command", "--limit", "+2 %", "--build", "true"],
+    ],
+)
+def test_every_verb_that_simulates_much_takes_a_cluster(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT", 1.0)
+    more = ["--elf", "k"] if command[0] == "bisect" else []
+    given = [*command, *more, "--cluster", f"nonsense://{command[0]}"]
+    done = CliRunner().invoke(app, given)
+    assert isinstance(done.exception, TockmarkError), done.output
+    assert "is no Dask scheduler that answers" in str(done.exception)
+    done = CliRunner().invoke(app, [*given, "--board", "qemu"])
+    assert "means nothing to a target of kind 'qemu'" in str(done.exception)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Verbs that run the suite on a target, or a benchmark of it: run, profile."""
 
-import os
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 from tockmark import BASELINE, paths, profile
 from tockmark.commands.choosing import (
     BoardName,
+    Cluster,
     Fresh,
     KernelFile,
     KernelManifest,
@@ -19,6 +19,7 @@ from tockmark.commands.choosing import (
     OneLanguage,
     OptLevel,
     Switch,
+    at_a_time,
     boots_of,
     languages,
     one_language,
@@ -41,7 +42,6 @@ from tockmark.suite.select import Selection, only_one, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.board import Board
-from tockmark.target.cluster import at_a_time
 from tockmark.target.image import Apps, named, read_kernel
 from tockmark.target.protocol import Ability
 from tockmark.target.shuffle import MOST
@@ -153,10 +153,7 @@ def run_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
-    ] = None,
+    cluster: Cluster = None,
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -219,7 +216,7 @@ def run_verb(
         icaches=_settings(icache, profiled),
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
-        jobs=_at_a_time(jobs, profiled, cluster),
+        jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
         laid=laid,
         earlier=whole_boots(resume, known, profiled) if resume is not None else {},
@@ -264,15 +261,6 @@ def _settings(icache: Switch | None, board: Board) -> list[bool]:
     if icache is not None:
         return [icache is Switch.ON]
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
-
-
-def _at_a_time(jobs: int | None, board: Board, cluster: str | None) -> int:
-    """How many boots run at a time."""
-    if Ability.PARALLEL in board.target.can:
-        return jobs or (at_a_time(cluster) if cluster else os.cpu_count() or 1)
-    if jobs not in (None, 1):
-        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
-    return 1
 
 
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:
