@@ -23,7 +23,8 @@ from typer.testing import CliRunner
 
 from tockmark import paths
 from tockmark.cli import app
-from tockmark.errors import TockmarkError
+from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.result import file
 from tockmark.target import cluster, far
 from tockmark.target.kinds import sim
 from tockmark.target.protocol import Start
@@ -100,7 +101,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
         if made.client is not None:
             made.client.close()  # type: ignore[no-untyped-call]
         for process in made.processes.values():
-            process.terminate()
+            process.kill()  # a worker that is asked to end first ends its simulation
             process.wait()
 
 
@@ -274,3 +275,21 @@ def test_every_verb_that_simulates_much_takes_a_cluster(
     assert "is no Dask scheduler that answers" in str(done.exception)
     done = CliRunner().invoke(app, [*given, "--board", "qemu"])
     assert "means nothing to a target of kind 'qemu'" in str(done.exception)
+
+
+def test_ctrl_c_ends_a_run_whose_boots_are_elsewhere(here: Here, tmp_path: Path) -> None:
+    if not here.at_work():
+        here.worker("third")
+    path = tmp_path / "r.json"
+    limit = ("--max-cycles", "5000000")  # the worker ends what it has begun
+    command = [TOCKMARK, "run", "--only", "mem", *limit, "--cluster", here.address, "-o", str(path)]
+    under_way = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=paths.ROOT
+    )
+    until(lambda: under_way.poll() is not None or max(here.at_work().values()) > 0)
+    under_way.send_signal(signal.SIGINT)
+    said = under_way.communicate(timeout=PATIENCE)[0]
+    assert under_way.returncode == INTERRUPTED, said
+    assert "tockmark: interrupted" in said
+    assert "Traceback" not in said
+    assert file.load(path).missing

@@ -6,6 +6,7 @@ and the log comes back. What a lost worker had begun, the scheduler gives to ano
 """
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -113,9 +114,11 @@ def connect(address: str) -> Cluster:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that workers have less than we have is as it should
             client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
-            atexit.register(client.close, timeout=CONNECT)
-            client.wait_for_workers(1, timeout=CONNECT)
-            _check_versions(address, client.get_versions())
+            with contextlib.ExitStack() as closing:
+                closing.callback(client.close, timeout=CONNECT)
+                client.wait_for_workers(1, timeout=CONNECT)
+                _check_versions(address, client.get_versions())
+                atexit.register(closing.pop_all().close)
     except TimeoutError as error:
         raise TockmarkError(
             f"{address} has no worker, or no scheduler", f"start one: `dask worker {address}`"
