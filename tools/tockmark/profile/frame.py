@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The name of a function, and where it is written."""
+"""What a function is called, where it is written, and where it lies."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,17 @@ class Frame:
 
     def __str__(self) -> str:
         return f"{self.name} ({short(self.file)})" if self.file else self.name
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A function at an address as the compiler laid it there: a whole one, or one that was put
+    into another at one place."""
+
+    frame: Frame
+    path: str  # its readable name with modules, without types
+    entry: int  # address of its first instruction
+    place: int  # tells the places apart that one function was put into
 
 
 def short(file: str) -> str:

@@ -45,6 +45,11 @@ class Step:
     def opcode(self) -> int:
         return self.insn & 0x7F if self.size == 4 else 0
 
+    @property
+    def trapped(self) -> bool:
+        """Whether it ended in an exception, a system call among them: it did not retire."""
+        return self.trap or self.insn == ECALL
+
     def reads_mcycle(self) -> bool:
         return self.insn & ~(0x1F << 7) in MCYCLE_READS
 
