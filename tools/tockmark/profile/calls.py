@@ -7,8 +7,9 @@ with what it calls. The kernel needs no line of code for it: control flow tells.
   with the one that it was made from. What it costs counts with that one, as of any callee.
 - A trap is no call: what it interrupts goes on behind it, and its cycles count with neither. Each
   app has a stack of its own beside the kernel's. An upcall is a call by the kernel.
-- A function that the compiler put into another is called where execution comes to its first
-  instruction from outside of it, or to any, where that one was not come to before.
+- A function that the compiler put into another is called where execution comes to it, and called
+  again where it comes, from outside of it, to an instruction that the call has executed already:
+  compilers mix the instructions of both, so going out and in again tells nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -43,6 +44,7 @@ class Call:
     cut: bool  # it began before the trace did
     inlined: bool = False
     around: tuple[int, ...] = ()  # the places of those between it and the function that it is in
+    ran: set[int] = field(default_factory=set)  # addresses of it, where it is inlined
     own: Cost = field(default_factory=Cost)
     whole: Cost = field(default_factory=Cost)  # with what it called
 
@@ -59,6 +61,7 @@ class _Active:
     """A call that runs, and the functions put into it that do."""
 
     call: Call
+    start: int  # of its function
     returns_to: int | None  # None: a tail call, or one that the trace does not show
     inner: dict[int, Call] = field(default_factory=dict)  # by their places, the outer ones first
     at: tuple[int, ...] = ()  # the places of its last instruction
@@ -101,10 +104,14 @@ class Tracker:
         """The trace ends: every call that still runs is cut."""
         for stack in self._stacks.values():
             for one in stack:
-                if isinstance(one, _Active):
-                    for call in (*one.inner.values(), one.call):
-                        self._cut(call)
+                self._drop(one)
         self._stacks.clear()
+
+    def _drop(self, one: _Active | _Trap) -> None:
+        """A call that ends nowhere in the trace."""
+        if isinstance(one, _Active):
+            for call in (*one.inner.values(), one.call):
+                self._cut(call)
 
     def _go(self, last: Step, step: Step, owner: int, code: Code) -> None:
         if step.handler:
@@ -114,7 +121,7 @@ class Tracker:
             self._stack.append(_Trap(None if last.user else last))
             self._enter(step, code, None)
         elif last.insn == MRET and not last.trap:
-            trap = self._leave_trap()
+            trap = self._leave_trap(step.user)
             self._stack = self._stacks.setdefault(owner, [])
             before = trap.before if trap else None
             if step.user:
@@ -151,10 +158,17 @@ class Tracker:
         return False
 
     def _lost(self, last: Step, step: Step, code: Code) -> bool:
-        """A return to a call that began before the trace."""
-        if code.start_of(step.pc) in (step.pc, code.start_of(last.pc)):
+        """A return without a call: to one that began before the trace, or out of the handling of
+        a trap to the function that started the app."""
+        start = code.start_of(step.pc)
+        if start in (step.pc, code.start_of(last.pc)):
             return False  # a call through a pointer, or a jump by a table
-        self._end(self._bottom())
+        bottom = self._bottom()
+        below = self._stack[bottom - 2] if bottom >= 2 else None
+        if isinstance(below, _Active) and below.start == start:
+            self._end(bottom - 1)
+            return True
+        self._end(bottom)
         self._enter(step, code, None, cut=True)
         return True
 
@@ -179,15 +193,16 @@ class Tracker:
             depth -= 1
         return depth
 
-    def _leave_trap(self) -> _Trap | None:
-        """End what the last trap called, and the trap; None if there was none."""
-        stack = self._stacks.setdefault(KERNEL, [])
-        self._stack = stack
-        if not any(isinstance(one, _Trap) for one in stack):
+    def _leave_trap(self, to_app: bool) -> _Trap | None:
+        """End a trap, and what it called; None if there was none. On the way to an app it is the
+        last one that came from an app: a kernel that slept may never go back to where it did."""
+        self._stack = stack = self._stacks.setdefault(KERNEL, [])
+        traps = [(depth, one) for depth, one in enumerate(stack) if isinstance(one, _Trap)]
+        if not traps:
             return None  # the kernel starts an app, and waits for it
-        self._end(self._bottom())
-        trap = stack.pop()
-        assert isinstance(trap, _Trap)
+        from_app = [found for found in traps if found[1].before is None]
+        depth, trap = (from_app if to_app and from_app else traps)[-1]
+        self._end(depth)
         return trap
 
     def _running(self) -> _Active | None:
@@ -196,14 +211,16 @@ class Tracker:
 
     def _enter(self, step: Step, code: Code, returns_to: int | None, cut: bool = False) -> None:
         if len(self._stack) >= DEEPEST:
-            del self._stack[0]
-        self._stack.append(_Active(Call(code.scopes(step.pc)[0], cut), returns_to))
+            self._drop(self._stack.pop(0))
+        call = Call(code.scopes(step.pc)[0], cut)
+        self._stack.append(_Active(call, code.start_of(step.pc), returns_to))
 
     def _end(self, depth: int) -> None:
         """End the calls from this depth on; each costs its caller what it cost."""
         while len(self._stack) > depth:
             one = self._stack.pop()
-            assert isinstance(one, _Active)
+            if isinstance(one, _Trap):
+                continue
             for call in one.inner.values():
                 self._tell(call)
             self._tell(one.call)
@@ -226,12 +243,13 @@ class Tracker:
         new = active.call.cut and not active.call.whole.cycles  # then those inside were cut, too
         for depth, scope in enumerate(inner):
             call = active.inner.get(scope.place)
-            if call is not None and step.pc == scope.entry and scope.place not in active.at:
+            if call is not None and step.pc in call.ran and scope.place not in active.at:
                 self._end_inner(active, scope.place)
                 call = None
             if call is None:
                 around = tuple(one.place for one in inner[:depth])
                 call = active.inner[scope.place] = Call(scope, new, True, around)
+            call.ran.add(step.pc)
             call.whole.add(cost)
         active.call.whole.add(cost)
         (active.inner[inner[-1].place] if inner else active.call).own.add(cost)

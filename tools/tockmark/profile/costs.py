@@ -19,7 +19,7 @@ from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.target.image import Image
 
-WIDTHS = (7, 6, 14, 13, 14, 13)
+WIDTHS = (6, 5, 12, 11, 14, 13)
 FIRST = ("", "", "cycles", "instr.", "with callees:", "")
 SECOND = ("calls", "cut", "of its own", "of its own", "cycles", "instr.")
 SHOWN = 40  # functions, where no name chooses them
@@ -112,7 +112,7 @@ def render(found: Costs) -> str:
         f" sha256 {options.kernel.sha256[:12]}"
         f"{'' if found.lines else ', by symbol: what was inlined is not known'}",
         "",
-        text.cells(FIRST, WIDTHS),
+        text.cells(FIRST, WIDTHS).rstrip(),
         f"{text.cells(SECOND, WIDTHS)}  function",
         "-" * text.LINE,
         *(_line(function) for function in shown),

@@ -18,7 +18,7 @@ from elftools.elf.elffile import ELFFile
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.plain import quoted, showable
-from tockmark.profile.frame import Frame, Scope
+from tockmark.profile.frame import Frame, Scope, in_module
 from tockmark.profile.names import path as path_of
 from tockmark.profile.names import readable
 
@@ -66,22 +66,17 @@ class _Unit:
             self._walk(die, wanted, [], chains)
         files = self._files_at(sorted(chains))
         dies = {die.offset: die for chain in chains.values() for die in chain}
-        symbols = {
-            offset: _said(die, _SYMBOLS) or _said(die, _NAMES) for offset, die in dies.items()
-        }
+        symbols = {offset: _said(die, _SYMBOLS) for offset, die in dies.items()}
         known = readable(symbols.values())
-        about = {
-            offset: (path_of(known[symbol]), self._entry(dies[offset]), offset)
-            for offset, symbol in symbols.items()
-        }
+
+        def scope(die: Die, frame: Frame) -> Scope:
+            symbol = symbols[die.offset]
+            path = path_of(known[symbol]) if symbol else in_module(frame)
+            return Scope(frame, path, die.offset)
+
         return {
-            address: tuple(
-                Scope(frame, *about[die.offset])
-                for die, frame in zip(
-                    chain, self._named(chain, files.get(address, "")), strict=True
-                )
-            )
-            for address, chain in chains.items()
+            at: tuple(map(scope, chain, self._named(chain, files.get(at, ""))))
+            for at, chain in chains.items()
         }
 
     def _walk(
@@ -106,14 +101,6 @@ class _Unit:
         for start, end in self._ranges(die):
             found += wanted[bisect.bisect_left(wanted, start) : bisect.bisect_left(wanted, end)]
         return sorted(found)
-
-    def _entry(self, die: Die) -> int:
-        """The address of its first instruction: what it says, or the lowest that it has."""
-        said = die.attributes.get("DW_AT_entry_pc")
-        if said is not None and said.form == "DW_FORM_addr":
-            return int(said.value)
-        lowest = min((start for start, _ in self._ranges(die)), default=0)
-        return lowest + int(said.value) if said is not None else lowest
 
     def _ranges(self, die: Die) -> Iterator[tuple[int, int]]:
         attributes = die.attributes

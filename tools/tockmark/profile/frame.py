@@ -2,6 +2,7 @@
 """What a function is called, where it is written, and where it lies."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from tockmark import paths
 
@@ -24,7 +25,6 @@ class Scope:
 
     frame: Frame
     path: str  # its readable name with modules, without types
-    entry: int  # address of its first instruction
     place: int  # tells the places apart that one function was put into
 
 
@@ -32,3 +32,13 @@ def short(file: str) -> str:
     """A source file's path: in this checkout from its top, elsewhere the last parts."""
     root = f"{paths.ROOT}/"
     return file.removeprefix(root) if file.startswith(root) else "/".join(file.split("/")[-4:])
+
+
+def in_module(frame: Frame) -> str:
+    """The path of a function whose symbol nobody tells: in Rust, where a file is a module, behind
+    the file's name; `grant::enter`."""
+    file = Path(frame.file)
+    if file.suffix != ".rs":
+        return frame.name
+    module = file.parent.name if file.stem == "mod" else file.stem
+    return f"{module}::{frame.name}"

@@ -14,6 +14,8 @@ from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
 
 LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
 
+NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
+
 
 class Program:
     """An ELF file."""
@@ -69,7 +71,7 @@ class Program:
         known = names.readable(name for _, name in found.values())
         for at, (start, name) in found.items():
             frame = Frame(known[name])
-            self._scopes[at] = (Scope(frame, names.path(frame.name), start, start),)
+            self._scopes[at] = (Scope(frame, names.path(frame.name), start),)
         for at in wanted:
             self._frames[at] = _without_libraries([scope.frame for scope in self._scopes[at]])
 
@@ -88,7 +90,7 @@ class Program:
 
     def _nearest(self, address: int) -> tuple[int, str]:
         at = bisect.bisect_right(self._starts, address) - 1
-        start, _, name = self._symbols[at] if at >= 0 else (address, 0, f"{address:#x}")
+        start, _, name = self._symbols[at] if at >= 0 else (0, 0, NO_SYMBOL)
         return start, name
 
 
