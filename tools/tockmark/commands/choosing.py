@@ -39,6 +39,10 @@ Languages = Annotated[
     str, typer.Option("--lang", help="Languages of the apps, separated by commas: c, rust.")
 ]
 OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
+Fresh = Annotated[
+    bool,
+    typer.Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`)."),
+]
 BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
 
 

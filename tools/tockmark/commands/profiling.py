@@ -11,6 +11,7 @@ import typer
 from tockmark import profile
 from tockmark.commands.choosing import (
     BoardName,
+    Fresh,
     KernelFile,
     KernelName,
     OneLanguage,
@@ -78,6 +79,7 @@ def profile_verb(
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
     ] = None,
+    fresh: Fresh = False,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -108,7 +110,7 @@ def profile_verb(
 
     def options_of(measured: Kernel, folder: Path | None) -> Options:
         out = folder or default_out(id_, params, measured, profiled, cached, apps.lang)
-        return Options(measured, profiled, apps, cached, id_, params, out)
+        return Options(measured, profiled, apps, cached, id_, params, out, fresh)
 
     if compared is None:
         elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])

@@ -11,6 +11,7 @@ import typer
 
 from tockmark import BASELINE, paths
 from tockmark.commands.choosing import (
+    Fresh,
     KernelManifest,
     KernelName,
     OptLevel,
@@ -40,6 +41,11 @@ from tockmark.target.image import Apps, named, read_kernel
 from tockmark.target.protocol import Ability
 from tockmark.target.shuffle import MOST
 
+SOURCES = {  # from which a boot may be taken in place of a run
+    "log": "are in --resume's log",
+    "cache": "were simulated before (--fresh ignores that)",
+}
+
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
@@ -66,12 +72,7 @@ def run_verb(
         int,
         typer.Option(min=1, max=MOST, help="In how many layouts of the apps."),
     ] = 1,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh", help="Simulate also what a run of several layouts did before: build/pool/."
-        ),
-    ] = False,
+    fresh: Fresh = False,
     kernel_name: KernelName = None,
     opt_level: OptLevel = None,
     kernel_manifest: KernelManifest = None,
@@ -220,9 +221,10 @@ def run_verb(
         ran = run.run(options)
         end_no_more()  # before all is written
         every_job = [job for jobs in ran.jobs for job in jobs if job.started]
-        if pooled := sum(job.pooled for job in every_job):
-            where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
-            print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")
+        for source, where in SOURCES.items():
+            if taken := sum(job.taken == source for job in every_job):
+                none = ", and nothing was simulated now" * (taken == len(every_job))
+                print(f"{source:7} {taken} of {len(every_job)} boots {where}{none}")
         result, log = result_of(ran, options, wanted)
         path = output or default_path(options, result, only, short is not None)
         shown = [(paths.shown(path), result), *others]

@@ -13,9 +13,11 @@ from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
 from tockmark.profile.frame import Frame
 from tockmark.profile.trace import Step
-from tockmark.profile.traced import Options, kernel_of, traced
+from tockmark.profile.traced import Options, default_out, kernel_of, simulators, traced
 from tockmark.result import provenance
 from tockmark.suite.catalogue import ICACHE, Catalogue
+
+__all__ = ["Options", "Taken", "default_out", "profile", "simulators"]
 
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
 NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"

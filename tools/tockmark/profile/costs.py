@@ -13,7 +13,7 @@ from tockmark.profile.attribute import charged
 from tockmark.profile.calls import KERNEL, Code, Tracker
 from tockmark.profile.functions import Function, Functions, Spread, chosen, spread
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import Step, parse
+from tockmark.profile.trace import MODE, PC, Step, parse
 from tockmark.profile.traced import Options, kernel_of, traced
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
@@ -52,7 +52,7 @@ def costs(
             codes.study((step.user, step.pc) for step in steps)
             cycles = count(steps, codes, found)
         else:
-            codes.study({(line[_MODE] == "U", int(line[_PC], 16)) for line in _lines(file)})
+            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in _lines(file)})
             cycles = count(map(parse, _lines(file)), codes, found)
     functions = chosen(found.found.values(), names)
     return Costs(options, whole, cycles, codes.kernel.lines, functions)
@@ -64,9 +64,6 @@ def count(steps: Iterable[Step], codes: "_Codes", found: Functions) -> int:
     tracker.follow(charged(steps))
     tracker.close()
     return sum(function.cycles for function in found.found.values())
-
-
-_MODE, _PC = 22, slice(24, 32)  # where they stand in a line of the trace
 
 
 def _lines(file: Path) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tockmark.errors import TockmarkError
 from tockmark.profile.symbols import Program
 
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
-PC = slice(24, 32)  # where the address stands in a line
+MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line
 ECALL = 0x73
 S4 = 20
 WORD = 1 << 32

@@ -23,6 +23,7 @@ from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, Sample, Sampler, difference, sample, windows
 from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Catalogue, Lang, Params, aside, label
+from tockmark.target import cache
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
 from tockmark.target.kinds import sim
@@ -44,6 +45,7 @@ class Options:
     id: str
     params: Params
     out: Path
+    fresh: bool = False  # simulate also what is in the cache
 
     @property
     def label(self) -> str:
@@ -131,7 +133,7 @@ def _run(
 ) -> tuple[str, list[list[str]]]:
     """The log, and the lines of each run of tm_sample."""
     start = Start(options.label, flash, options.icache)
-    plain = targets[0].start(start)
+    plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")

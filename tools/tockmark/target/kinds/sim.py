@@ -143,7 +143,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """`more` are options of the simulator's own, which prevail."""
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
-        command += ["--max-cycles", str(self.max_cycles), *self._settings(start), *more]
+        command += [*self._settings(start), *more]
         try:
             process = subprocess.Popen(
                 command,
@@ -174,8 +174,9 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _settings(self, start: Start) -> list[str]:
         """The options that decide what a flash image prints."""
-        pace = str(self.uart_cycles_per_byte)
-        return ["--icache", ICACHE[start.icache], "--uart-cycles", pace, *start.marks]
+        pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
+        settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
+        return [*settings, "--max-cycles", limit, *start.marks]
 
 
 def versions(binary: Path) -> dict[str, str]:
