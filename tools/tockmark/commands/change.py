@@ -156,7 +156,8 @@ def judge_verb(
     )
     with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:
         start = time.monotonic()
-        folder = output or default_folder(given.kernels)
+        kernels = given.kernels  # a build that fails shall do so before anything is simulated
+        folder = output or default_folder(kernels)
         of_both = [
             Simulated(name, links, how, folder)
             for name, links in zip(("base", "head"), given.links, strict=True)
@@ -168,7 +169,7 @@ def judge_verb(
         said.append(
             f"it took {time.monotonic() - start:.0f} s, building {given.seconds:.0f} of them"
         )
-        found = explained(judged, given.titles, given.kernels, how, folder, profiles)
+        found = explained(judged, given.titles, kernels, how, folder, profiles)
         found.notes.extend(said)
     if comment is not None:
         write_whole({comment: markdown.markdown(found)})

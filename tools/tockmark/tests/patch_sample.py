@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How many commits of a checkout of Tock take the patch: a seeded sample of its mainline.
+"""How many commits of a checkout of Tock take the patch: a seeded sample.
 
     python -m tockmark.tests.patch_sample TREE --seed 1 --count 100 --rev master -o FILE
 
-The sample is of the commits that `git log --first-parent` shows for the two years up to REV. Each
-one's sources are unpacked beside, patched, and taken back; the checkout is only read. A line of
-FILE is a commit: id, date, what it takes, and why it does not take the rest.
+The sample is of the commits that `git log --first-parent` shows for the two years up to REV, or
+with `--refs "refs/pull/*/head"` of what such refs name in that time. Each one's sources are
+unpacked elsewhere, patched, and taken back; the checkout is only read. A line of FILE is a commit:
+id, date, what it takes, and why it does not take the rest.
 """
 
 import argparse
@@ -40,13 +41,23 @@ def git(tree: Path, *command: str) -> bytes:
     ).stdout
 
 
-def mainline(tree: Path, newest: str) -> list[tuple[str, str]]:
-    """Commit and date of the last years, newest first."""
-    log = ("log", "--first-parent", "--format=%H %cs")
-    last = date.fromisoformat(git(tree, *log, "-1", newest).decode().split()[1])
-    since = last - timedelta(days=round(YEARS * 365.25))
-    lines = git(tree, *log, f"--since={since}T00:00:00Z", newest).decode().splitlines()
+def mainline(tree: Path, newest: str, since: date) -> list[tuple[str, str]]:
+    """Commit and date of a branch since a day, newest first."""
+    log = ("log", "--first-parent", "--format=%H %cs", f"--since={since}T00:00:00Z", newest)
+    lines = git(tree, *log).decode().splitlines()
     return [(line.split()[0], line.split()[1]) for line in lines]
+
+
+def heads(tree: Path, refs: str, since: date) -> list[tuple[str, str]]:
+    """The same of what refs name."""
+    show = (
+        "for-each-ref",
+        "--sort=-committerdate",
+        "--format=%(objectname) %(committerdate:short)",
+    )
+    lines = dict.fromkeys(git(tree, *show, refs).decode().splitlines())
+    found = [(line.split()[0], line.split()[1]) for line in lines]
+    return [(commit, day) for commit, day in found if day >= str(since)]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -77,9 +88,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--rev", default="HEAD")
+    parser.add_argument("--refs")
     parser.add_argument("-o", dest="output", type=Path)
     given = parser.parse_args()
-    commits = mainline(given.tree, given.rev)
+    last = date.fromisoformat(
+        git(given.tree, "show", "-s", "--format=%cs", given.rev).decode()[:10]
+    )
+    since = last - timedelta(days=round(YEARS * 365.25))
+    commits = (
+        heads(given.tree, given.refs, since)
+        if given.refs
+        else mainline(given.tree, given.rev, since)
+    )
     chosen = set(random.Random(given.seed).sample(commits, given.count))
     rows = [(*commit, *takes(given.tree, commit[0])) for commit in commits if commit in chosen]
     print(f"{given.count} of {len(commits)} commits, {commits[-1][1]} to {commits[0][1]}:")
