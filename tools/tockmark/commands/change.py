@@ -112,7 +112,11 @@ def judge_verb(
         Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
     ] = None,
     profiles: Annotated[
-        int, typer.Option(min=0, help="Of so many rows that moved say where, by profiles.")
+        int,
+        typer.Option(
+            min=0,
+            help="Of so many rows that moved say where, by profiles; 0: nor how deep the stacks get.",
+        ),
     ] = where.ROWS,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
