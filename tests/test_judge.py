@@ -8,7 +8,11 @@ Needs what `make build` and `make profile` make. Each variant is built once: hal
 
 import json
 import os
+import re
+import signal
 import subprocess
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +59,7 @@ class Said:
         return self.out.splitlines()[0]
 
 
-def judge(folder: Path, *options: str | Path, only: str = "time") -> Said:
+def judge(folder: Path, *options: object, only: str = "time") -> Said:
     words = ["judge", "--only", only, "-o", str(folder), *map(str, options)]
     done = CliRunner().invoke(cli.app, words)
     error = done.exception
@@ -114,10 +118,11 @@ def test_nops_that_nobody_comes_to_are_silent(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     head = built(tmp_path_factory, UNUSED)
-    said = judge(tmp_path, "--base", KERNEL, "--head", head)
+    said = judge(tmp_path, "--base", KERNEL, "--head", head, "--profiles", "0")
     assert said.code == 0, said
     assert said.told.startswith("nothing moved beyond its layout spread (")
     assert ".text +" in said.out
+    assert "stack" not in said.out
 
 
 def test_a_panic_is_one_line_and_the_rest_is_kept(
@@ -135,11 +140,31 @@ def test_what_was_simulated_is_taken_when_it_is_judged_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
-    sides = ["--base", KERNEL, "--head", KERNEL]
+    sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
     assert "base: 2 boots, of which 0 were" in judge(tmp_path / "out", *sides).out
     again = judge(tmp_path / "out", *sides).out
     assert "base: 2 boots, of which 2 were" in again
     assert "head: 2 boots, of which 2 were" in again
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tockmark", "judge", "--only", "time,console", "--jobs", "1"]
+    command += ["--base", str(KERNEL), "--head", str(KERNEL), "--profiles", "0"]
+    own = os.environ | {"TOCKMARK_CACHE": str(tmp_path / "cache")}
+    own |= {"PYTHONPATH": str(paths.ROOT / "tools")}
+    told = tmp_path / "told"
+    with told.open("w") as out:
+        running = subprocess.Popen([*command, "-o", str(tmp_path / "out")], env=own, stderr=out)
+        while running.poll() is None and " done, " not in told.read_text():
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        assert running.wait() == 130
+    assert told.read_text().splitlines()[-1].startswith("tockmark: interrupted: every boot that")
+    assert (tmp_path / "out" / "base.log").exists()
+    again = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    taken = re.search(r"base: 4 boots, of which (\d) were simulated before", again.stdout)
+    assert taken
+    assert 0 < int(taken[1]) < 4
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what 
 NAMES = ("__version__", "BASELINE")  # that the package itself has
 ORDER = ["suite", "target", "tree", "log", "result", "judge", "show"]
 # Each of these uses what is below and none of the others.
-BESIDE = ["profile", "validate", "conformance"]
+BESIDE = ["profile", "validate", "conformance", "kernel_patch"]
 TOP = ["judging", "commands", "cli", "__main__"]
 
 

@@ -22,6 +22,7 @@ from tockmark.commands import (
     laying,
     masked,
     patching,
+    profiling,
     running,
     showing,
     tabs,
@@ -35,7 +36,7 @@ app = typer.Typer(
     help=f"""Measure what the Tock operating system costs on OpenTitan Earl Grey.
 
     Exit codes: 0 all is well; 1 rows failed or are missing (what was good is kept);
-    2 unusable input or wrong usage; 3 a regression (`gate`); {INTERRUPTED} Ctrl-C.""",
+    2 unusable input or wrong usage; 3 a regression (`gate`, `judge`); {INTERRUPTED} Ctrl-C.""",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -55,6 +56,7 @@ def top(
 
 for verbs in (
     running,
+    profiling,
     laying,
     tabs,
     capturing,

@@ -36,8 +36,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="bisect",
         epilog="Example: `tockmark bisect ~/tock release-2.2 master --row syscall.command --limit"
-        " '+2 %' --build 'make -C boards/opentitan/earlgrey-cw310' --elf"
-        " target/riscv32imc-unknown-none-elf/release/earlgrey-cw310.elf`. Exit codes: 0 found;"
+        " '+2 %' --build 'make -C BOARD' --elf target/TARGET/release/NAME`. Exit codes: 0 found;"
         " 1 it is one of several, of which no others can be measured; 2 there is nothing to be"
         " found, or an end cannot be measured. What was built and simulated is kept: the same"
         " command goes on from there.",
@@ -202,6 +201,8 @@ def bisect_verb(
             builder=Builder(place, how_built, fresh),
             say=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
+        steps = (len(line) - 2).bit_length()
+        measuring.say(f"{len(line)} commits, of which {2 + steps} or so are to be measured\n")
         reference = check_ends(measuring, line, allowed)
         suspects = first_bad(
             len(line), lambda number: measuring.is_bad(line[number], reference, allowed)

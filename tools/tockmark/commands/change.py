@@ -53,12 +53,12 @@ class Pair:
 
     titles: tuple[str, str]
     links: tuple[Links, Links]
-    builder: Builder | None = None  # None: the kernels were given
+    builders: tuple[Builder, ...] = ()  # none if the kernels were given
 
     @property
     def seconds(self) -> float:
         """What building took."""
-        return self.builder.seconds if self.builder else 0.0
+        return sum(builder.seconds for builder in self.builders)
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -111,7 +111,11 @@ def judge_verb(
         Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
     ] = None,
     profiles: Annotated[
-        int, typer.Option(min=0, help="Of so many rows that moved say where, by profiles.")
+        int,
+        typer.Option(
+            min=0,
+            help="Of so many rows that moved say where, by profiles; 0: nor how deep the stacks get.",
+        ),
     ] = where.ROWS,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
@@ -156,7 +160,8 @@ def judge_verb(
     )
     with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:
         start = time.monotonic()
-        folder = output or default_folder(given.kernels)
+        kernels = given.kernels  # a build that fails shall do so before anything is simulated
+        folder = output or default_folder(kernels)
         of_both = [
             Simulated(name, links, how, folder)
             for name, links in zip(("base", "head"), given.links, strict=True)
@@ -168,7 +173,7 @@ def judge_verb(
         said.append(
             f"it took {time.monotonic() - start:.0f} s, building {given.seconds:.0f} of them"
         )
-        found = explained(judged, given.titles, given.kernels, how, folder, profiles)
+        found = explained(judged, given.titles, kernels, how, folder, profiles)
         found.notes.extend(said)
     if comment is not None:
         write_whole({comment: markdown.markdown(found)})
@@ -206,7 +211,9 @@ def pair(
         assert before
         assert after
         with commits(tree, (before, after), recipe(build or "", elf or "", no_patch), fresh) as two:
-            yield Pair((str(two[0].commit), str(two[1].commit)), (two[0], two[1]), two[0].builder)
+            old, new = two
+            titles = (str(old.commit), str(new.commit))
+            yield Pair(titles, (old, new), (old.builder, new.builder))
     else:
         raise TockmarkError(
             "what to judge is given by halves, or twice",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands import patch
+from tockmark.kernel_patch.change import put_in
 from tockmark.tree.building import LINK_ARGS, Patch, Recipe
 
 Tree = Annotated[
@@ -47,10 +47,4 @@ def our_patch() -> Patch:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
-    return Patch(digest.hexdigest(), _put)
-
-
-def _put(tree: Path) -> None:
-    version = patch.recognise(tree, patch.versions())
-    if patch.state(tree, version) is patch.State.CLEAN:
-        patch.change(tree, version, reverse=False)
+    return Patch(digest.hexdigest(), put_in)

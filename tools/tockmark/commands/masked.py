@@ -12,8 +12,9 @@ import typer
 
 from tockmark.commands.common import AsJson, Debug
 from tockmark.conformance import availability, check
-from tockmark.profile import masked, simulators
+from tockmark.profile import masked
 from tockmark.profile.symbols import Program
+from tockmark.profile.traced import simulators
 from tockmark.suite.catalogue import Boot
 from tockmark.target import board as boards
 from tockmark.target.image import read_kernel, with_words

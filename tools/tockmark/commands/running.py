@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that run the suite on a target, or a benchmark of it: run, profile."""
+"""The verb that runs the suite on a target: run."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -8,23 +8,19 @@ from typing import Annotated
 
 import typer
 
-from tockmark import BASELINE, paths, profile
+from tockmark import BASELINE, paths
 from tockmark.commands.choosing import (
-    BoardName,
     Cluster,
     Fresh,
-    KernelFile,
     KernelManifest,
     KernelName,
-    OneLanguage,
     OptLevel,
     Switch,
     at_a_time,
     boots_of,
     languages,
-    one_language,
 )
-from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside
+from tockmark.commands.common import Debug, Only, judge, log_beside
 from tockmark.commands.ending import end_no_more, ended_once
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder, of_log
 from tockmark.errors import INTERRUPTED, TockmarkError
@@ -38,7 +34,7 @@ from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import screen
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
-from tockmark.suite.select import Selection, only_one, select
+from tockmark.suite.select import Selection, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.board import Board
@@ -53,7 +49,7 @@ SOURCES = {  # from which a boot may be taken in place of a run
 
 
 def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
+    """Add this verb to the command line."""
     app.command(
         name="run",
         epilog="Examples: `tockmark run`; `tockmark run --only kernel,loop.empty`; "
@@ -63,11 +59,6 @@ def register(app: typer.Typer) -> None:
         "`tockmark run --lang c,rust` both beside each other. "
         f"Exit code {INTERRUPTED} after Ctrl-C: what was measured is kept.",
     )(run_verb)
-    app.command(
-        name="profile",
-        epilog="Examples: `tockmark profile syscall.command`; "
-        "`tockmark profile call.args:n=3 -o out`",
-    )(profile_verb)
 
 
 def run_verb(
@@ -307,41 +298,3 @@ def default_path(
         count += 1
         path = paths.RESULTS / f"{stem}-{count}.json"
     return path
-
-
-def profile_verb(
-    benchmark: Annotated[
-        str, typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3.")
-    ],
-    kernel: KernelFile = None,
-    kernel_name: KernelName = None,
-    board: BoardName = boards.DEFAULT,
-    icache: Annotated[
-        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
-    ] = None,
-    lang: OneLanguage = "c",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
-    ] = None,
-    max_cycles: Annotated[
-        int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
-    ] = None,
-    fresh: Fresh = False,
-    as_json: AsJson = False,
-    debug: Debug = False,
-) -> None:
-    """Show where each cycle of one steady sample goes: by phase, function and cause.
-
-    Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
-    Needs what `make profile` builds."""
-    profiled = boards.load(board).configured({"max-cycles": max_cycles})
-    known = catalogues.load()
-    id_, params = only_one(known, benchmark)
-    measured = named(
-        read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
-    )
-    cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = Apps.built(2, one_language(lang))
-    folder = output or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
-    options = profile.Options(measured, profiled, apps, cached, id_, params, folder, as_json, fresh)
-    print(profile.profile(options, known))

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tockmark.judge.gate import EXIT, Level
-from tockmark.judging.contents import Grown, Sizes
+from tockmark.judging.contents import Sizes
 from tockmark.judging.engine import Judged, Moved
 from tockmark.judging.stack import Depth
 from tockmark.judging.where import Where
 from tockmark.paths import shown
+from tockmark.profile import diff_text
+from tockmark.profile.growth import Growth
 from tockmark.show import gate_text, text
 from tockmark.show.compare_text import differing, finite
 from tockmark.show.headline import headline
@@ -47,7 +49,9 @@ class Report:
         moved = [(one.row, one.series, one.change) for one in self.judged.moved]
         gone = sum(finding.change is None for finding in gated.findings)
         lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
-        return lost + headline(moved, gated.judged, gated.links)
+        many = len(gated.unsure)
+        doubt = f"; {many} figure{'s' if many > 1 else ''} in doubt" if many else ""
+        return lost + headline(moved, gated.judged, gated.links) + doubt
 
     @property
     def verdict(self) -> str:
@@ -67,9 +71,9 @@ class Report:
         """What a reader must know besides."""
         gated, found = self.judged.gated, []
         if many := len(gated.unsure):
-            told = "figures of cycles" if many > 1 else "figure of cycles"
             found.append(
-                f"{many} {told} may be beyond a limit, or it is the layout: more links would tell"
+                f"in doubt, {many} of cycles: beyond a limit, or it is the layout; more links would"
+                " tell; --json names them"
             )
         if self.judged.looked_again:
             steps = ", then ".join(map(str, self.judged.looked_again))
@@ -166,13 +170,18 @@ def _from_to(before: int, after: int) -> str:
     return f"{before} bytes, as before" if before == after else f"{before} -> {after} bytes"
 
 
-def told_of(grown: Grown) -> str:
+def told_of(grown: Growth) -> str:
     """One symbol that came, went, or has another size."""
     if grown.base is None:
-        return f"came, {grown.head} bytes: {grown.name}"
-    if grown.head is None:
-        return f"went, {grown.base} bytes: {grown.name}"
-    return f"{grown.change:+d} bytes, {grown.base} before: {grown.name}"
+        return f"{grown.name} came: {_bytes(grown)}"
+    if grown.new is None:
+        return f"{grown.name} went: {_bytes(grown)}"
+    return f"{grown.name}: {_bytes(grown)}"
+
+
+def _bytes(grown: Growth) -> str:
+    sides = (("", grown.flash), (" of RAM", grown.ram))
+    return ", ".join(f"{change:+d} bytes{of}" for of, change in sides if change) or "as large"
 
 
 def as_json(report: Report) -> dict[str, object]:
@@ -195,7 +204,7 @@ def as_json(report: Report) -> dict[str, object]:
             for one in judged.moved
         ],
         "in_doubt": list(judged.looked_again),
-        "where": [one.as_json() for one in report.where],
+        "where": [{"of": one.row, **diff_text.as_json(one.diff)} for one in report.where],
         "sizes": asdict(report.sizes),
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where a change is: the same row profiled on both sides, function by function.
+"""Where a change is: the rows that moved most, profiled on both sides (profile/diff.py)."""
 
-What a function executes has changed where its instructions have. Where they are the same, only the
-layout can have moved its cycles.
-"""
-
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tockmark import profile
 from tockmark.judging.engine import Moved
 from tockmark.plain import file_name
-from tockmark.profile import file
-from tockmark.profile.file import Share, Stored
+from tockmark.profile.diff import Diff, diff
 from tockmark.result.model import Row
 from tockmark.show import text
 from tockmark.suite.catalogue import Catalogue
@@ -23,106 +17,64 @@ FUNCTIONS = 8  # of a row; the rest in one line
 
 
 @dataclass(frozen=True)
-class Part:
-    """A function or phase on both sides: instructions and cycles of one sample."""
-
-    name: str
-    instructions: tuple[int, int]
-    cycles: tuple[int, int]
-
-    @property
-    def more(self) -> tuple[int, int]:
-        """By how many instructions and cycles the head has more."""
-        return self.instructions[1] - self.instructions[0], self.cycles[1] - self.cycles[0]
-
-
-@dataclass(frozen=True)
 class Where:
-    """A row's sample on both sides."""
+    """A row, and the difference of its two profiles."""
 
     row: str
-    whole: Part
-    phases: tuple[Part, ...]
-    functions: tuple[Part, ...]
-
-    @property
-    def changed(self) -> list[Part]:
-        """The functions that execute another number of instructions, the largest change first."""
-        found = [one for one in self.functions if one.more[0]]
-        return sorted(found, key=lambda one: -abs(one.more[0]))
-
-    @property
-    def by_layout(self) -> int:
-        """The cycles more of functions that execute as many instructions as before."""
-        return sum(one.more[1] for one in self.functions if not one.more[0])
+    diff: Diff
 
     def lines(self) -> list[str]:
         """As text."""
-        more = self.whole.more
-        lines = [
-            f"where   {self.row}: {more[0]:+d} instructions, {more[1]:+d} cycles of one sample"
-        ]
-        phases = [f"{one.name} {one.more[0]:+d}" for one in self.phases if one.more[0]]
-        lines += text.wrap(f"    by phase: {', '.join(phases)}") if phases else []
-        for one in self.changed[:FUNCTIONS]:
-            told = f"{one.more[0]:+6d} instructions {one.more[1]:+6d} cycles  {one.name}"
-            lines.append(f"    {text.shortened(told, text.LINE - 4)}")
-        rest = self.changed[FUNCTIONS:]
+        found = self.diff
+        told = f"{_counts(found.instructions, found.cycles)} of a whole sample, readings included"
+        lines = [f"where   {self.row}: {told}"]
+        phases = [f"{p.name} {p.instructions:+d}" for p in found.phases if p.instructions]
+        if phases:
+            lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8)
+        shown, rest = found.changed[:FUNCTIONS], found.changed[FUNCTIONS:]
+        for one in shown:
+            lines.append(_line(one.instructions, one.cycles, one.name))
         if rest:
-            sums = [sum(one.more[n] for one in rest) for n in (0, 1)]
-            lines.append(
-                f"    {sums[0]:+6d} instructions {sums[1]:+6d} cycles  {len(rest)} more functions"
-            )
-        lines.append(
-            f"    {0:+6d} instructions {self.by_layout:+6d} cycles  functions that execute as much"
-            " as before: the layout"
-        )
+            sums = sum(one.instructions for one in rest), sum(one.cycles for one in rest)
+            lines.append(_line(*sums, f"{len(rest)} more"))
+        if found.layout:
+            lines.append(_line(0, found.layout, "functions that do the same elsewhere: layout"))
         return lines
 
-    def as_json(self) -> dict[str, object]:
-        """For other programs."""
-        return asdict(self)
 
-
-def dearest(moved: Sequence[Moved], most: int) -> list[Row]:
+def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row]:
     """The rows to look into: of different benchmarks, those that moved most in instructions, else
-    in cycles."""
+    in cycles. Of those that the sampler takes: of no other is there a profile."""
     found: dict[str, Row] = {}
     for one in moved:
-        found.setdefault(one.row.id, one.row)
+        known = catalogue.benchmarks.get(one.row.id)
+        if known is not None and known.by == "sampler":
+            found.setdefault(one.row.id, one.row)
     return list(found.values())[:most]
 
 
 def between(row: Row, sides: Sequence[profile.Options], catalogue: Catalogue) -> Where:
     """Profile a row on both sides. TockmarkError if one of them has no profile."""
-    kept = []
-    for options in sides:
-        own = replace(options, id=row.id, params=row.params, icache=row.icache is not False)
-        own = replace(own, out=_folder(options.out, row))
-        profile.profile(own, catalogue)
-        kept.append(file.load(own.out / "profile.json"))
-    return diff(row.name, kept[0], kept[1])
-
-
-def diff(name: str, base: Stored, head: Stored) -> Where:
-    """Both profiles, function by function."""
-    whole = Part("sample", (base.instructions, head.instructions), (base.cycles, head.cycles))
-    return Where(
-        name,
-        whole,
-        tuple(_parts(base.phases, head.phases)),
-        tuple(_parts(base.functions, head.functions)),
+    base, head = (
+        profile.profile(
+            replace(
+                one,
+                id=row.id,
+                params=row.params,
+                icache=row.icache is not False,
+                out=one.out / file_name(row.name),
+            ),
+            catalogue,
+        ).stored
+        for one in sides
     )
+    return Where(row.name, diff(base, head))
 
 
-def _parts(base: Sequence[Share], head: Sequence[Share]) -> Iterator[Part]:
-    before, after = ({one.name: one for one in shares} for shares in (base, head))
-    for name in dict.fromkeys([*before, *after]):
-        sides = before.get(name), after.get(name)
-        counts = [(one.instructions, one.cycles) if one else (0, 0) for one in sides]
-        (base_instr, base_cycles), (head_instr, head_cycles) = counts
-        yield Part(name, (base_instr, head_instr), (base_cycles, head_cycles))
+def _counts(instructions: int, cycles: int) -> str:
+    return f"{instructions:+d} instructions, {cycles:+d} cycles"
 
 
-def _folder(parent: Path, row: Row) -> Path:
-    return parent / file_name(row.name)
+def _line(instructions: int, cycles: int, name: str) -> str:
+    told = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
+    return text.shortened(told, text.LINE)

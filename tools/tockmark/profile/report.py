@@ -67,14 +67,14 @@ def _table(what: str, lines: dict[str, Line], whole: int) -> Iterator[str]:
         causes = [str(line.causes[cause] or "-") for cause in CAUSES]
         body = str(line.in_body or "-")
         cells = _cells([str(line.cycles), share, str(line.instructions), *causes, body])
-        yield f"{cells}  {_fitting(name, LINE - len(cells) - 2)}"
+        yield f"{cells}  {fitting(name, LINE - len(cells) - 2)}"
 
 
 def _cells(values: tuple[str, ...] | list[str]) -> str:
     return "".join(f"{value:>{width}}" for value, width in zip(values, WIDTHS, strict=True))
 
 
-def _fitting(name: str, room: int) -> str:
+def fitting(name: str, room: int) -> str:
     """A name with its file, less the outer folders if it is too long."""
     function, _, path = name.partition(" (")
     folders = path.split("/")

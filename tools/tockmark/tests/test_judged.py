@@ -3,10 +3,9 @@
 of it: links of one source are silent, changes are found, and only rows in doubt are run again."""
 
 import json
-import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,44 +13,19 @@ from pathlib import Path
 import pytest
 
 from tockmark.judge.gate import Level
-from tockmark.judging import contents, engine, markdown, report, sides
+from tockmark.judging import contents, engine, markdown, report
 from tockmark.judging.contents import Grown, Sizes
 from tockmark.judging.engine import Judged
 from tockmark.judging.stack import Depth, least
-from tockmark.judging.where import Where, dearest, diff
+from tockmark.judging.where import Where, dearest
+from tockmark.profile.diff import diff
 from tockmark.profile.file import Share, Stored
-from tockmark.result.model import Result
+from tockmark.profile.growth import UNNAMED, Growth, Size
 from tockmark.result.provenance import Kernel
-from tockmark.suite.select import Selection, select
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
+from tockmark.tests.trials import TRIALS, WANTED, Held, links_of, trial
 
-TRIALS, FEWER = 20, 5
-WANTED = select(KNOWN, sides.DEFAULT)
-
-
-@dataclass
-class Held:
-    """A side whose links were measured before, in the order in which it gives them out."""
-
-    name: str
-    result: Result
-    order: Sequence[int]
-    asked: list[tuple[int, int, Selection]] = field(default_factory=list)
-
-    def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
-        self.asked.append((first, last, wanted))
-        return [self.result.at([number]).only(wanted) for number in self.order[first:last]]
-
-
-@cache
-def trial(seed: int, of: str = "tock-2.2", most: int = engine.LINKS) -> tuple[Judged, Held, Held]:
-    """A judgement of a kernel by another split of the pool."""
-    order = random.Random(seed).sample(range(16), 16)
-    same = of == "tock-2.2"
-    base = Held("base", pool("tock-2.2"), order[:8])
-    links = [seed % 4, *(number for number in range(4) if number != seed % 4)]
-    head = Held("head", pool(of), order[8:] if same else links)
-    return engine.judge(base, head, WANTED, LIMITS, most), base, head
+FEWER = 5  # trials, where each is like another
 
 
 @cache
@@ -122,8 +96,8 @@ def test_instructions_come_from_one_link() -> None:
 
 
 def test_links_that_are_not_there_end_it() -> None:
-    base = Held("base", pool("tock-2.2"), [0, 1])
-    head = Held("head", pool("tock-2.2"), [2])
+    links = links_of(pool("tock-2.2"))
+    base, head = Held("base", links[:2]), Held("head", links[2:3])
     found = engine.judge(base, head, WANTED, LIMITS, 8)
     assert found.gated.links == (2, 1)
     assert [last for _, last, _ in base.asked] == [1, 2, 4]
@@ -133,8 +107,8 @@ def test_links_that_are_not_there_end_it() -> None:
 def told(found: Judged) -> report.Report:
     """A report with all parts."""
     phase = "kernel", "scheduler"
-    where = diff("syscall.command icache=on", stored(phase, (10, 5)), stored(phase, (43, 5)))
-    grown = [Grown("kernel::new", None, 40), Grown("<script>|`@me`", 8, None)]
+    where = Where("syscall.command icache=on", diff(stored(phase, (10, 5)), stored(phase, (43, 5))))
+    grown = Growth("kernel::new", None, Size(1, 40)), Growth("<script>|`@me`", Size(1, 8), None)
     sizes = Sizes(
         {"flash": (1000, 1032), "RAM": (64, 64)},
         {"flash": [Grown(".text", 900, 932)], "RAM": []},
@@ -193,30 +167,14 @@ def test_no_name_becomes_markup() -> None:
 
 
 def test_the_dearest_rows_are_of_different_benchmarks() -> None:
-    rows = dearest(judged("cost").moved, 3)
-    assert len({row.id for row in rows}) == 3
-    assert dearest(judged("lay1").moved, 3) == []
-
-
-def test_cycles_that_only_layout_explains_stand_apart() -> None:
-    base = stored(("a", "b"), (10, 20))
-    head = replace_share(stored(("a", "b"), (12, 20)), "b", 47)
-    found = diff("row", base, head)
-    assert [(one.name, one.more) for one in found.changed] == [("a", (2, 4))]
-    assert found.by_layout == 7
-    assert found.whole.more == (2, 11)
-    assert isinstance(found, Where)
-
-
-def replace_share(profile: Stored, name: str, cycles: int) -> Stored:
-    """The same where a function has other cycles."""
-    shares = tuple(
-        Share(one.name, {"execute": cycles}, one.instructions) if one.name == name else one
-        for one in profile.functions
-    )
-    return Stored(
-        profile.format, profile.version, profile.id, True, profile.kernel, "b", shares, shares
-    )
+    moved = judged("cost").moved
+    rows = dearest(moved, len(moved), KNOWN)
+    ids = [row.id for row in rows]
+    assert len(ids) == len(set(ids)) > 10
+    assert {KNOWN.benchmarks[id_].by for id_ in ids} == {"sampler"}
+    assert {one.row.id for one in moved} > set(ids)
+    assert dearest(moved, 3, KNOWN) == rows[:3]
+    assert dearest(judged("lay1").moved, 3, KNOWN) == []
 
 
 TRACE = """\
@@ -239,35 +197,47 @@ def test_a_stack_is_as_deep_as_its_pointer_was_low() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("base", "new", "more"),
     [
-        ("_ZN6kernel3run17h0123456789abcdefE", "_ZN6kernel3run17hfedcba9876543210E", True),
-        ("_RNvCs7ndj1Z4jMmL_6kernel3run", "_RNvCs1aZZZZZZZZZ_6kernel3run", True),
-        ("OUTLINED_FUNCTION_7", "OUTLINED_FUNCTION_12", True),
-        ("main.llvm.123", "main", True),
-        ("_ZN6kernel3run17h0123456789abcdefE", "_ZN6kernel4stop17h0123456789abcdefE", False),
-        ("queue_1", "queue_2", False),
+        (Size(1, 100), Size(1, 112), False),  # calls that reach farther
+        (Size(1, 100), Size(1, 120), True),
+        (Size(1, 4000), Size(1, 4040), False),
+        (Size(1, 64), Size(1, 64, 20), True),
+        (None, Size(1, 2), True),
+        (Size(1, 2), None, True),
+        (Size(2, 40), Size(3, 44), True),
     ],
 )
-def test_a_symbol_is_known_again_in_another_build(one: str, other: str, same: bool) -> None:
-    assert (contents.steady(one) == contents.steady(other)) is same
+def test_a_symbol_counts_if_no_other_link_would_change_it(
+    base: Size | None, new: Size | None, more: bool
+) -> None:
+    assert contents.is_more(Growth("f", base, new)) is more
 
 
-def test_what_grew_is_told_by_size() -> None:
+def test_stretches_without_a_symbol_are_no_news() -> None:
+    assert not contents.is_more(Growth(UNNAMED, Size(5, 900), Size(7, 901)))
+    assert contents.is_more(Growth(UNNAMED, Size(5, 900), Size(5, 990)))
+
+
+def test_what_a_symbol_did_is_told() -> None:
+    assert report.told_of(Growth("f", Size(1, 9), None)) == "f went: -9 bytes"
+    assert report.told_of(Growth("f", None, Size(1, 0, 4))) == "f came: +4 bytes of RAM"
+    assert report.told_of(Growth("f", Size(1, 9), Size(1, 29))) == "f: +20 bytes"
+
+
+def test_the_sections_are_told_by_change() -> None:
     found = contents.grown({"a": 10, "b": 4, "gone": 9}, {"a": 30, "b": 4, "new": 2})
     assert [(one.name, one.change) for one in found] == [("a", 20), ("gone", -9), ("new", 2)]
-    assert report.told_of(found[1]) == "went, 9 bytes: gone"
-    assert report.told_of(found[2]) == "came, 2 bytes: new"
 
 
-def test_a_caveat_names_what_is_still_in_doubt() -> None:
+def test_what_is_still_in_doubt_is_said_in_the_first_line() -> None:
     found = trial(0)[0]
     assert found.gated.unsure
     many = len(found.gated.unsure)
-    assert (
-        report.Report(found, ("a", "b"), Path("out"), Sizes({}, {}))
-        .caveats[0]
-        .startswith(str(many))
-    )
+    said = report.Report(found, ("a", "b"), Path("out"), Sizes({}, {}))
+    assert re.search(rf"; {many} figures? in doubt$", said.told)
+    assert said.caveats[0].startswith(f"in doubt, {many} of cycles")
     calm = replace(found, gated=replace(found.gated, unsure=[]), looked_again=())
-    assert report.Report(calm, ("a", "b"), Path("out"), Sizes({}, {})).caveats == []
+    said = report.Report(calm, ("a", "b"), Path("out"), Sizes({}, {}))
+    assert "in doubt" not in said.told
+    assert said.caveats == []

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import replace_whole
 from tockmark.paths import shown
 from tockmark.plain import one_line, quoted
@@ -74,13 +74,19 @@ class Builder:
 
     def build(self, commit: Commit, link_args: str = "") -> Path:
         """The ELF of a commit's kernel, linked with these arguments besides. BuildError if the
-        patch does not fit, the command fails, or makes no ELF."""
+        patch does not fit, the command fails, or makes no ELF; TockmarkError after Ctrl-C."""
         kept = self.kept(commit, link_args)
         if kept.is_file() and (kept in self.built or not self.fresh):
             return kept
         start = time.monotonic()
         try:
             self._make(commit, link_args, kept)
+        except KeyboardInterrupt:
+            raise TockmarkError(
+                f"interrupted while {commit.short} was built: what was built before it is kept",
+                "the same command goes on from there",
+                INTERRUPTED,
+            ) from None
         finally:
             self.seconds += time.monotonic() - start
         self.built.add(kept)

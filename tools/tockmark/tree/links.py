@@ -2,7 +2,7 @@
 """Links of one side of a judgement: given, or built when they are asked for."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -87,11 +87,15 @@ def link_args(seed: int) -> str:
 def sides(
     tree: Path, revisions: Sequence[str], recipe: Recipe, fresh: bool = False
 ) -> Iterator[list[Built]]:
-    """The links of commits of the user's checkout, a side each, as long as the worktree stands in
+    """The links of commits of the user's checkout, a side each, as long as the worktrees stand in
     which they are built. TockmarkError, before anything is built, if the checkout or a revision
     will not do."""
     found = repository(tree)
     commits = [found.commit(revision) for revision in revisions]
-    with worktree(found) as place:
-        builder = Builder(place, recipe, fresh)
-        yield [Built(commit, builder) for commit in commits]
+    with ExitStack() as stack:
+        # One each: in the same one each turn to the other side would compile most of it anew.
+        places = [stack.enter_context(worktree(found, side)) for side, _ in enumerate(commits)]
+        yield [
+            Built(commit, Builder(place, recipe, fresh))
+            for commit, place in zip(commits, places, strict=True)
+        ]

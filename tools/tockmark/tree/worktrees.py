@@ -2,9 +2,8 @@
 """A worktree of the user's repository in a folder of the tool's, which goes at the end.
 
 Nothing of the user's changes: a worktree has its own files, index and HEAD, and no branch. Its
-folder is in none of our checkouts, whose settings for Cargo would count in it, too. All commits are
-built in one and the same: paths that get into a kernel are alike then, and what two commits
-share is compiled once.
+folder is in none of our checkouts, whose settings for Cargo would count in it, too. It is called
+the same each time: paths get into a kernel.
 """
 
 import fcntl
@@ -45,11 +44,12 @@ class Worktree:
 
 
 @contextmanager
-def worktree(repository: Repository) -> Iterator[Worktree]:
-    """A worktree for as long as it is needed. TockmarkError if another process has it."""
+def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
+    """A worktree for as long as it is needed, for each side another one. TockmarkError if another
+    process has it."""
     name = repository.common.parent if repository.common.name == ".git" else repository.common
     digest = hashlib.sha256(os.fsencode(repository.common.resolve())).hexdigest()
-    folder = paths.worktrees() / f"{file_name(name.name)}-{digest[:8]}"
+    folder = paths.worktrees() / f"{file_name(name.name)}-{digest[:8]}" / str(side)
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -75,6 +75,6 @@ def _remove(worktree: Worktree) -> None:
     """Take a worktree away, also one that is half made or whose folder is gone."""
     path, tree = worktree.path, worktree.repository.tree
     shutil.rmtree(path, ignore_errors=True)
-    listed = git(tree, "worktree", "list", "--porcelain", "-z").split("\0")
+    listed = git(tree, "worktree", "list", "--porcelain").splitlines()
     if f"worktree {path.resolve()}" in listed:
         tried(tree, "worktree", "remove", "--force", "--force", str(path))
