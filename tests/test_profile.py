@@ -290,3 +290,22 @@ def test_the_json_adds_up(tmp_path: Path) -> None:
     assert made == profiles.load(tmp_path / "profile.json")
     assert made.label == "syscall.memop"
     assert f" {made.cycles} cycles\n" in (tmp_path / "profile.txt").read_text()
+
+
+def test_its_plain_run_is_simulated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
+    command = [TOCKMARK, "profile", "time.read", "--icache", "off", "-o", str(tmp_path / "out")]
+
+    def said() -> str:
+        done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    first = said()
+    (kept,) = (tmp_path / "cache").iterdir()
+    os.utime(kept, (1, 1))
+    assert said() == first
+    assert kept.stat().st_mtime > 1  # that it was taken from there
+    os.utime(kept, (1, 1))
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert said() == first
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [kept.name]

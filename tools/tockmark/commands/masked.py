@@ -104,7 +104,7 @@ def trace(plan: check.Plan, flash: Path, scene: Scene) -> Iterator[str]:
     limits = {"max-cycles": scene.cycles, "uart-cycles": BAUD_115200}
     target = simulators(plan.board)[1].configured(limits)
     with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start(
+        tracing = target.start_here(
             Start(scene.boot.name, flash, True), "--uart", uart.name, "--itrace", "-"
         )
         try:

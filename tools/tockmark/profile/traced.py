@@ -136,7 +136,7 @@ def _run(
     plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
-        tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
+        tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
         try:
             runs = list(windows(_kept(_checked(tracing.lines()), trace), sampler))
             log = "".join(f"{line}\n" for line in plain.lines())
