@@ -114,7 +114,7 @@ def judge_verb(
         int,
         typer.Option(
             min=0,
-            help="Of so many rows that moved say where, by profiles; 0: nor how deep the stacks get.",
+            help="Of so many rows that moved say where, by profiles; 0: no stacks either.",
         ),
     ] = where.ROWS,
     icache: Annotated[
