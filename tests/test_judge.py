@@ -118,10 +118,11 @@ def test_nops_that_nobody_comes_to_are_silent(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     head = built(tmp_path_factory, UNUSED)
-    said = judge(tmp_path, "--base", KERNEL, "--head", head)
+    said = judge(tmp_path, "--base", KERNEL, "--head", head, "--profiles", "0")
     assert said.code == 0, said
     assert said.told.startswith("nothing moved beyond its layout spread (")
     assert ".text +" in said.out
+    assert "stack" not in said.out
 
 
 def test_a_panic_is_one_line_and_the_rest_is_kept(
@@ -139,7 +140,7 @@ def test_what_was_simulated_is_taken_when_it_is_judged_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
-    sides = ["--base", KERNEL, "--head", KERNEL]
+    sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
     assert "base: 2 boots, of which 0 were" in judge(tmp_path / "out", *sides).out
     again = judge(tmp_path / "out", *sides).out
     assert "base: 2 boots, of which 2 were" in again

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `judge`: from two kernels to a verdict on the change between them."""
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.choosing import Abi, BoardName, Switch
+from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_time
 from tockmark.commands.commits import FreshBuilds, NoPatch, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.ending import ended_once
@@ -112,7 +111,11 @@ def judge_verb(
         Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
     ] = None,
     profiles: Annotated[
-        int, typer.Option(min=0, help="Of so many rows that moved say where, by profiles.")
+        int,
+        typer.Option(
+            min=0,
+            help="Of so many rows that moved say where, by profiles; 0: no stacks either.",
+        ),
     ] = where.ROWS,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
@@ -125,6 +128,7 @@ def judge_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
+    cluster: Cluster = None,
     fresh: FreshBuilds = False,
     output: Annotated[
         Path | None,
@@ -141,7 +145,7 @@ def judge_verb(
     if comment is not None:
         check_writable([comment])
     known = catalogues.load()
-    profiled = boards.load(board)
+    profiled = boards.load(board).configured({"cluster": cluster})
     require(profiled.target, Ability.PARALLEL, "judge", profiled.name)
     rules = gate.load_limits(limits, known)
     wanted = select(known, only or sides.DEFAULT)
@@ -151,7 +155,7 @@ def judge_verb(
         catalogue=known,
         icaches=(True, False) if icache is None else (icache is Switch.ON,),
         samples=samples,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
     )
     with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:

@@ -23,7 +23,8 @@ def explained(
     folder: Path,
     most: int,
 ) -> Report:
-    """The report on a verdict; `most` rows are profiled. After Ctrl-C what is there is kept."""
+    """The report on a verdict; `most` rows are profiled; with 0 there are no
+    depths of stacks either. After Ctrl-C what is there is kept."""
     base, head = kernels
     found = Report(
         judged,
@@ -31,6 +32,8 @@ def explained(
         folder,
         sizes(base.path, head.path),
     )
+    if not most:
+        return found
     sides = [
         profile.Options(kernel, how.board, how.apps, True, "", {}, folder / name)
         for kernel, name in zip(kernels, judged.names, strict=True)

@@ -49,7 +49,9 @@ class Report:
         moved = [(one.row, one.series, one.change) for one in self.judged.moved]
         gone = sum(finding.change is None for finding in gated.findings)
         lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
-        return lost + headline(moved, gated.judged, gated.links)
+        many = len(gated.unsure)
+        doubt = f"; {many} figure{'s' if many > 1 else ''} in doubt" if many else ""
+        return lost + headline(moved, gated.judged, gated.links) + doubt
 
     @property
     def verdict(self) -> str:
@@ -69,9 +71,9 @@ class Report:
         """What a reader must know besides."""
         gated, found = self.judged.gated, []
         if many := len(gated.unsure):
-            told = "figures of cycles" if many > 1 else "figure of cycles"
             found.append(
-                f"{many} {told} may be beyond a limit, or it is the layout: more links would tell"
+                f"in doubt, {many} of cycles: beyond a limit, or it is the layout; more links would"
+                " tell; --json names them"
             )
         if self.judged.looked_again:
             steps = ", then ".join(map(str, self.judged.looked_again))
