@@ -12,11 +12,16 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tockmark import paths
+from tockmark.cli import app
+from tockmark.profile import costs
 from tockmark.profile import file as profiles
 from tockmark.profile.attribute import charged
 from tockmark.profile.calls import KERNEL, Tracker
@@ -280,6 +285,38 @@ def test_functions_of_a_sample_and_of_a_run(tmp_path: Path) -> None:
     assert calls > 1
     assert int(str(of_run["trap_vector"]["calls"])) > 3 * calls
     assert (of_run["_start"]["calls"], of_run["_start"]["cut"]) == (0, 2)  # of kernel and app
+
+
+def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a run with system calls, upcalls and sleep. Only interrupts come to the vector table
+    elsewhere than at its first instruction."""
+    first: Counter[str] = Counter()
+    made: dict[str, Function] = {}
+    count = costs.count
+
+    def counting(steps: Iterable[Step], codes: costs.Codes, found: Functions) -> int:
+        def seen() -> Iterator[Step]:
+            for step in steps:
+                code = codes.of(step)[1]
+                if code.start_of(step.pc) == step.pc:
+                    first[code.scopes(step.pc)[0].path] += 1
+                yield step
+
+        cycles = count(seen(), codes, found)
+        made.update(found.found)
+        return cycles
+
+    monkeypatch.setattr(costs, "count", counting)
+    row = ["upcall.yield_wait_for", "--functions", "--whole", "-o", str(tmp_path)]
+    done = CliRunner().invoke(app, ["profile", *row])
+    assert done.exit_code == 0, done.output
+    real = {path: made[path].calls - made[path].inlined + made[path].cut for path in first}
+    assert len(real) > 50
+    assert first["resume"] > 100
+    assert real.pop("trap_vector") > first.pop("trap_vector")
+    assert real == first
 
 
 def test_the_json_adds_up(tmp_path: Path) -> None:

@@ -141,7 +141,11 @@ class Tracker:
                 self._enter(step, code, behind)
         elif calls(last):
             self._enter(step, code, behind)
-        elif jumps_by_register(last) and (self._back_to(step.pc) or self._lost(last, step, code)):
+        elif jumps_by_register(last) and self._back_to(step.pc):
+            caller = self._running()
+            if caller is not None and step.pc == code.start_of(step.pc) != caller.start:
+                self._tail_call(step, code)  # its call was its last instruction: it runs into this
+        elif jumps_by_register(last) and self._lost(last, step, code):
             return
         elif step.pc == code.start_of(step.pc) != code.start_of(last.pc):
             self._tail_call(step, code)

@@ -36,42 +36,7 @@ class Costs:
     functions: Sequence[Function]
 
 
-def costs(
-    options: Options, catalogue: Catalogue, names: Sequence[str] = (), whole: bool = False
-) -> Costs:
-    """Count the calls of all functions, and choose those that `names` mean. TockmarkError as for a
-    profile, or if a name means no function that ran."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "trace.gz" if whole else None
-        run = traced(options, catalogue, file)
-        sample = run.sample
-        codes = _Codes(kernel_of(options.kernel), run.image)
-        found = Functions()
-        if file is None:
-            steps = sample.steps[sample.first + 1 : sample.last + 1]
-            codes.study((step.user, step.pc) for step in steps)
-            cycles = count(steps, codes, found)
-        else:
-            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in _lines(file)})
-            cycles = count(map(parse, _lines(file)), codes, found)
-    functions = chosen(found.found.values(), names)
-    return Costs(options, whole, cycles, codes.kernel.lines, functions)
-
-
-def count(steps: Iterable[Step], codes: "_Codes", found: Functions) -> int:
-    """Follow a trace, and count the calls in it. Gives its cycles."""
-    tracker = Tracker(codes.of, found.ended, found.cut)
-    tracker.follow(charged(steps))
-    tracker.close()
-    return sum(function.cycles for function in found.found.values())
-
-
-def _lines(file: Path) -> Iterator[str]:
-    with gzip.open(file, "rt", encoding="ascii") as lines:
-        yield from lines
-
-
-class _Codes:
+class Codes:
     """The kernel, and the apps of an image by their number."""
 
     def __init__(self, kernel: Program, image: Image) -> None:
@@ -96,6 +61,41 @@ class _Codes:
 
     def _number(self, address: int) -> int:
         return max(bisect.bisect_right(self._starts, address) - 1, 0)
+
+
+def costs(
+    options: Options, catalogue: Catalogue, names: Sequence[str] = (), whole: bool = False
+) -> Costs:
+    """Count the calls of all functions, and choose those that `names` mean. TockmarkError as for a
+    profile, or if a name means no function that ran."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "trace.gz" if whole else None
+        run = traced(options, catalogue, file)
+        sample = run.sample
+        codes = Codes(kernel_of(options.kernel), run.image)
+        found = Functions()
+        if file is None:
+            steps = sample.steps[sample.first + 1 : sample.last + 1]
+            codes.study((step.user, step.pc) for step in steps)
+            cycles = count(steps, codes, found)
+        else:
+            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in _lines(file)})
+            cycles = count(map(parse, _lines(file)), codes, found)
+    functions = chosen(found.found.values(), names)
+    return Costs(options, whole, cycles, codes.kernel.lines, functions)
+
+
+def count(steps: Iterable[Step], codes: Codes, found: Functions) -> int:
+    """Follow a trace, and count the calls in it. Gives its cycles."""
+    tracker = Tracker(codes.of, found.ended, found.cut)
+    tracker.follow(charged(steps))
+    tracker.close()
+    return sum(function.cycles for function in found.found.values())
+
+
+def _lines(file: Path) -> Iterator[str]:
+    with gzip.open(file, "rt", encoding="ascii") as lines:
+        yield from lines
 
 
 def render(found: Costs) -> str:

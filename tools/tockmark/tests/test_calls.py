@@ -89,6 +89,13 @@ def test_a_function_that_runs_into_the_next_calls_it() -> None:
     assert told(counted(steps))["h"] == (1, 0, {2: 1}, {2: 1})
 
 
+def test_a_function_whose_last_instruction_is_a_call_runs_into_the_next() -> None:
+    steps = [at(F, JAL), at(H - 4, JAL), at(K, RET), at(H), at(H + 4, RET), at(F + 4)]
+    found = told(counted(steps))
+    assert found["g"] == (1, 0, {1: 1}, {4: 1})
+    assert found["h"] == (1, 0, {2: 1}, {2: 1})
+
+
 def test_functions_that_jump_to_one_another_go_round() -> None:
     steps = [at(F, JAL), *[at(G, J), at(H, J)] * 3, at(K, RET), at(F + 4)]
     found = told(counted(steps))
