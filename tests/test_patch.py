@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb patch, on small trees (tools/tockmark/tests/trees.py)."""
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -8,9 +10,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tockmark import cli
 from tockmark.commands import patching
 from tockmark.errors import TockmarkError
 from tockmark.kernel_patch.change import put_in, take_out
@@ -23,8 +27,19 @@ PERF = ROOT / "capsules" / "perf"
 
 
 def tockmark(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tockmark", "patch", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    """The tool as a user calls it, but in this process: most of a call would be its imports."""
+    command = ["tockmark", "patch", *map(str, arguments)]
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with (
+        mock.patch.object(sys, "argv", command),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
 
 def contents(tree: Path) -> dict[str, tuple[bytes, int]]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `bisect`: the commit by which a row became dearer."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tockmark.commands.choosing import Abi, BoardName, Switch
+from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_time
 from tockmark.commands.commits import Build, Elf, FreshBuilds, NoPatch, Tree, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.ending import ended_once
@@ -166,6 +165,7 @@ def bisect_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
+    cluster: Cluster = None,
     no_patch: NoPatch = False,
     fresh: FreshBuilds = False,
     as_json: AsJson = False,
@@ -179,7 +179,7 @@ def bisect_verb(
     how_built = recipe(build, elf, no_patch)
     known = catalogues.load()
     only_one(known, row)
-    profiled = boards.load(board)
+    profiled = boards.load(board).configured({"cluster": cluster})
     require(profiled.target, Ability.PARALLEL, "bisect", profiled.name)
     how = How(
         board=profiled,
@@ -187,7 +187,7 @@ def bisect_verb(
         catalogue=known,
         icaches=(icache is Switch.ON,),
         samples=SAMPLES,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
     )
     found = repository(tree)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `judge`: from two kernels to a verdict on the change between them."""
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.choosing import Abi, BoardName, Switch
+from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_time
 from tockmark.commands.commits import FreshBuilds, NoPatch, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.ending import ended_once
@@ -115,7 +114,7 @@ def judge_verb(
         int,
         typer.Option(
             min=0,
-            help="Of so many rows that moved say where, by profiles; 0: and no stacks either.",
+            help="Of so many rows that moved say where, by profiles; 0: no stacks either.",
         ),
     ] = where.ROWS,
     icache: Annotated[
@@ -129,6 +128,7 @@ def judge_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
+    cluster: Cluster = None,
     fresh: FreshBuilds = False,
     output: Annotated[
         Path | None,
@@ -145,7 +145,7 @@ def judge_verb(
     if comment is not None:
         check_writable([comment])
     known = catalogues.load()
-    profiled = boards.load(board)
+    profiled = boards.load(board).configured({"cluster": cluster})
     require(profiled.target, Ability.PARALLEL, "judge", profiled.name)
     rules = gate.load_limits(limits, known)
     wanted = select(known, only or sides.DEFAULT)
@@ -155,12 +155,13 @@ def judge_verb(
         catalogue=known,
         icaches=(True, False) if icache is None else (icache is Switch.ON,),
         samples=samples,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
     )
     with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:
         start = time.monotonic()
-        folder = output or default_folder(given.kernels)
+        kernels = given.kernels  # a build that fails shall do so before anything is simulated
+        folder = output or default_folder(kernels)
         of_both = [
             Simulated(name, links, how, folder)
             for name, links in zip(("base", "head"), given.links, strict=True)
@@ -172,7 +173,7 @@ def judge_verb(
         said.append(
             f"it took {time.monotonic() - start:.0f} s, building {given.seconds:.0f} of them"
         )
-        found = explained(judged, given.titles, given.kernels, how, folder, profiles)
+        found = explained(judged, given.titles, kernels, how, folder, profiles)
         found.notes.extend(said)
     if comment is not None:
         write_whole({comment: markdown.markdown(found)})

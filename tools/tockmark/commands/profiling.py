@@ -20,9 +20,10 @@ from tockmark.commands.choosing import (
 )
 from tockmark.commands.common import AsJson, Debug
 from tockmark.errors import TockmarkError
-from tockmark.profile import diff_text, file
+from tockmark.profile import costs, diff_text, file
 from tockmark.profile.diff import Diff, diff
 from tockmark.profile.growth import Growth, growth
+from tockmark.profile.traced import Options, default_out
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.select import only_one
 from tockmark.target import board as boards
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
         name="profile",
         epilog="Examples: `tockmark profile syscall.command`; "
         "`tockmark profile call.args:n=3 -o out`; "
+        "`tockmark profile syscall.sbrk --functions grant '*::setup_mpu'`; "
         "`tockmark profile syscall.sbrk --diff before.elf after.elf`; "
         "`tockmark profile --diff before/profile.json after/profile.json`",
     )(profile_verb)
@@ -46,6 +48,16 @@ def profile_verb(
         str | None,
         typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3."),
     ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="With --functions: patterns of names, or parts: grant '*::enter'."),
+    ] = None,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Show what a call of each function costs.")
+    ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="With --functions: in all of the run.")
+    ] = False,
     kernel: KernelFile = None,
     kernel_name: KernelName = None,
     board: BoardName = boards.DEFAULT,
@@ -75,6 +87,11 @@ def profile_verb(
 
     Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
     Needs what `make profile` builds."""
+    if not functions and (names or whole):
+        given = f"the name {names[0]}" if names else "--whole"
+        raise TockmarkError(f"{given} means nothing here", "it goes with --functions")
+    if functions and compared is not None:
+        raise TockmarkError("--functions and --diff exclude each other", "give one of them")
     stored = [path.suffix == ".json" for path in compared or ()]
     if compared is not None and any(stored):
         if not all(stored):
@@ -91,19 +108,25 @@ def profile_verb(
     cached = profiled.target.icache if icache is None else icache is Switch.ON
     apps = Apps.built(2, one_language(lang))
 
-    def options_of(measured: Kernel, folder: Path | None) -> profile.Options:
-        out = folder or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
-        return profile.Options(measured, profiled, apps, cached, id_, params, out, fresh)
+    def options_of(measured: Kernel, folder: Path | None) -> Options:
+        out = folder or default_out(id_, params, measured, profiled, cached, apps.lang)
+        return Options(measured, profiled, apps, cached, id_, params, out, fresh)
 
     if compared is None:
         elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
-        taken = profile.profile(options_of(named(elf, kernel_name), output), known)
+        options = options_of(named(elf, kernel_name), output)
+        if functions:
+            found = costs.costs(options, known, names or (), whole)
+            told = costs.as_json(found) if as_json else None
+            print(costs.render(found) if told is None else json.dumps(told, indent=1))
+            return
+        taken = profile.profile(options, known)
         print(file.text(taken.stored).rstrip() if as_json else taken.text)
         return
     if kernel is not None or kernel_name is not None:
         raise TockmarkError("--diff names both kernels", "leave out --kernel and --kernel-name")
     elves = [read_kernel(path) for path in compared]
-    root = output or profile.default_out(id_, params, elves[0], profiled, cached, apps.lang)
+    root = output or default_out(id_, params, elves[0], profiled, cached, apps.lang)
     base, new = (
         profile.profile(options_of(elf, root / side), known).stored
         for elf, side in zip(elves, ("base", "new"), strict=True)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb that runs the suite on a target: run."""
 
-import os
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,11 +10,13 @@ import typer
 
 from tockmark import BASELINE, paths
 from tockmark.commands.choosing import (
+    Cluster,
     Fresh,
     KernelManifest,
     KernelName,
     OptLevel,
     Switch,
+    at_a_time,
     boots_of,
     languages,
 )
@@ -143,6 +144,7 @@ def run_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
+    cluster: Cluster = None,
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -174,6 +176,7 @@ def run_verb(
         board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
+    given |= {"cluster": cluster}
     profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
     profiled = profiled.configured(given)
     if captured is not None:
@@ -204,7 +207,7 @@ def run_verb(
         icaches=_settings(icache, profiled),
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
-        jobs=_at_a_time(jobs, profiled),
+        jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
         laid=laid,
         earlier=whole_boots(resume, known, profiled) if resume is not None else {},
@@ -249,15 +252,6 @@ def _settings(icache: Switch | None, board: Board) -> list[bool]:
     if icache is not None:
         return [icache is Switch.ON]
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
-
-
-def _at_a_time(jobs: int | None, board: Board) -> int:
-    """How many boots run at a time."""
-    if Ability.PARALLEL in board.target.can:
-        return jobs or os.cpu_count() or 1
-    if jobs not in (None, 1):
-        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
-    return 1
 
 
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:

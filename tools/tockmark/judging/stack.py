@@ -56,7 +56,7 @@ def depth(options: profile.Options, catalogue: Catalogue) -> Depth:
             {"tm_most_samples": SAMPLES},
         )
         start = Start(name, image.flash, options.icache)
-        session = tracing.start(start, "--uart", str(out / "uart.log"), "--itrace", "-")
+        session = tracing.start_here(start, "--uart", str(out / "uart.log"), "--itrace", "-")
         try:
             found = least(session.lines(), own, _tops(image))
         finally:

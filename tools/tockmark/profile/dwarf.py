@@ -18,24 +18,27 @@ from elftools.elf.elffile import ELFFile
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.plain import quoted, showable
-from tockmark.profile.frame import Frame
+from tockmark.profile.frame import Frame, Scope, in_module
+from tockmark.profile.names import path as path_of
+from tockmark.profile.names import readable
 
-LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
 SCOPES = ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block")
 MOST_LINKS = 8  # from a function to where its name stands: more than any compiler makes
+_SYMBOLS = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
+_NAMES = ("DW_AT_name",)
 Die = Any  # pyelftools has no types
 _TYPES = re.compile(r"<.*>$")  # what a generic function was made for
 
 
-def frames(path: Path, data: bytes, wanted: list[int]) -> dict[int, tuple[Frame, ...]]:
+def scopes(path: Path, data: bytes, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
     """The functions at each of these addresses, ascending, that a file tells of: the outermost
     first. TockmarkError if its debugging information cannot be read."""
-    found: dict[int, tuple[Frame, ...]] = {}
+    found: dict[int, tuple[Scope, ...]] = {}
     try:
         elf = ELFFile(BytesIO(data))
         if elf.has_dwarf_info():
             for unit in elf.get_dwarf_info().iter_CUs():
-                found.update(_Unit(unit).frames(wanted))
+                found.update(_Unit(unit).scopes(wanted))
     except Exception as error:
         raise TockmarkError(
             f"the debugging information of {shown(path)} cannot be read"
@@ -53,7 +56,8 @@ class _Unit:
         self._dwarf = unit.dwarfinfo
         self._program = self._dwarf.line_program_for_CU(unit)
 
-    def frames(self, wanted: list[int]) -> dict[int, tuple[Frame, ...]]:
+    def scopes(self, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
+        """Those of the addresses that lie in this unit."""
         top = self._unit.get_top_DIE()
         if not self._inside(top, wanted):
             return {}
@@ -61,9 +65,18 @@ class _Unit:
         for die in top.iter_children():
             self._walk(die, wanted, [], chains)
         files = self._files_at(sorted(chains))
+        dies = {die.offset: die for chain in chains.values() for die in chain}
+        symbols = {offset: _said(die, _SYMBOLS) for offset, die in dies.items()}
+        known = readable(symbols.values())
+
+        def scope(die: Die, frame: Frame) -> Scope:
+            symbol = symbols[die.offset]
+            path = path_of(known[symbol]) if symbol else in_module(frame)
+            return Scope(frame, path, die.offset)
+
         return {
-            address: _without_libraries(self._named(chain, files.get(address, "")))
-            for address, chain in chains.items()
+            at: tuple(map(scope, chain, self._named(chain, files.get(at, ""))))
+            for at, chain in chains.items()
         }
 
     def _walk(
@@ -83,7 +96,11 @@ class _Unit:
                 self._walk(child, inside, chain, chains)
 
     def _inside(self, die: Die, wanted: list[int]) -> list[int]:
-        return [a for start, end in self._ranges(die) for a in wanted if start <= a < end]
+        """Those of the addresses, ascending, that lie in it."""
+        found: list[int] = []
+        for start, end in self._ranges(die):
+            found += wanted[bisect.bisect_left(wanted, start) : bisect.bisect_left(wanted, end)]
+        return sorted(found)
 
     def _ranges(self, die: Die) -> Iterator[tuple[int, int]]:
         attributes = die.attributes
@@ -143,16 +160,17 @@ class _Unit:
 
 
 def _name(die: Die) -> str:
+    return _TYPES.sub("", _said(die, _NAMES)) or "?"
+
+
+def _said(die: Die, attributes: tuple[str, ...]) -> str:
+    """The name of a function, which may stand where it is declared; empty if it has none."""
     for _ in range(MOST_LINKS):
+        for attribute in attributes:
+            if attribute in die.attributes:
+                return showable(die.attributes[attribute].value.decode())
         links = {"DW_AT_abstract_origin", "DW_AT_specification"}.intersection(die.attributes)
-        if "DW_AT_name" in die.attributes or not links:
+        if not links:
             break
         die = die.get_DIE_from_attribute(min(links))
-    name = die.attributes.get("DW_AT_name")
-    return _TYPES.sub("", showable(name.value.decode())) if name else "?"
-
-
-def _without_libraries(frames: list[Frame]) -> tuple[Frame, ...]:
-    """Functions of libraries count as the function of the program that called them."""
-    own = [f for f in frames if not any(library in f.file for library in LIBRARIES)]
-    return tuple(own or frames[:1])
+    return ""

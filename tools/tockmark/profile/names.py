@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tockmark.plain import showable
 
 FILT = "riscv64-unknown-elf-c++filt"
+LONGEST = 60  # seconds for all names, of which a kernel's take less than one
 MOST_TYPES = 100  # in one name; what has more was made to be read by nobody
 # What a Rust compiler adds to tell two builds of a crate apart, in its new names and in its old.
 _HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
@@ -18,13 +19,21 @@ def readable(names: Iterable[str]) -> dict[str, str]:
     the hashes that another build changes."""
     known = sorted(set(names))
     plain = [showable(name) for name in known]
+    told = plain
     try:
         done = subprocess.run(
-            [FILT], input="\n".join(plain), capture_output=True, text=True, check=True
+            [FILT],
+            input="\n".join(plain),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=True,
+            timeout=LONGEST,
         )
-        told = done.stdout.split("\n")[: len(known)]
-    except (OSError, subprocess.CalledProcessError):
-        told = plain
+        lines = [showable(line) for line in done.stdout.split("\n")]
+        told = lines if len(lines) == len(plain) else plain
+    except (OSError, subprocess.SubprocessError):
+        pass
     return {name: _HASH.sub("", text) for name, text in zip(known, told, strict=True)}
 
 

@@ -9,8 +9,12 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.profile import dwarf, names
-from tockmark.profile.frame import Frame
+from tockmark.profile.frame import Frame, Scope
 from tockmark.target.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
+
+LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
+
+NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
 
 
 class Program:
@@ -28,7 +32,8 @@ class Program:
             and not symbol.name.startswith((".L", "$"))
         )
         self._starts = [start for start, _, _ in self._symbols]
-        self._inlined: dict[int, tuple[Frame, ...]] = {}
+        self._scopes: dict[int, tuple[Scope, ...]] = {}
+        self._frames: dict[int, tuple[Frame, ...]] = {}
         self.lines = False  # whether debugging information told anything
 
     def symbol(self, name: str) -> tuple[int, int]:
@@ -60,18 +65,36 @@ class Program:
         """Look these addresses up, so that frames() knows them. TockmarkError if the debugging
         information cannot be read."""
         wanted = sorted(set(addresses))
-        self._inlined.update(dwarf.frames(self.path, self._elf.data, wanted))
-        self.lines = bool(self._inlined)
-        plain = [address for address in wanted if address not in self._inlined]
-        found = {address: self._nearest(address) for address in plain}
-        readable = names.readable(found.values())
-        for address, name in found.items():
-            self._inlined[address] = (Frame(readable[name]),)
+        self._scopes.update(dwarf.scopes(self.path, self._elf.data, wanted))
+        self.lines = bool(self._scopes)
+        found = {at: self._nearest(at) for at in wanted if at not in self._scopes}
+        known = names.readable(name for _, name in found.values())
+        for at, (start, name) in found.items():
+            frame = Frame(known[name])
+            self._scopes[at] = (Scope(frame, names.path(frame.name), start),)
+        for at in wanted:
+            self._frames[at] = _without_libraries([scope.frame for scope in self._scopes[at]])
 
     def frames(self, address: int) -> tuple[Frame, ...]:
-        """The functions at an address, the outermost first."""
-        return self._inlined[address]
+        """The functions at an address, the outermost first; those of libraries left out."""
+        return self._frames[address]
 
-    def _nearest(self, address: int) -> str:
+    def scopes(self, address: int) -> tuple[Scope, ...]:
+        """All functions at an address, the outermost first."""
+        return self._scopes[address]
+
+    def start_of(self, address: int) -> int:
+        """Where the symbol begins that an address belongs to: two addresses with one start are in
+        one function."""
+        return self._nearest(address)[0]
+
+    def _nearest(self, address: int) -> tuple[int, str]:
         at = bisect.bisect_right(self._starts, address) - 1
-        return self._symbols[at][2] if at >= 0 else f"{address:#x}"
+        start, _, name = self._symbols[at] if at >= 0 else (0, 0, NO_SYMBOL)
+        return start, name
+
+
+def _without_libraries(frames: list[Frame]) -> tuple[Frame, ...]:
+    """Functions of libraries count as the function of the program that called them."""
+    own = [f for f in frames if not any(library in f.file for library in LIBRARIES)]
+    return tuple(own or frames[:1])

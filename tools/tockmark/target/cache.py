@@ -25,7 +25,8 @@ from tockmark.plain import one_line
 from tockmark.target.protocol import Session, Start, Target
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
-LIMIT = 1 << 30  # bytes of all files together
+LIMIT = 1 << 30  # bytes of all files together, in
+BLOCK = 4096  # which most disks give to a file as a whole
 WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
 LEFT = 0.9  # of them stay where some must go, so that not each new one has to look for the oldest
 
@@ -161,9 +162,9 @@ class Cache:
         data = _digest(key, body) + b"\n" + body
         with self._lock:
             try:
-                if len(data) > self._room:
+                if on_disk(len(data)) > self._room:
                     self._room = int(self.limit * LEFT) - self._bound()
-                self._room -= len(data)
+                self._room -= on_disk(len(data))
                 replace_soon(self.folder / key, data)
             except OSError as error:
                 if not self._failed:
@@ -175,8 +176,8 @@ class Cache:
                     )
 
     def held(self) -> list[tuple[float, int, Path]]:
-        """The files: when each was used last, its bytes, its path. One that may still be under way
-        is left to its writer."""
+        """The files: when each was used last, its bytes on disk, its path. One that may still be
+        under way is left to its writer."""
         found, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:
@@ -185,7 +186,7 @@ class Cache:
                         told = entry.stat(follow_symlinks=False)
                         if entry.name.startswith(".") and told.st_mtime > now - WRITTEN:
                             continue
-                        found.append((told.st_mtime, told.st_size, Path(entry.path)))
+                        found.append((told.st_mtime, on_disk(told.st_size), Path(entry.path)))
         return found
 
     def size(self) -> tuple[int, int]:
@@ -218,6 +219,11 @@ def default(fresh: bool = False) -> Cache:
     said = os.environ.get(PLACE, "")
     folder = paths.CACHE if not said else None if said == "off" else Path(said).absolute()
     return Cache(folder, fresh)
+
+
+def on_disk(size: int) -> int:
+    """The bytes that a file of this size takes."""
+    return -(-size // BLOCK) * BLOCK
 
 
 def _digest(key: str, body: bytes) -> bytes:

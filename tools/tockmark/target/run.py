@@ -5,6 +5,7 @@ What comes out is the UART's text, boot by boot. What it means is for the layers
 was simulated before is taken from the cache.
 """
 
+import os
 import re
 import threading
 import time
@@ -212,6 +213,8 @@ class Images:
             for layout in range(len(options.layouts))
         }
         self.built: dict[tuple[Apps, str, int], Image] = {}
+        # Where a cluster simulates, far more boots are under way than cores can link here.
+        self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def of(self, boot: Boot, icache: bool, apps: Apps, layout: int) -> Image:
         """Where the cache is off a row may end as soon as it repeats. With it on samples that are
@@ -220,7 +223,7 @@ class Images:
         if asked.laid is not None:
             return asked.laid.image(asked.laid.boot(boot.name, apps.lang))
         out, key = self.out / apps.lang / str(layout), (apps, boot.name, layout)
-        with self.locks[key]:
+        with self.locks[key], self.cores:
             if key not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
                 self.built[key] = build_image(

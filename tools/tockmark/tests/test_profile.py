@@ -10,6 +10,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
+from tockmark.profile.flow import MRET
 from tockmark.profile.frame import Frame
 from tockmark.profile.phases import phase_of
 from tockmark.profile.trace import (
@@ -272,7 +273,7 @@ def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
     def step(user: bool, pc: int, insn: int, handler: bool = False) -> Step:
         return Step(0, user, pc, insn, 1, (), handler=handler)
 
-    mret = attribute.MRET
+    mret = MRET
     steps = [
         step(True, 0x1000, 0x73),
         step(False, 0x2000, mret, handler=True),
