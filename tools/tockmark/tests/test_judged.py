@@ -21,9 +21,10 @@ from tockmark.judging.where import Where, dearest
 from tockmark.profile.diff import diff
 from tockmark.profile.file import Share, Stored
 from tockmark.profile.growth import UNNAMED, Growth, Size
+from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
-from tockmark.tests.trials import TRIALS, WANTED, Held, links_of, trial
+from tockmark.tests.trials import FURTHER, TRIALS, WANTED, Held, links_of, trial
 
 FEWER = 5  # trials, where each is like another
 
@@ -33,11 +34,14 @@ def judged(of: str) -> Judged:
     return trial(1, of)[0]
 
 
-@pytest.mark.parametrize("of", ["tock-2.2", "lay1", "lay2"])
-def test_what_differs_in_layout_only_is_silent(of: str) -> None:
-    assert layouts(pool("tock-2.2")) == 16
-    for seed in range(TRIALS if of == "tock-2.2" else FEWER):
-        found, _, _ = trial(seed, of)
+@pytest.mark.parametrize(
+    ("of", "more", "links"),
+    [("tock-2.2", (FURTHER,), 24), ("tock-2.2", (), 16), ("lay1", (), 4), ("lay2", (), 4)],
+)
+def test_what_differs_in_layout_only_is_silent(of: str, more: tuple[Path, ...], links: int) -> None:
+    assert layouts(pool(of)) + sum(layouts(load(path)) for path in more) == links
+    for seed in range(TRIALS if more else FEWER):
+        found, _, _ = trial(seed, of, more=more)
         assert found.gated.exit_code == 0, [one.row for one in found.gated.findings]
         assert found.moved == []
 
