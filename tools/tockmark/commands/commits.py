@@ -31,7 +31,11 @@ NoPatch = Annotated[
     typer.Option("--no-patch", help="Do not put Perf into the commits: it is there, in all."),
 ]
 FreshBuilds = Annotated[
-    bool, typer.Option("--fresh", help="Build and simulate also what is kept from before.")
+    bool,
+    typer.Option(
+        "--fresh/--resume",
+        help="Build and simulate also what is kept from before, or go on from there.",
+    ),
 ]
 
 
