@@ -1,270 +1,232 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that judge results: compare, gate, history, fit, agree."""
+"""The verb `judge`: from two kernels to a verdict on the change between them."""
 
-import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tockmark import paths
-from tockmark.commands.choosing import Switch
-from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.files import write_whole
-from tockmark.judge import agree, bounds, compare, factors, fit, gate, history, spread
-from tockmark.result.file import load
-from tockmark.result.model import Result
-from tockmark.show import agree_text, compare_text, fit_text, gate_text, history_text
-from tockmark.show.table import apart
-from tockmark.suite import catalogue
-from tockmark.suite.catalogue import LANGS
-from tockmark.suite.select import of_names, select
+from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_time
+from tockmark.commands.commits import FreshBuilds, NoPatch, recipe
+from tockmark.commands.common import AsJson, Debug, print_json
+from tockmark.commands.ending import ended_once
+from tockmark.errors import TockmarkError
+from tockmark.files import check_writable, write_whole
+from tockmark.judge import gate
+from tockmark.judging import engine, markdown, report, sides, where
+from tockmark.judging.explain import explained
+from tockmark.judging.sides import How, Simulated
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.select import select
+from tockmark.target import board as boards
+from tockmark.target.image import Apps, Kernel, read_kernel
+from tockmark.target.protocol import Ability, require
+from tockmark.tree.building import LINK_ARGS, Builder
+from tockmark.tree.links import Given, Links
+from tockmark.tree.links import sides as commits
 
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force", help="Even if machine, clock or timing differ, or are not valid at all."
-    ),
-]
+LONGEST = 12  # digits of a hash in a folder's name
 
 
 def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
+    """Add this verb to the command line."""
     app.command(
-        name="compare",
-        epilog="Examples: `tockmark compare old.json new.json`; `tockmark compare a.json b.json"
-        " c.json --baseline b --margin 2% --only 'syscall.*'`; `tockmark compare --by lang"
-        " both.json`. Exit codes: 0 compared,"
-        " whatever the verdicts; 1 a result is incomplete; 2 unusable input, or results that"
-        " cannot be compared.",
-    )(compare_verb)
-    app.command(
-        name="gate",
-        epilog="Examples: `tockmark gate base.json new.json`; `tockmark gate monday.json"
-        " tuesday.json new.json --limits limits.toml --markdown summary.md`. Exit codes: 0 pass;"
-        " 1 beyond a soft limit, or the new result is incomplete; 2 unusable input, or results that"
-        " cannot be compared; 3 regression: beyond a hard limit, or a row is gone.",
-    )(gate_verb)
-    app.command(
-        name="history",
-        epilog="Examples: `tockmark history --add results/new.json`; `tockmark history"
-        " syscall.command -o command.png`; `tockmark history 'call.args n=3 icache=on'`. Exit"
-        " codes: 0 all is well; 1 a line of the file was torn and left out; 2 unusable input.",
-    )(history_verb)
-    app.command(
-        name="fit",
-        epilog="Example: `tockmark fit results/new.json`. Exit codes: 0 all is well; 1 the result"
-        " is incomplete; 2 unusable input.",
-    )(fit_verb)
-    app.command(
-        name="agree",
-        epilog="Examples: `tockmark agree sim.json board.json`; `tockmark agree sim.json board.json"
-        " --only app --icache off --all`. Exit codes: 0 every row is there and within its bound;"
-        " 1 one is outside or missing, or a result is incomplete; 2 unusable input, or results that"
-        " cannot be held against each other.",
-    )(agree_verb)
+        name="judge",
+        epilog="Examples: `tockmark judge ~/tock main my-change --build 'make -C"
+        " boards/opentitan/earlgrey-cw310' --elf"
+        " target/riscv32imc-unknown-none-elf/release/earlgrey-cw310.elf`; `tockmark judge --base"
+        " old1.elf --base old2.elf --head new1.elf --head new2.elf --markdown comment.md`. Exit"
+        " codes: 0 pass; 1 beyond a soft limit, or something is missing; 2 unusable input, or a"
+        " kernel panicked; 3 regression: beyond a hard limit, or a row is gone. What was simulated"
+        " is kept: the same command goes on from there.",
+    )(judge_verb)
 
 
-def compare_verb(
-    files: Annotated[list[Path], typer.Argument(help="Two or more result files; with --by, one.")],
-    margin: Annotated[
+@dataclass(frozen=True)
+class Pair:
+    """Both sides of a change: what to call each, its links, and its first kernel."""
+
+    titles: tuple[str, str]
+    links: tuple[Links, Links]
+    builders: tuple[Builder, ...] = ()  # none if the kernels were given
+
+    @property
+    def seconds(self) -> float:
+        """What building took."""
+        return sum(builder.seconds for builder in self.builders)
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [read_kernel(links.upto(1)[0]) for links in self.links]
+
+
+def judge_verb(
+    tree: Annotated[
+        Path | None,
+        typer.Argument(metavar="TREE", help="Top folder of your checkout of Tock; it stays as is."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Argument(metavar="BASE", help="The commit before the change.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Argument(metavar="HEAD", help="The commit with the change.")
+    ] = None,
+    build: Annotated[
         str | None,
         typer.Option(
-            help="What is too little to matter: 1%, or a TOML file with margins by row."
-            " Default: 1% on the simulator, 5% on boards."
+            metavar="CMD",
+            help="What builds a commit's kernel, for the shell, from the checkout's top folder. For"
+            f" links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
         ),
     ] = None,
-    only: Only = None,
-    baseline: Annotated[
+    elf: Annotated[
         str | None,
-        typer.Option(help="Which file the others are compared with, by its name; the first."),
+        typer.Option(metavar="PATH", help="Where CMD puts the kernel, from the top folder."),
     ] = None,
-    by: Annotated[
+    no_patch: NoPatch = False,
+    base: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="In the place of commits: ELF of the kernel before the change. May be given again"
+            " for links of the same source that differ in layout only."
+        ),
+    ] = None,
+    head: Annotated[
+        list[Path] | None, typer.Option(help="The same of the kernel with the change.")
+    ] = None,
+    only: Annotated[
         str | None,
-        typer.Option(help="Compare one result with itself by this factor: lang, Rust with C."),
+        typer.Option(help=f"Which rows, as for --only elsewhere; default: {sides.DEFAULT}."),
     ] = None,
-    as_json: AsJson = False,
-    force: Force = False,
-    debug: Debug = False,
-) -> None:
-    """Say of each row whether results differ, and whether that matters."""
-    if baseline is not None:
-        meant = [file for file in files if baseline in (str(file), file.name, file.stem)]
-        if len(meant) != 1:
-            raise TockmarkError(f"'{baseline}' names {len(meant)} of the files", "name one of them")
-        files = [*meant, *(file for file in files if file not in meant)]
-    if len(files) < 2 and by is None:
-        raise TockmarkError(
-            "one result alone cannot be compared", "give two files or more, or --by lang"
-        )
-    named = [(paths.shown(file), load(file)) for file in files]
-    if by is not None:
-        named = _by(by, named)
-    known = catalogue.load()
-    results = [result for _, result in named]
-    chosen = compare.margins(margin, known, rows_of(results))
-    wanted, _ = selected(known, only, results)
-    base = named[0][1]
-    found = [
-        compare.compare(base, new, name, known, chosen, spread.known(base), force, wanted)
-        for name, new in named[1:]
-    ]
-    if as_json:
-        print_json(compare_text.as_json(named[0][0], found))
-    else:
-        print(compare_text.render(named, found), end="")
-    raise typer.Exit(INCOMPLETE if any(result.incomplete for _, result in named) else OK)
-
-
-def _by(factor: str, named: list[tuple[str, Result]]) -> list[tuple[str, Result]]:
-    """One result as several that differ in this factor alone."""
-    of_names("by", factor, ["lang"])
-    if len(named) > 1:
-        raise TockmarkError(
-            f"--by {factor} compares one result with itself, but {len(named)} are given",
-            "give one; without --by each language is compared with its own",
-        )
-    found = apart(named)
-    if len(found) < 2:
-        name, result = named[0]
-        raise TockmarkError(
-            f"{name} has rows in {LANGS[result.langs[0]]} alone", "`tockmark run --lang c,rust`"
-        )
-    return found
-
-
-def gate_verb(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="BASE... NEW", help="Result files, the new one last.")
-    ],
+    most: Annotated[
+        int,
+        typer.Option("--links", min=1, help="Of a side at most so many links, for rows in doubt."),
+    ] = engine.LINKS,
     limits: Annotated[
         Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
     ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write a summary for a pull request to this file, too.")
-    ] = None,
-    only: Only = None,
-    as_json: AsJson = False,
-    force: Force = False,
-    debug: Debug = False,
-) -> None:
-    """Let a new result pass, or not, by limits on the growth of its rows.
-
-    The layouts of several BASE files count together."""
-    if len(files) < 2:
-        raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
-    results, known = [load(file) for file in files], catalogue.load()
-    rules = gate.load_limits(limits, known, rows_of(results))
-    _, results = selected(known, only, results)
-    *bases, new = zip(map(paths.shown, files), results, strict=True)
-    gated = gate.gate(bases, new, rules, known, spread.known(bases[-1][1]), force)
-    names = [name for name, _ in bases]
-    if as_json:
-        print_json(gate_text.as_json(names, new[0], gated))
-    else:
-        print(gate_text.render(names, new[0], gated), end="")
-    if markdown is not None:
-        write_whole({markdown: gate_text.markdown(names, new[0], gated)})
-    raise typer.Exit(gated.exit_code)
-
-
-def history_verb(
-    row: Annotated[
-        str | None,
-        typer.Argument(help="Rows, named as for --only elsewhere. Default: all that changed."),
-    ] = None,
-    add: Annotated[
-        list[Path] | None, typer.Option("--add", help="Append this result; may be given again.")
-    ] = None,
-    file: Annotated[
-        Path, typer.Option("-f", "--file", help="The history: one JSON line a run.")
-    ] = paths.RESULTS / "history.jsonl",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Draw it, too: a .png or .svg file.")
-    ] = None,
-    as_json: AsJson = False,
-    debug: Debug = False,
-) -> None:
-    """Append runs to a history, or show how rows went from run to run, with change points."""
-    if output is not None:
-        from tockmark.show import history_plot  # slow to load
-
-        history_plot.form_of(output)  # before anything is written or said
-    for path in add or []:
-        factors.check_timed(result := load(path), paths.shown(path))
-        new = history.add(file, result)
-        what = "added to" if new else "is already in"
-        print(f"{paths.shown(path)} {what} {paths.shown(file)}")
-    if add and row is None:
-        return
-    runs, problems = history.load(file)
-    found = history.series(runs, select(catalogue.load(), row, history.rows_of(runs)))
-    if row is None:
-        found = [series for series in found if any(point.changed for point in series.points)]
-    elif not found:
-        raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no run in it measured it")
-    if output is not None and found:
-        history_plot.draw(found, output)
-    if as_json:
-        print_json(history_text.as_json(found))
-    elif found:
-        print(history_text.render(found), end="")
-    else:
-        print(f"{len(runs)} runs, and no row that changed; name one to see it")
-    for problem in problems:
-        print(f"tockmark: {problem}", file=sys.stderr)
-    raise typer.Exit(INCOMPLETE if problems else OK)
-
-
-def fit_verb(
-    file: Annotated[Path, typer.Argument(help="Result file.")],
-    only: Only = None,
-    as_json: AsJson = False,
-    debug: Debug = False,
-) -> None:
-    """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
-    known = catalogue.load()
-    _, (result,) = selected(known, only, [load(file)])
-    factors.check_timed(result, paths.shown(file))
-    found = fit.sweeps(result, known)
-    if not found:
-        raise TockmarkError(
-            f"{paths.shown(file)} holds no sweep", f"one needs {fit.LEAST} sizes of a row"
-        )
-    if as_json:
-        print_json(fit_text.as_json(found))
-    else:
-        print(fit_text.render(found), end="")
-    raise typer.Exit(INCOMPLETE if result.incomplete else OK)
-
-
-def agree_verb(
-    sim: Annotated[Path, typer.Argument(help="Result file of the simulator.")],
-    board: Annotated[Path, typer.Argument(help="Result file of the board, of the same kernel.")],
-    only: Only = None,
+    profiles: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Of so many rows that moved say where, by profiles; 0: no stacks either.",
+        ),
+    ] = where.ROWS,
     icache: Annotated[
-        Switch | None, typer.Option(help="Rows with this cache setting only.")
+        Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
+    board: BoardName = boards.DEFAULT,
+    abi: Abi = 2,
+    samples: Annotated[
+        int, typer.Option(min=9, help="At most so many samples of a row.")
+    ] = sides.SAMPLES,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
+    ] = None,
+    cluster: Cluster = None,
+    fresh: FreshBuilds = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for what is kept; default: in build/judge/."),
+    ] = None,
+    comment: Annotated[
+        Path | None,
+        typer.Option("--markdown", help="Write a comment for a pull request to this file, too."),
+    ] = None,
     as_json: AsJson = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Even if kernel, machine or cache are not the same.")
-    ] = False,
     debug: Debug = False,
 ) -> None:
-    """Hold a board's result against the simulator's: is each row within the model's stated bound?
-
-    What is stated, and why, is in validation/bounds.toml."""
-    names, known = [paths.shown(sim), paths.shown(board)], catalogue.load()
-    _, results = selected(known, only, [load(sim), load(board)])
-    if icache is not None:
-        cached = select(known, f"* icache={icache}", rows_of(results))
-        results = [result.only(cached) for result in results]
-    base, new = results
-    found = agree.agree(base, new, names[1], bounds.load(agree.machine(base), known), force)
+    """Judge a change of a kernel: which rows it moves, for certain, and where."""
+    if comment is not None:
+        check_writable([comment])
+    known = catalogues.load()
+    profiled = boards.load(board).configured({"cluster": cluster})
+    require(profiled.target, Ability.PARALLEL, "judge", profiled.name)
+    rules = gate.load_limits(limits, known)
+    wanted = select(known, only or sides.DEFAULT)
+    how = How(
+        board=profiled,
+        apps=Apps.built(abi),
+        catalogue=known,
+        icaches=(True, False) if icache is None else (icache is Switch.ON,),
+        samples=samples,
+        jobs=at_a_time(jobs, profiled, cluster),
+        fresh=fresh,
+    )
+    with ended_once(), pair(tree, before, after, build, elf, no_patch, fresh, base, head) as given:
+        start = time.monotonic()
+        kernels = given.kernels  # a build that fails shall do so before anything is simulated
+        folder = output or default_folder(kernels)
+        of_both = [
+            Simulated(name, links, how, folder)
+            for name, links in zip(("base", "head"), given.links, strict=True)
+        ]
+        judged = engine.judge(of_both[0], of_both[1], wanted, rules, most)
+        for side, result in zip(of_both, judged.results, strict=True):
+            side.keep(result)
+        said = [f"{one.name}: {one.told}" for one in of_both]
+        said.append(
+            f"it took {time.monotonic() - start:.0f} s, building {given.seconds:.0f} of them"
+        )
+        found = explained(judged, given.titles, kernels, how, folder, profiles)
+        found.notes.extend(said)
+    if comment is not None:
+        write_whole({comment: markdown.markdown(found)})
     if as_json:
-        print_json(agree_text.as_json(names, found))
+        print_json(report.as_json(found))
     else:
-        print(agree_text.render(names, results, found, known, every), end="")
+        print(report.render(found), end="")
     raise typer.Exit(found.exit_code)
+
+
+@contextmanager
+def pair(
+    tree: Path | None,
+    before: str | None,
+    after: str | None,
+    build: str | None,
+    elf: str | None,
+    no_patch: bool,
+    fresh: bool,
+    base: list[Path] | None,
+    head: list[Path] | None,
+) -> Iterator[Pair]:
+    """What is to be judged, as long as it can be built. TockmarkError unless it is given in one of
+    the two ways, and whole."""
+    of_tree, of_elves = (tree, before, after, build, elf), (base, head)
+    if all(of_elves) and not any(of_tree):
+        assert base
+        assert head
+        for path in (*base, *head):
+            if not path.exists():
+                raise TockmarkError(f"{paths.shown(path)} is not there", "give a kernel's ELF")
+        yield Pair((_elves(base), _elves(head)), (Given(tuple(base)), Given(tuple(head))))
+    elif all(of_tree) and not any(of_elves):
+        assert tree
+        assert before
+        assert after
+        with commits(tree, (before, after), recipe(build or "", elf or "", no_patch), fresh) as two:
+            old, new = two
+            titles = (str(old.commit), str(new.commit))
+            yield Pair(titles, (old, new), (old.builder, new.builder))
+    else:
+        raise TockmarkError(
+            "what to judge is given by halves, or twice",
+            "give TREE BASE HEAD --build CMD --elf PATH, or --base ELF --head ELF",
+        )
+
+
+def _elves(given: list[Path]) -> str:
+    """What to call links of one side."""
+    more = f" and {len(given) - 1} more" if len(given) > 1 else ""
+    return f"{paths.shown(given[0])}{more}"
+
+
+def default_folder(kernels: list[Kernel]) -> Path:
+    """Where a judgement of these kernels is kept."""
+    return paths.JUDGED / "-".join(kernel.sha256[:LONGEST] for kernel in kernels)
