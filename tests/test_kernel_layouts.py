@@ -5,7 +5,6 @@ Needs what `make build` makes.
 """
 
 import itertools
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from products import make
 
 from tockmark import paths
 from tockmark.result import file
@@ -50,12 +50,7 @@ class Link:
 
 @pytest.fixture(scope="module")
 def links() -> list[Link]:
-    without_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    command = ["make", "--no-print-directory", "kernel-layouts", f"K={LAYOUTS}"]
-    done = subprocess.run(
-        command, cwd=paths.ROOT, env=without_make, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    make("kernel-layouts", f"K={LAYOUTS}")
     folder = paths.ROOT / "build/kernel-layouts"
     assert {path.name for path in folder.glob("*.elf")} == {f"{i}.elf" for i in range(LAYOUTS)}
     return [Link.read(folder / f"{i}.elf") for i in range(LAYOUTS)]

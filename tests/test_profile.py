@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from products import make
 from typer.testing import CliRunner
 
 from tockmark import paths
@@ -129,12 +130,7 @@ FAULTY = PROGRAM.replace("csrr t0, mepc", "unimp")
 
 @pytest.fixture(scope="session", autouse=True)
 def built() -> None:
-    without_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    command = ["make", "--no-print-directory", "profile"]
-    done = subprocess.run(
-        command, cwd=paths.ROOT, env=without_make, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    make("profile")
 
 
 def program(folder: Path, text: str) -> str:
