@@ -3,16 +3,24 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 from tockmark import paths
 
 
-def make(*targets: str) -> None:
-    """Make targets of the checkout's Makefile; fails with all that was said if one fails."""
+def called(
+    *arguments: str, cwd: Path = paths.ROOT, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Call make, whatever comes of it."""
     # Without what an outer make would tell this one, which then talks of its job server.
     own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    command = ["make", "--no-print-directory", *targets]
-    done = subprocess.run(
-        command, cwd=paths.ROOT, env=own, capture_output=True, text=True, check=False
+    command = ["make", "--no-print-directory", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=own | variables, capture_output=True, text=True, check=False
     )
+
+
+def make(*arguments: str, cwd: Path = paths.ROOT) -> None:
+    """Call make; fails with all that was said if it fails."""
+    done = called(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from products import make
+
 from tockmark import paths
 
 COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
@@ -29,10 +31,8 @@ def copy_to(root: Path) -> None:
 
 def build(root: Path, abi: int) -> None:
     """Build the apps of both languages, as `make apps` does."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     for lang, makefile in (("c", "apps/build.mk"), ("rust", "apps/rust/build.mk")):
-        make = ["make", "-s", "-f", makefile, f"OUT=build/apps/{lang}-abi{abi}", f"ABI={abi}"]
-        subprocess.run(make, cwd=root, env=own, check=True)
+        make("-s", "-f", makefile, f"OUT=build/apps/{lang}-abi{abi}", f"ABI={abi}", cwd=root)
 
 
 def run(

@@ -7,7 +7,6 @@ Needs what `make build` makes.
 """
 
 import itertools
-import os
 import re
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import scratch
+from products import called
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -114,16 +114,8 @@ def test_a_definition_that_the_catalogue_does_not_ask_for_does_not_compile(
     text = source.read_text()
     assert text.count(old) == 1
     source.write_text(text.replace(old, new))
-    command = ["make", "-s", "-f", "apps/build.mk", f"ABI={abi}", "OUT=out", "out/loop.o"]
-    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env=own | {"LC_ALL": "C"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    made = ("-s", "-f", "apps/build.mk", f"ABI={abi}", "OUT=out", "out/loop.o")
+    done = called(*made, cwd=tmp_path, LC_ALL="C")
     assert done.returncode != 0
     assert says in done.stderr
 

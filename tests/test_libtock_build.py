@@ -5,12 +5,12 @@ The library here is a stand-in of ours with the same functions, so that the buil
 there is none. Needs what `make build` makes.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from products import called
 
 from tockmark import paths
 from tockmark.result import file
@@ -82,12 +82,7 @@ memop_return_t memop(uint32_t operation, uintptr_t argument) {
 
 
 def make(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "-s", "-f", "apps/build.mk", f"OUT={root / 'apps'}", *arguments]
-    # Without what an outer make would tell this one, which then talks of its job server.
-    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    return subprocess.run(
-        command, cwd=paths.ROOT, env=own, capture_output=True, text=True, check=False
-    )
+    return called("-s", "-f", "apps/build.mk", f"OUT={root / 'apps'}", *arguments)
 
 
 @pytest.fixture(scope="module")

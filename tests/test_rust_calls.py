@@ -5,12 +5,12 @@ The libtock-rs here is a stand-in of ours with the same items, on top of the cra
 build is tested where there is none. Needs what `make build` makes.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from products import called
 
 from tockmark import paths
 from tockmark.result import file
@@ -121,12 +121,7 @@ SKIPPED = {
 
 
 def make(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "-s", "-f", "apps/rust/build.mk", f"OUT={root / 'apps'}", *arguments]
-    # Without what an outer make would tell this one, which then talks of its job server.
-    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    return subprocess.run(
-        command, cwd=paths.ROOT, env=own, capture_output=True, text=True, check=False
-    )
+    return called("-s", "-f", "apps/rust/build.mk", f"OUT={root / 'apps'}", *arguments)
 
 
 def built(root: Path, *arguments: str) -> None:
