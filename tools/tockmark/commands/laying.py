@@ -2,7 +2,6 @@
 """Verbs that lay flash images and load them: image, install."""
 
 import os
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from tockmark.commands.choosing import (
     one_language,
 )
 from tockmark.commands.common import Debug, Only
+from tockmark.commands.ending import ended_once
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.suite import catalogue as catalogues
@@ -92,8 +92,8 @@ def image_verb(
     elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
     elf = named(elf, kernel_name, opt_level, kernel_manifest)
     order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    manifest = lay(order, output)
+    with ended_once():
+        manifest = lay(order, output)
     count, left = len(manifest.boots), manifest.left_out
     boots = len({one.name for one in manifest.boots}) + len(left)
     for why in dict.fromkeys(one.why for one in left):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb that runs anybody's apps: run-tab."""
 
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 from tockmark import paths
 from tockmark.commands.choosing import BoardName, Switch
 from tockmark.commands.common import Debug
+from tockmark.commands.ending import ended_once
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.files import folder_for_a_while
 from tockmark.target import board as boards
@@ -77,12 +77,12 @@ def _say_places(found: list[Tbf]) -> None:
 def _show(board: Board, start: Start) -> int:
     """Run it, its lines to stdout; the exit code."""
     session = board.target.start(start)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        for line in session.lines():
-            sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
-            sys.stdout.buffer.flush()
-        return _ended(session)
+        with ended_once():
+            for line in session.lines():
+                sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
+                sys.stdout.buffer.flush()
+            return _ended(session)
     except KeyboardInterrupt:
         session.stop()
         session.ending()
