@@ -2,7 +2,6 @@
 """The verb that prepares a checkout of Tock: patch."""
 
 import shlex
-import subprocess
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from tockmark.commands.common import Debug
 from tockmark.errors import TockmarkError
 from tockmark.kernel_patch.change import Done, put_in, take_out
 from tockmark.kernel_patch.family import release
+from tockmark.tree.git import tried
 
 # What a kernel without IPC cannot run, as `--only` has it.
 NEED_IPC = (
@@ -79,12 +79,7 @@ def _commit(tree: Path) -> str | None:
     if not (tree / ".git").exists():
         return None
     try:
-        done = subprocess.run(
-            ["git", "-C", str(tree), "rev-parse", "HEAD"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
+        done = tried(tree, "rev-parse", "--verify", "HEAD")
+    except TockmarkError:  # there is no git, and none is needed
         return None
     return done.stdout.strip() or None

@@ -22,14 +22,12 @@ from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Params
 from tockmark.suite.select import Selection
 from tockmark.target import links, run
 from tockmark.target.board import Board
-from tockmark.target.image import Apps, Kernel, read_kernel
+from tockmark.target.image import Apps, read_kernel
 from tockmark.tree.links import Links
 
 SAMPLES = 9  # of a row: as many as the known spread over links was measured with
-CONTROLS = (
-    "loop.empty,loop.taken"  # rows of the apps' own beside those that touch the kernel: what they
-)
-DEFAULT = f"kernel,{CONTROLS}"  # differ by is noise, for no kernel touches them
+# The rows that touch the kernel, and two of the apps' own: what these differ by is noise.
+DEFAULT = "kernel,loop.empty,loop.taken"
 
 
 @dataclass(frozen=True)
@@ -57,11 +55,6 @@ class Simulated:
     taken: int = 0  # of them, those that were simulated before
     _said: list[str] = field(default_factory=list)  # by its apps, run by run
     _kept: Result | None = None
-
-    @property
-    def kernel(self) -> Kernel:
-        """That of its first link."""
-        return read_kernel(self.links.upto(1)[0])
 
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """As Side has it. The kernel's panic ends the judgement, for then there is nothing to

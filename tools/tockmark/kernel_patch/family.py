@@ -45,10 +45,6 @@ class Edit:
             start = end
         return text[:start] + self.put + text[end:]
 
-    def is_in(self, text: str) -> bool:
-        """Whether what it puts is there, wherever that is."""
-        return self.put in text
-
     def undone(self, text: str) -> str:
         """The text from which `done` made this one; MisfitError if there is none."""
         there = text.count(self.put)
