@@ -6,12 +6,11 @@ Builds such kernels from a copy of the source with a line of it undone: half a m
 """
 
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import scratch
+import variants
 
 from tockmark import paths
 from tockmark.conformance import availability, check
@@ -19,7 +18,6 @@ from tockmark.target import board as boards
 from tockmark.target.image import read_kernel
 from tockmark.tests.encoder import Encoder
 
-IMAGE = "riscv32imc-unknown-none-elf/release/tockmark-kernel"
 UNDONE = {  # what it was before: where, the line that is, the line that was, the case that fails
     "a turn is given to a write without bytes": (
         "drivers/console.rs",
@@ -42,16 +40,7 @@ UNDONE = {  # what it was before: where, the line that is, the line that was, th
 @pytest.mark.parametrize("what", UNDONE)
 def test_a_kernel_without_a_fix_is_found_out(what: str, tmp_path: Path) -> None:
     file, now, before, (work, attack), said = UNDONE[what]
-    scratch.copy_to(tmp_path)
-    source = tmp_path / "kernel" / "src" / file
-    text = source.read_text()
-    assert text.count(now) == 1
-    source.write_text(text.replace(now, before))
-    target = tmp_path / "target"
-    options = ["--release", "--offline", "-p", "tockmark-kernel", "--target-dir", str(target)]
-    command = ["cargo", "build", "-q", *options, "--target", IMAGE.split("/")[0]]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    shares = run(target / IMAGE, work, attack)
+    shares = run(variants.build(tmp_path, {file: (now, before)}), work, attack)
     (lost,) = availability.lost(shares)
     assert said in lost
 

@@ -249,6 +249,22 @@ def test_a_second_run_gives_the_same_numbers(bench: Bench, tmp_path: Path) -> No
     assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "call")
 
 
+def test_an_unchanged_run_simulates_nothing(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says so, on the screen and in the result."""
+    monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
+    first, again, fresh = (
+        run_bench(tmp_path, "--only", "upcall", *more) for more in ((), (), ("--fresh",))
+    )
+    said = "cache   2 of 2 boots were simulated before (--fresh ignores that), and nothing was"
+    assert [said in one.said for one in (first, again, fresh)] == [False, True, False]
+    assert [one.whole.provenance.cached for one in (first, again, fresh)] == [0, 2, 0]
+    assert first.whole.rows == again.whole.rows == fresh.whole.rows
+    assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "upcall")
+    assert tockmark("cache").stdout.startswith("2 boots, ")
+
+
 def test_the_log_parses_to_the_same_rows(bench: Bench, tmp_path: Path) -> None:
     log = bench.path.with_suffix(".log")
     out = tmp_path / "parsed.json"

@@ -12,10 +12,10 @@ from tockmark import paths
 PACKAGE = paths.ROOT / "tools" / "tockmark"
 BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what all may use
 NAMES = ("__version__", "BASELINE")  # that the package itself has
-ORDER = ["suite", "target", "log", "result", "judge", "show"]
+ORDER = ["suite", "target", "tree", "log", "result", "judge", "show"]
 # Each of these uses what is below and none of the others.
-BESIDE = ["profile", "validate", "conformance"]
-TOP = ["commands", "cli", "__main__"]
+BESIDE = ["profile", "validate", "conformance", "kernel_patch"]
+TOP = ["judging", "commands", "cli", "__main__"]
 
 
 def layer(module: str) -> str:
@@ -72,7 +72,7 @@ def test_a_module_imports_lower_layers_only(path: Path) -> None:
 def test_every_folder_is_a_layer() -> None:
     inside = (path.relative_to(PACKAGE).parts for path in MODULES)
     folders = {parts[0] for parts in inside if len(parts) > 1}
-    assert folders == {*ORDER, *BESIDE, "commands"}
+    assert folders == {*ORDER, *BESIDE, "judging", "commands"}
     assert {p.stem for p in PACKAGE.glob("*.py")} == {*BASE, "cli", "__main__"}
 
 

@@ -149,6 +149,8 @@ def test_install_refuses_another_kernel(folder: Laid, tmp_path: Path) -> None:
         done = tockmark(*install, "--flash-file", other, code=2)
         assert "holds another kernel" in done.stderr
         assert other.read_bytes() == content
+    endless = tockmark(*install, "--flash-file", Path("/dev/zero"), code=2)
+    assert "/dev/zero is not a file" in endless.stderr
 
 
 def test_tockloader_lays_the_apps_of_a_boot_over_those_of_another(

@@ -1,185 +1,368 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb patch, on trees that are made of the patches' own lines: nothing of Tock is needed."""
+"""The verb patch, on small trees (tools/tockmark/tests/trees.py)."""
 
+import contextlib
+import io
+import os
 import re
+import shlex
 import subprocess
 import sys
-import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tockmark import cli
+from tockmark.commands import patching
+from tockmark.errors import TockmarkError
+from tockmark.kernel_patch.change import put_in, take_out
+from tockmark.kernel_patch.family import Edit, Family, release
+from tockmark.suite.catalogue import load
+from tockmark.tests.trees import KNOWN, NO_IPC, change, make
+
 ROOT = Path(__file__).parents[1]
 PERF = ROOT / "capsules" / "perf"
-FOLDERS = sorted(path.parent for path in (ROOT / "kernel-patches").glob("*/version.toml"))
-NAMES = [folder.name for folder in FOLDERS]
 
 
 def tockmark(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tockmark", "patch", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    """The tool as a user calls it, but in this process: most of a call would be its imports."""
+    command = ["tockmark", "patch", *map(str, arguments)]
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with (
+        mock.patch.object(sys, "argv", command),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
 
 
-def files(tree: Path) -> dict[str, bytes]:
+def contents(tree: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file with its rights."""
     return {
-        str(path.relative_to(tree)): path.read_bytes()
+        str(path.relative_to(tree)): (path.read_bytes(), path.stat().st_mode)
         for path in sorted(tree.rglob("*"))
         if path.is_file() and ".git" not in path.relative_to(tree).parts
     }
 
 
-def about(folder: Path) -> dict[str, dict[str, str]]:
-    return tomllib.loads((folder / "version.toml").read_text(encoding="utf-8"))
-
-
-def before(folder: Path) -> dict[str, str]:
-    """Files in which the patch finds its lines, among lines that mean nothing."""
-    made: dict[str, str] = {}
-    name = ""
-    for line in (folder / "tock.patch").read_text(encoding="utf-8").splitlines():
-        if start := re.match(r"--- a/(.*)", line):
-            name = start[1]
-            made[name] = "// the top\n" * 7
-        elif line.startswith("@@"):
-            made[name] += "// between\n" * 5
-        elif line.startswith((" ", "-")) and name and not line.startswith("---"):
-            made[name] += line[1:] + "\n"
-    return {name: text + "// the end\n" * 3 for name, text in made.items()}
-
-
-@pytest.fixture(params=FOLDERS, ids=NAMES)
-def folder(request: pytest.FixtureRequest) -> Path:
-    found = request.param
-    assert isinstance(found, Path)
-    return found
+@pytest.fixture(params=KNOWN)
+def family(request: pytest.FixtureRequest) -> Family:
+    return KNOWN[request.param]
 
 
 @pytest.fixture
-def tree(folder: Path, tmp_path: Path) -> Path:
-    marker = about(folder)["marker"]
-    made = before(folder)
-    made[marker["file"]] = f"[package]\n{marker['line']}\n"
-    for name, text in made.items():
-        (tmp_path / "tock" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "tock" / name).write_text(text, encoding="utf-8")
-    return tmp_path / "tock"
+def tree(family: Family, tmp_path: Path) -> Path:
+    return make(tmp_path / "my tock", Path(family.board).name)
+
+
+@pytest.fixture
+def main(family: Family, tree: Path) -> Path:
+    return tree / family.board / "src" / "main.rs"
 
 
 def refused(tree: Path, *options: str) -> str:
     """The one line that refuses, after which nothing is other than before."""
-    was = files(tree)
+    was = contents(tree)
     done = tockmark(tree, *options)
-    assert done.returncode == 2
-    assert files(tree) == was
+    assert done.returncode == 2, done.stdout
+    assert contents(tree) == was
     assert done.stderr.startswith("tockmark: ")
     assert done.stderr.count("\n") == 1
     return done.stderr
 
 
-def test_there_are_patches_for_three_versions() -> None:
-    assert NAMES == ["tock-1.x-88168754d", "tock-2.2", "tock-master-65608d717"]
-
-
-def test_patch_goes_in_and_out(folder: Path, tree: Path) -> None:
-    was = files(tree)
+def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
+    main.chmod(0o750)
+    was = contents(tree)
     done = tockmark(tree)
     assert done.returncode == 0, done.stderr
-    now = files(tree)
-    copies = about(folder)["copies"]
-    assert set(now) - set(was) == set(copies)
-    for name, source in copies.items():
-        assert now[name] == (PERF / source).read_bytes()
+    assert f"Perf and IPC wired into {family.board}" in done.stdout
+    now = contents(tree)
+    assert set(now) - set(was) == set(family.perf.copies)
+    for name, text in family.perf.copies.items():
+        assert now[name][0] == text.encode()
         assert f"  {name}\n" in done.stdout
-    changed = {name for name in was if now[name] != was[name]}
-    assert changed == set(before(folder))
-    board = next(now[name].decode() for name in changed if name.endswith("src/main.rs"))
-    for wired in (
-        "perf::DRIVER_NUM => f(Some(self.perf))",
-        "ipc::DRIVER_NUM => f(Some(&self.ipc))",
-    ):
-        assert wired in board
-    assert "None::<&kernel::ipc::IPC" not in board
+    edits = (*family.perf.edits, *family.ipc.edits)
+    assert {name for name in was if now[name] != was[name]} == {edit.file for edit in edits}
+    for edit in edits:
+        assert now[edit.file][0].decode().count(edit.put) == 1
+    assert NO_IPC[Path(family.board).name] not in main.read_text()
+    assert main.stat().st_mode & 0o777 == 0o750
 
     done = tockmark(tree, "--reverse")
     assert done.returncode == 0, done.stderr
-    assert files(tree) == was
+    assert contents(tree) == was
+    assert not (tree / next(iter(family.perf.copies))).with_suffix("").exists()
 
 
-def test_patch_says_what_to_build_next(folder: Path, tree: Path) -> None:
-    board = about(folder)["board"]
-    name = str(board).rpartition("/")[2]
+def test_our_files_are_the_capsules(family: Family) -> None:
+    sources = {path.read_text() for path in PERF.rglob("*.rs")}
+    assert set(family.perf.copies.values()) <= sources
+
+
+def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
     said = tockmark(tree).stdout
-    assert f"build {board} as Tock's own documentation says" in said
+    assert f"build {family.board} as Tock's own documentation says" in said
     assert "make" not in said
-    assert f"--kernel {tree}/target/riscv32imc-unknown-none-elf/release/{name}.elf" in said
+    words = shlex.split(said.splitlines()[-1])
+    name = f"{Path(family.board).name}.elf"
+    elf = tree / "target" / "riscv32imc-unknown-none-elf" / "release" / name
+    assert words == ["tockmark", "run", *family.run, "--kernel", str(elf)]
 
 
 def test_check_changes_nothing(tree: Path) -> None:
-    was = files(tree)
+    was = contents(tree)
     assert "can be put in" in tockmark(tree, "--check").stdout
     assert "It is not patched" in tockmark(tree, "--reverse").stdout
-    assert files(tree) == was
+    assert contents(tree) == was
     tockmark(tree)
-    now = files(tree)
+    now = contents(tree)
     assert "can be taken out" in tockmark(tree, "--check", "--reverse").stdout
-    assert files(tree) == now
+    assert contents(tree) == now
 
 
 def test_patched_tree_says_so(tree: Path) -> None:
     tockmark(tree)
-    was = files(tree)
+    was = contents(tree)
     done = tockmark(tree)
     assert done.returncode == 0
     assert "patched already" in done.stdout
-    assert files(tree) == was
+    assert contents(tree) == was
 
 
-def test_tree_of_another_commit_is_taken_if_the_lines_fit(folder: Path, tree: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("pub mod io;", "mod io;"),
+        ("    led: Led,", "    /// A light.\n    led: Led,\n    more: More,"),
+        ("            _ => ", "            a::NUM => f(Some(self.a)),\n            _ => "),
+        ("            _ => f(None),", "                _ => f(None), // no such driver"),
+        ("            led,\n", "            more,\n"),
+        ("struct ", "pub struct "),
+    ],
+)
+def test_what_moves_around_an_anchor_does_not_matter(
+    tree: Path, main: Path, old: str, new: str
+) -> None:
+    change(main, old, new)
+    was = contents(tree)
+    assert "Perf and IPC wired" in tockmark(tree).stdout
+    assert tockmark(tree, "--reverse").returncode == 0
+    assert contents(tree) == was
+
+
+EDITS = [
+    pytest.param(board, edit, id=f"{board}-{part.name}-{number}")
+    for board, family in KNOWN.items()
+    for part in (family.perf, family.ipc)
+    for number, edit in enumerate(part.edits)
+]
+
+
+@pytest.mark.parametrize(("board", "edit"), EDITS)
+def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
+    board: str, edit: Edit, tmp_path: Path
+) -> None:
+    tree = make(tmp_path / "tock", board)
+    path = tree / edit.file
+    pattern = re.escape(edit.anchor) if edit.where == "instead" else edit.anchor
+    pattern = pattern.partition("(?!")[0]  # all of them, where it is the last of several
+    path.write_text(re.sub(pattern, "// gone", path.read_text()), encoding="utf-8")
+    was = contents(tree)
+    if edit.anchor in {needed.anchor for needed in KNOWN[board].perf.edits}:
+        with pytest.raises(TockmarkError, match=f"does not fit .* {edit.file} has no places like"):
+            put_in(tree)
+    else:
+        done = put_in(tree)
+        assert done.changed
+        assert f"{edit.file} has no places like" in str(done.no_ipc)
+        assert all(put.put not in (tree / put.file).read_text() for put in KNOWN[board].ipc.edits)
+        take_out(tree)
+    assert contents(tree) == was
+
+
+def test_an_anchor_that_is_there_twice_is_none(tree: Path, main: Path) -> None:
+    change(main, "// a board\n", "match 1 {\n    _ => f(None),\n}\n")
+    assert "main.rs has 2 places like" in refused(tree)
+
+
+def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main: Path) -> None:
+    none = NO_IPC[Path(family.board).name]
+    whole = contents(tree)
+    change(main, none, "None")
+    was = contents(tree)
+    said = tockmark(tree).stdout
+    assert "Perf wired into" in said
+    assert f"IPC is left out: {family.board}/src/main.rs has no places like `{none}`" in said
+    assert patching.NEED_IPC in said
+    assert "patched already" in tockmark(tree).stdout
+    change(main, "None, &main_loop_cap", f"{none}, &main_loop_cap")
+    assert "Perf and IPC wired" in tockmark(tree).stdout
+    tockmark(tree, "--reverse")
+    assert contents(tree) == whole != was
+
+
+def test_the_rows_that_need_ipc_are_those_of_its_speakers() -> None:
+    """A boot needs IPC if an app that stands there for others to speak with does."""
+    speaks = re.compile(r"\btm_(?:ipc|peer)_(?!rest)")
+    sources = {path.stem: path.read_text() for path in (ROOT / "apps" / "c").glob("*.c")}
+    need: set[str] = set()
+    without: set[str] = set()
+    for boot in load().boots():
+        partners = set(boot.slots) - {boot.group}
+        spoken = any(speaks.search(sources[slot]) for slot in partners)
+        (need if spoken else without).update(boot.measures)
+    rows = {f"some of {row}" if row in without else row for row in need}
+    rows = {row for row in rows if not row.startswith("ipc.")} | {"ipc"}
+    assert ", ".join(sorted(rows)) == patching.NEED_IPC
+
+
+def test_board_whose_sources_are_linked(family: Family, tree: Path) -> None:
+    board = tree / family.board
+    (board / "src").rename(board.parent / "shared")
+    (board / "src").symlink_to("../shared")
+    was = contents(tree)
+    assert tockmark(tree).returncode == 0
+    assert (board.parent / "shared" / "ibex_counters.rs").is_file()
+    assert (board / "src").is_symlink()
+    assert tockmark(tree, "--reverse").returncode == 0
+    assert contents(tree) == was
+
+
+def test_sources_elsewhere_are_not_touched(family: Family, tree: Path, tmp_path: Path) -> None:
+    source = tree / family.board / "src"
+    source.rename(tmp_path / "elsewhere")
+    source.symlink_to(tmp_path / "elsewhere")
+    was = contents(tmp_path / "elsewhere")
+    assert "leaves" in refused(tree)
+    assert contents(tmp_path / "elsewhere") == was
+
+
+def test_after_git_stash_the_files_to_delete_are_named(family: Family, tree: Path) -> None:
     git = ["git", "-C", str(tree), "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "a branch"]):
         subprocess.run([*git, *command], check=True)
-    done = tockmark(tree)
-    assert done.returncode == 0
-    assert f"the patch was made for {str(about(folder)['commit'])[:9]}" in done.stdout
-
-
-def test_tree_inside_another_repository_is_patched_itself(tree: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(tree.parent)], check=True)
-    was = files(tree)
+    was = contents(tree)
+    head = subprocess.check_output([*git, "rev-parse", "--short=9", "HEAD"], text=True).strip()
+    assert f", at {head}\n" in tockmark(tree).stdout
+    subprocess.run([*git, "stash", "-q"], check=True)
+    for options in ([], ["--reverse"]):
+        said = refused(tree, *options)
+        assert "git stash" in said
+    remove = shlex.split(said.partition("delete them: ")[2])
+    assert remove == ["rm", *(str(tree / name) for name in family.perf.copies)]
+    subprocess.run(remove, check=True)
+    assert contents(tree) == was
     assert tockmark(tree).returncode == 0
-    assert files(tree) != was
 
 
-@pytest.mark.parametrize("which", [0, -1], ids=["first", "last"])
-def test_one_hunk_that_does_not_fit_leaves_all_as_it_was(
-    folder: Path, tree: Path, which: int
-) -> None:
-    name = list(before(folder))[which]
-    text = (tree / name).read_text(encoding="utf-8")
-    hunk = (folder / "tock.patch").read_text(encoding="utf-8").split(f"+++ b/{name}\n")[1]
-    line = next(line[1:] for line in hunk.splitlines() if line[0] == " " and line.strip())
-    (tree / name).write_text(text.replace(f"{line}\n", "other\n", 1), encoding="utf-8")
-    assert f"does not fit {tree}: patch failed: {name}:" in refused(tree)
-
-
-def test_capsule_of_that_name_is_not_overwritten(folder: Path, tree: Path) -> None:
-    name = next(iter(about(folder)["copies"]))
+def test_capsule_of_that_name_is_not_overwritten(family: Family, tree: Path) -> None:
+    name = next(iter(family.perf.copies))
     (tree / name).write_text("// someone's own\n", encoding="utf-8")
-    assert "already exists" in refused(tree)
+    assert f"already has {name}" in refused(tree)
 
 
-def test_capsule_that_was_changed_is_not_removed(folder: Path, tree: Path) -> None:
+def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:
     tockmark(tree)
-    name = next(iter(about(folder)["copies"]))
+    name = next(iter(family.perf.copies))
     with (tree / name).open("a", encoding="utf-8") as file:
         file.write("// changed\n")
-    assert "changed since then" in refused(tree, "--reverse")
+    assert f"changed since then: {name}" in refused(tree, "--reverse")
+    assert f"changed since then: {name}" in refused(tree)
 
 
-def test_other_trees_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "Cargo.toml").write_text('version = "0.2.0"\n', encoding="utf-8")
-    said = refused(tmp_path)
-    assert "no version of Tock" in said
-    for version in ("88168754d", "9554639b1", "65608d717"):
-        assert version in said
-    assert "is not a folder" in tockmark(tmp_path / "nothing").stderr
+@pytest.mark.parametrize(("board", "edit"), EDITS)
+def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path: Path) -> None:
+    tree = make(tmp_path / "tock", board)
+    put_in(tree)
+    change(tree / edit.file, edit.put, edit.put.replace(edit.put.split()[0], "/**/", 1))
+    was = contents(tree)
+    with pytest.raises(TockmarkError, match="was patched and changed since then: "):
+        take_out(tree)
+    assert contents(tree) == was
+
+
+def test_lines_that_were_moved_are_not_removed(tree: Path, main: Path) -> None:
+    tockmark(tree)
+    change(main, "mod ibex_counters;\n", "")
+    change(main, "// a board\n", "// a board\nmod ibex_counters;\n")
+    assert "in another place" in refused(tree, "--reverse")
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_interrupted_on_the_way_all_is_as_it_was(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, reverse: bool
+) -> None:
+    if reverse:
+        put_in(tree)
+    was = contents(tree)
+    real: Callable[[Path, Path], None] = os.replace
+    calls = []
+
+    def failing(source: Path, target: Path) -> None:
+        calls.append(target)
+        if len(calls) == 2:
+            raise error
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(TockmarkError if isinstance(error, OSError) else KeyboardInterrupt):
+        (take_out if reverse else put_in)(tree)
+    assert contents(tree) == was
+
+
+def test_what_is_no_text_is_refused(tree: Path, main: Path) -> None:
+    main.write_bytes(main.read_bytes() + b"\xff")
+    assert "main.rs is not UTF-8" in refused(tree)
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        ({"Cargo.toml": '[workspace.package]\nversion = "0.2.2"\n'}, "Tock 2.2"),
+        ({"Cargo.toml": '[workspace.package]\nversion = "0.2.3-dev"\n'}, "Tock 2.3-dev"),
+        (
+            {
+                "Cargo.toml": '[workspace.package]\nversion = "0.1.0"\n',
+                "kernel/src/lib.rs": "pub const KERNEL_MAJOR_VERSION: u16 = 2;\n"
+                "pub const KERNEL_MINOR_VERSION: u16 = 1;\n",
+            },
+            "Tock 2.1",
+        ),
+        (
+            {"kernel/src/lib.rs": "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 0;\n"},
+            "Tock 2.0",
+        ),
+        ({"kernel/src/callback.rs": ""}, "Tock 1.x"),
+        ({"Cargo.toml": "workspace = 3\n"}, None),
+        ({"Cargo.toml": "no toml"}, None),
+    ],
+)
+def test_a_tree_is_called_by_its_version(
+    made: dict[str, str], name: str | None, tmp_path: Path
+) -> None:
+    for file, text in made.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    assert release(tmp_path) == name
+    assert f"holds {name or 'no Tock'}, without a board" in refused(tmp_path)
+
+
+def test_tock_2_0_is_not_taken_for_1(tmp_path: Path) -> None:
+    """It has the board of 1.x, and other capsules."""
+    tree = make(tmp_path, "earlgrey-nexysvideo")
+    (tree / "kernel" / "src" / "callback.rs").unlink()
+    numbers = "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 0;\n"
+    (tree / "kernel" / "src" / "lib.rs").write_text(numbers, encoding="utf-8")
+    assert "holds Tock 2.0, without a board" in refused(tree)
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    assert "is not a folder" in refused(tmp_path / "nothing")

@@ -6,17 +6,27 @@ Builds what `make profile` makes, which takes half a minute the first time.
 """
 
 import itertools
+import json
 import os
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tockmark import paths
+from tockmark.cli import app
+from tockmark.profile import costs
 from tockmark.profile import file as profiles
+from tockmark.profile.attribute import charged
+from tockmark.profile.calls import KERNEL, Tracker
+from tockmark.profile.functions import Function, Functions, Spread, spread
+from tockmark.profile.symbols import Program
 from tockmark.profile.trace import Step, parse
 from tockmark.result import file
 
@@ -56,6 +66,64 @@ trap:
     csrw mepc, t0
     mret
 """
+# fib calls itself: 41 calls, 21 of them for a number below 2. The last act of `last` is a jump.
+RECURSIVE = """
+    .option norelax
+    .globl _start
+    .org 0x400
+_start:
+    li   sp, 0x10001000
+    li   a0, 7
+    jal  fib
+    jal  last
+    .rept 8  # the last instructions of a run are not told
+    nop
+    .endr
+    sw   zero, 4(gp)
+2:  j    2b
+fib:
+    sltiu t0, a0, 2
+    bnez t0, 1f
+    addi sp, sp, -16
+    sw   ra, 0(sp)
+    sw   a0, 4(sp)
+    addi a0, a0, -1
+    jal  fib
+    sw   a0, 8(sp)
+    lw   a0, 4(sp)
+    addi a0, a0, -2
+    jal  fib
+    lw   t0, 8(sp)
+    add  a0, a0, t0
+    lw   ra, 0(sp)
+    addi sp, sp, 16
+1:  ret
+last:
+    li   gp, 0x41140000
+    j    leaf
+leaf:
+    addi a0, a0, 1
+    ret
+"""
+# square() is put into the loop of main(), which runs it ten times.
+INLINED = """
+#define result (*(volatile unsigned *)0x10000100)
+static inline __attribute__((always_inline)) unsigned square(unsigned x) { return x * x + result; }
+__attribute__((noinline)) unsigned sum(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        result = square(i);
+    return result;
+}
+__asm__(".section .text.unlikely, \\"ax\\"; _start: li sp, 0x10001000; call run; .text");
+void run(void)
+{
+    sum(10);
+    *(volatile unsigned *)0x41140004 = 0;
+    for (;;)
+        ;
+}
+"""
 FAULTY = PROGRAM.replace("csrr t0, mepc", "unimp")
 
 
@@ -75,6 +143,40 @@ def program(folder: Path, text: str) -> str:
     elf = str(folder / "program.elf")
     subprocess.run([*CC, *LINK, "-o", elf, str(source)], check=True, capture_output=True)
     return elf
+
+
+def calls(elf: str, file: Path) -> tuple[dict[str, Function], list[Step]]:
+    """The calls in a program's run, and its trace."""
+    simulate(RETIRE, "--elf", elf, "--itrace", str(file))
+    steps, code = trace(file), Program(Path(elf))
+    code.study(step.pc for step in steps)
+    found = Functions()
+    tracker = Tracker(lambda step: (KERNEL, code), found.ended, found.cut)
+    tracker.follow(charged(steps))
+    tracker.close()
+    return found.found, steps
+
+
+def test_calls_are_counted_as_the_program_makes_them(tmp_path: Path) -> None:
+    found, steps = calls(program(tmp_path, RECURSIVE), tmp_path / "trace")
+    fib, last, leaf = found["fib"], found["last"], found["leaf"]
+    assert (fib.calls, last.calls, leaf.calls) == (41, 1, 1)
+    assert fib.own_instructions == {3: 21, 16: 20}
+    assert spread(fib.whole_instructions) == Spread(3, 3, 21 * 3 + 20 * 16)
+    assert (last.own_instructions, last.whole_instructions) == ({2: 1}, {4: 1})
+    assert sum(one.cycles for one in found.values()) == sum(step.cycles for step in steps)
+
+
+def test_functions_that_the_compiler_puts_into_others_are_counted(tmp_path: Path) -> None:
+    source, elf = tmp_path / "k.c", tmp_path / "k.elf"
+    source.write_text(INLINED)
+    link = ["-nostdlib", "-Wl,-Ttext=0x20000400", "-O2", "-g", "-fno-unroll-loops"]
+    subprocess.run([*CC, *link, "-o", elf, source], check=True, capture_output=True)
+    found, _ = calls(str(elf), tmp_path / "trace")
+    assert (found["sum"].calls, found["sum"].inlined) == (1, 0)
+    assert (found["square"].calls, found["square"].inlined) == (10, 10)
+    (whole,) = found["sum"].whole_instructions
+    assert found["square"].own_instructions.total() * 2 < whole
 
 
 def simulate(binary: Path, *options: str, code: int = 0) -> tuple[str, str]:
@@ -158,6 +260,65 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
 
 
+def test_functions_of_a_sample_and_of_a_run(tmp_path: Path) -> None:
+    """The body's command goes through the kernel once; the run starts the kernel once."""
+
+    def told(*arguments: str) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+        command = [TOCKMARK, "profile", "syscall.command", *arguments, "--functions", "--json"]
+        command += ["--icache", "off", "-o", str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
+        found = json.loads(done.stdout)
+        return found, {one["path"]: one for one in found["functions"]}
+
+    sample, of_sample = told("trap_vector", "tm_syscall_command", "tm_sample")
+    assert [of_sample[name]["calls"] for name in ("trap_vector", "tm_syscall_command")] == [1, 1]
+    assert of_sample["trap_vector"]["cut"] == 1  # of the reading that ends the sample
+    body = of_sample["tm_syscall_command"]["own_instructions"]
+    assert body == {"least": 7, "median": 7, "most": 7}
+
+    run, of_run = told("--whole", "trap_vector", "tm_syscall_command", "_start")
+    assert run["of"] == "run"
+    assert int(str(run["cycles"])) > 100 * int(str(sample["cycles"]))
+    assert of_run["tm_syscall_command"]["own_instructions"] == body
+    # The row's samples: each has a call of the body; and readings, which are system calls, too.
+    calls = int(str(of_run["tm_syscall_command"]["calls"]))
+    assert calls > 1
+    assert int(str(of_run["trap_vector"]["calls"])) > 3 * calls
+    assert (of_run["_start"]["calls"], of_run["_start"]["cut"]) == (0, 2)  # of kernel and app
+
+
+def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a run with system calls, upcalls and sleep. Only interrupts come to the vector table
+    elsewhere than at its first instruction."""
+    first: Counter[str] = Counter()
+    made: dict[str, Function] = {}
+    count = costs.count
+
+    def counting(steps: Iterable[Step], codes: costs.Codes, found: Functions) -> int:
+        def seen() -> Iterator[Step]:
+            for step in steps:
+                code = codes.of(step)[1]
+                if code.start_of(step.pc) == step.pc:
+                    first[code.scopes(step.pc)[0].path] += 1
+                yield step
+
+        cycles = count(seen(), codes, found)
+        made.update(found.found)
+        return cycles
+
+    monkeypatch.setattr(costs, "count", counting)
+    row = ["upcall.yield_wait_for", "--functions", "--whole", "-o", str(tmp_path)]
+    done = CliRunner().invoke(app, ["profile", *row])
+    assert done.exit_code == 0, done.output
+    real = {path: made[path].calls - made[path].inlined + made[path].cut for path in first}
+    assert len(real) > 50
+    assert first["resume"] > 100
+    assert real.pop("trap_vector") > first.pop("trap_vector")
+    assert real == first
+
+
 def test_the_json_adds_up(tmp_path: Path) -> None:
     command = [TOCKMARK, "profile", "syscall.memop", "--json", "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
@@ -166,3 +327,22 @@ def test_the_json_adds_up(tmp_path: Path) -> None:
     assert made == profiles.load(tmp_path / "profile.json")
     assert made.label == "syscall.memop"
     assert f" {made.cycles} cycles\n" in (tmp_path / "profile.txt").read_text()
+
+
+def test_its_plain_run_is_simulated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
+    command = [TOCKMARK, "profile", "time.read", "--icache", "off", "-o", str(tmp_path / "out")]
+
+    def said() -> str:
+        done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    first = said()
+    (kept,) = (tmp_path / "cache").iterdir()
+    os.utime(kept, (1, 1))
+    assert said() == first
+    assert kept.stat().st_mtime > 1  # that it was taken from there
+    os.utime(kept, (1, 1))
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert said() == first
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [kept.name]

@@ -153,7 +153,8 @@ def runs(trials: int, seed: int, say: Say) -> Tally:
 
 
 def _run(place: Path) -> list[str]:
-    return [sys.executable, "-m", "tockmark", "run", "--only", "time", "-o", str(place)]
+    command = [sys.executable, "-m", "tockmark", "run", "--fresh", "--only", "time"]
+    return [*command, "-o", str(place)]
 
 
 def _folders() -> set[Path]:

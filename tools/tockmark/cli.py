@@ -11,7 +11,10 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.commands import (
+    bisect,
+    cached,
     capturing,
+    change,
     checking,
     conformance,
     files,
@@ -19,6 +22,7 @@ from tockmark.commands import (
     laying,
     masked,
     patching,
+    profiling,
     running,
     showing,
     tabs,
@@ -32,7 +36,7 @@ app = typer.Typer(
     help=f"""Measure what the Tock operating system costs on OpenTitan Earl Grey.
 
     Exit codes: 0 all is well; 1 rows failed or are missing (what was good is kept);
-    2 unusable input or wrong usage; 3 a regression (`gate`); {INTERRUPTED} Ctrl-C.""",
+    2 unusable input or wrong usage; 3 a regression (`gate`, `judge`); {INTERRUPTED} Ctrl-C.""",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -52,16 +56,20 @@ def top(
 
 for verbs in (
     running,
+    profiling,
     laying,
     tabs,
     capturing,
     files,
     judging,
+    change,
+    bisect,
     showing,
     conformance,
     masked,
     patching,
     checking,
+    cached,
 ):
     verbs.register(app)
 

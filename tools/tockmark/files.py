@@ -62,6 +62,21 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
                 os.unlink(name)
 
 
+def replace_soon(path: Path, data: bytes) -> None:
+    """Write one file whole or not at all, without waiting for the disk to have it: for what can be
+    made again. OSError if it cannot be written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = _new_beside(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
 def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> None:
     """TockmarkError, which names it, if a file would replace what it should not: a result replaces
     a result only, a log the log of the result that is written with it, and all else what has its

@@ -17,7 +17,9 @@ APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RUNS = ROOT / "build" / "run"  # a folder for each run while it lasts
-POOL = ROOT / "build" / "pool"  # boots that runs of several layouts take from each other
+CACHE = ROOT / "build" / "cache"  # what was simulated once (target/cache.py)
+JUDGED = ROOT / "build" / "judge"  # a folder for each judgement
+COMMITS = ROOT / "build" / "commits"  # kernels built from commits of the user's checkout
 PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"
 VALIDATION = ROOT / "validation"
@@ -30,6 +32,13 @@ def shown(path: Path) -> str:
         return showable(str(path.resolve().relative_to(Path.cwd())))
     except ValueError:
         return showable(str(path))
+
+
+def worktrees() -> Path:
+    """Where commits of the user's checkout are checked out: in the user's folder for what can be
+    made again, since a folder of this checkout has Cargo's settings of ours."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")  # to be ignored unless absolute, as XDG has it
+    return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "tockmark"
 
 
 def check_environment(script: str) -> None:

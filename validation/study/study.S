@@ -4,10 +4,10 @@
 // bare machine mode from flash; the mailbox gets the cycles of each, in the order of study.toml.
 .option norelax
 
-.macro BEGIN // what stands before it is not measured
+.macro BEGIN before=0 // what stands above it is not measured; `before` bytes come before the loop
     .balign 8
     csrr s4, mcycle
-    .rept (OFFSET + 4) % 8 / 2
+    .rept (OFFSET + 20 - \before) % 8 / 2
     c.nop
     .endr
 .endm
@@ -53,29 +53,51 @@ _start:
     bnez a0, 1b
 2:  END
 
-    li   a0, 1000 // alternating: on the lowest bit of the word, which is counted up
-    sw   zero, 12(sp)
-    BEGIN
-1:  lw   a5, 12(sp)
-    andi a5, a5, 1
-    bnez a5, 2f
-    nop
-2:  lw   a5, 12(sp)
-    addi a0, a0, -1
+    // alternating: on the lowest bit of the loop's count, which says what is added to the word. The
+    // first of the 1000 passes stands before the loop. An odd count goes on behind it, `tail` bytes
+    // behind the start of a flash word.
+.macro ALTERNATING tail
+    li   s0, 1000
+    BEGIN before=10
+    lw   a4, 12(sp)
+    mv   s2, s1
+    li   a5, 1
+    addi a4, a4, 20
+    sw   a4, 12(sp)
+1:  andi a4, a5, 1
+    bnez a4, 3f
+    lw   a4, 12(sp)
     addi a5, a5, 1
-    sw   a5, 12(sp)
+    addi a4, a4, 20
+    sw   a4, 12(sp)
+    bne  a5, s0, 1b
+2:  END
+    j    4f
+    .balign 8
+    .rept \tail / 2
+    c.nop
+    .endr
+3:  lw   a4, 12(sp)
+    addi a5, a5, 1
+    addi a4, a4, 2
+    sw   a4, 12(sp)
+    bne  a5, s0, 1b
+    j    2b
+4:
+.endm
+    ALTERNATING 0
+    ALTERNATING 2
+    ALTERNATING 4
+    ALTERNATING 6
+
+    li   a0, 1000 // taken: over an instruction that never runs, and back: two branches an iteration
+    li   a5, 12
+    BEGIN
+1:  bnez a5, 2f
+    addi a5, a5, -12
+2:  addi a0, a0, -1
     bnez a0, 1b
     END
-
-    li   a0, 1000 // taken: the branch on the word is the one that goes back
-    li   a5, 1
-    sw   a5, 12(sp)
-    BEGIN
-2:  addi a0, a0, -1
-    beqz a0, 3f
-1:  lw   a5, 12(sp)
-    bnez a5, 2b
-3:  END
 
     // --- call.args: 1 and 8 arguments, each put into a register and stored by the callee ---------
 .macro CALL count

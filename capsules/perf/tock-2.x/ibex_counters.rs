@@ -42,7 +42,7 @@ impl Counters for IbexCounters {
 }
 
 /// A counter's number is part of the instruction that reads it, so each needs an instruction of its
-/// own: mhpmcounterN is CSR 0xB00 + N.
+/// own. It is in the text, because a compiler of July 2024 takes no constants as operands.
 macro_rules! event_counters {
     ($($number:literal),+) => {
         /// Bit N: there is a counter N.
@@ -54,7 +54,11 @@ macro_rules! event_counters {
                     let value;
                     // Safety: reading an event counter changes nothing.
                     unsafe {
-                        asm!("csrr {}, {}", out(reg) value, const 0xB00 + $number, options(nomem, nostack));
+                        asm!(
+                            concat!("csrr {}, mhpmcounter", $number),
+                            out(reg) value,
+                            options(nomem, nostack)
+                        );
                     }
                     Some(value)
                 })+
@@ -66,7 +70,7 @@ macro_rules! event_counters {
         fn clear(mask: u32) {
             $(if mask & (1 << $number) != 0 {
                 // Safety: the kernel itself counts no events.
-                unsafe { asm!("csrw {}, zero", const 0xB00 + $number, options(nomem, nostack)) }
+                unsafe { asm!(concat!("csrw mhpmcounter", $number, ", zero"), options(nomem, nostack)) }
             })+
         }
     };

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What verbs that run or lay the suite have in common: options, and which boots they mean."""
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,9 @@ from tockmark.errors import TockmarkError
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, Lang
 from tockmark.suite.select import Selection, of_names
+from tockmark.target.board import Board
+from tockmark.target.cluster import at_a_time as there
+from tockmark.target.protocol import Ability
 
 
 class Switch(StrEnum):
@@ -39,6 +43,14 @@ Languages = Annotated[
     str, typer.Option("--lang", help="Languages of the apps, separated by commas: c, rust.")
 ]
 OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
+]
+Fresh = Annotated[
+    bool,
+    typer.Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`)."),
+]
 BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
 
 
@@ -59,3 +71,13 @@ def boots_of(wanted: Selection, lang: Lang) -> list[Boot]:
     """The boots that give some row that is meant, in this language."""
     ids = set(wanted.ids([lang]))
     return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]
+
+
+def at_a_time(jobs: int | None, board: Board, cluster: str | None) -> int:
+    """How many boots run at a time, here or on a cluster. TockmarkError if it is not there, or runs
+    one only."""
+    if Ability.PARALLEL in board.target.can:
+        return jobs or (there(cluster) if cluster else os.cpu_count() or 1)
+    if jobs not in (None, 1):
+        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
+    return 1

@@ -28,7 +28,8 @@ def register(app: typer.Typer) -> None:
     app.command(
         name="parse",
         epilog="Examples: `tockmark parse uart.log -o uart.json`, then `tockmark table`; "
-        "`tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf`",
+        "`tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf`; "
+        "`tockmark parse loop.log --study`",
     )(parse_verb)
     app.command(
         name="table",
@@ -70,9 +71,13 @@ def parse_verb(
         Path | None,
         typer.Option(help="Folder that `tockmark image` laid and that was installed: says both."),
     ] = None,
+    study: Annotated[
+        bool,
+        typer.Option("--study", help="The study of 2021 took this log: its kernel, its board."),
+    ] = False,
     debug: Debug = False,
 ) -> None:
-    """Turn a captured UART log, ours or one of the 2021 study, into a result file.
+    """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
 
     What is intact is kept, what is missing is named on stderr; the exit code is 1 then. With the
     board and the kernel that it is of, compare, gate and agree take the result."""
@@ -97,6 +102,7 @@ def parse_verb(
         abi=abi,
         icache=None if icache is None else icache is Switch.ON,
         images=installed,
+        study=study,
     )
     settled(log)
     result = parse.parse(log, known, told)

@@ -12,8 +12,9 @@ import typer
 
 from tockmark.commands.common import AsJson, Debug
 from tockmark.conformance import availability, check
-from tockmark.profile import masked, simulators
+from tockmark.profile import masked
 from tockmark.profile.symbols import Program
+from tockmark.profile.traced import simulators
 from tockmark.suite.catalogue import Boot
 from tockmark.target import board as boards
 from tockmark.target.image import read_kernel, with_words
@@ -103,7 +104,7 @@ def trace(plan: check.Plan, flash: Path, scene: Scene) -> Iterator[str]:
     limits = {"max-cycles": scene.cycles, "uart-cycles": BAUD_115200}
     target = simulators(plan.board)[1].configured(limits)
     with tempfile.NamedTemporaryFile() as uart:
-        tracing = target.start(
+        tracing = target.start_here(
             Start(scene.boot.name, flash, True), "--uart", uart.name, "--itrace", "-"
         )
         try:

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb that prepares a checkout of Tock: patch."""
 
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tockmark.commands import patch
 from tockmark.commands.common import Debug
 from tockmark.errors import TockmarkError
+from tockmark.kernel_patch.change import Done, put_in, take_out
+from tockmark.kernel_patch.family import release
+
+# What a kernel without IPC cannot run, as `--only` has it.
+NEED_IPC = (
+    "boot.restart, ctx.ring, fault.stop, ipc, some of sched.alarm_lateness,"
+    " some of syscall.by_regions"
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -31,41 +40,51 @@ def patch_verb(
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
 
-    The whole patch goes in, or nothing is changed. Building Tock is left to you."""
+    The whole patch goes in, or nothing is changed; only IPC is left out, and that is said, where it
+    has no place. Building Tock is left to you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    version = patch.recognise(tree, patch.versions())
-    print(f"{tree}: {version.name}{_distance(tree, version)}")
-    present = patch.state(tree, version)
-    wanted = patch.State.CLEAN if reverse else patch.State.PATCHED
-    if present is wanted:
-        print(f"It is {present}; nothing was changed.")
+    done = (take_out if reverse else put_in)(tree, check)
+    commit = _commit(tree)
+    print(f"{tree}: {release(tree)}{f', at {commit[:9]}' if commit else ''}")
+    if not done.changed:
+        print(f"It is {'not patched' if reverse else 'patched already'}; nothing was changed.")
     elif check:
         print(f"The patch can be {'taken out' if reverse else 'put in'}; nothing was changed.")
     else:
-        patch.change(tree, version, reverse)
-        print("The patch is out again." if reverse else _said(version))
-    if not check and not reverse:
-        print(_next(tree, version))
+        print("The patch is out again." if reverse else _said(done))
+    if not reverse:
+        if done.no_ipc is not None:
+            print(f"IPC is left out: {done.no_ipc}.\nRows that need it will fail: {NEED_IPC}.")
+        if not check:
+            print(_next(tree, done))
 
 
-def _distance(tree: Path, version: patch.Version) -> str:
-    commit = patch.head(tree)
-    if commit is None:
-        return ", as its files say"
-    if commit == version.commit:
-        return f", {commit[:9]}"
-    return f", at {commit[:9]}; the patch was made for {version.commit[:9]}"
+def _said(done: Done) -> str:
+    wired = "Perf" if done.no_ipc else "Perf and IPC"
+    added = "".join(f"\n  {file}" for file in done.family.perf.copies)
+    return f"{wired} wired into {done.family.board}. Added:{added}"
 
 
-def _said(version: patch.Version) -> str:
-    added = "".join(f"\n  {file}" for file in version.files)
-    return f"Perf and IPC are wired into {version.board}. Added:{added}"
-
-
-def _next(tree: Path, version: patch.Version) -> str:
-    options = f" {version.run}" if version.run else ""
+def _next(tree: Path, done: Done) -> str:
+    command = ["tockmark", "run", *done.family.run, "--kernel", str(done.family.elf(tree))]
     return (
-        f"Next, build {version.board} as Tock's own documentation says, then\n"
-        f"  tockmark run{options} --kernel {patch.elf(tree, version)}"
+        f"Next, build {done.family.board} as Tock's own documentation says, then\n"
+        f"  {shlex.join(command)}"
     )
+
+
+def _commit(tree: Path) -> str | None:
+    """The commit that is checked out in a tree; None where git does not know."""
+    if not (tree / ".git").exists():
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(tree), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None

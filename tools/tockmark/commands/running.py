@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that run the suite on a target, or a benchmark of it: run, profile."""
+"""The verb that runs the suite on a target: run."""
 
-import os
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -9,20 +8,19 @@ from typing import Annotated
 
 import typer
 
-from tockmark import BASELINE, paths, profile
+from tockmark import BASELINE, paths
 from tockmark.commands.choosing import (
-    BoardName,
-    KernelFile,
+    Cluster,
+    Fresh,
     KernelManifest,
     KernelName,
-    OneLanguage,
     OptLevel,
     Switch,
+    at_a_time,
     boots_of,
     languages,
-    one_language,
 )
-from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside
+from tockmark.commands.common import Debug, Only, judge, log_beside
 from tockmark.commands.ending import end_no_more, ended_once
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder, of_log
 from tockmark.errors import INTERRUPTED, TockmarkError
@@ -36,7 +34,7 @@ from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import screen
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
-from tockmark.suite.select import Selection, only_one, select
+from tockmark.suite.select import Selection, select
 from tockmark.target import board as boards
 from tockmark.target import links, run
 from tockmark.target.board import Board
@@ -44,9 +42,14 @@ from tockmark.target.image import Apps, named, read_kernel
 from tockmark.target.protocol import Ability
 from tockmark.target.shuffle import MOST
 
+SOURCES = {  # from which a boot may be taken in place of a run
+    "log": "are in --resume's log",
+    "cache": "were simulated before (--fresh ignores that)",
+}
+
 
 def register(app: typer.Typer) -> None:
-    """Add these verbs to the command line."""
+    """Add this verb to the command line."""
     app.command(
         name="run",
         epilog="Examples: `tockmark run`; `tockmark run --only kernel,loop.empty`; "
@@ -56,11 +59,6 @@ def register(app: typer.Typer) -> None:
         "`tockmark run --lang c,rust` both beside each other. "
         f"Exit code {INTERRUPTED} after Ctrl-C: what was measured is kept.",
     )(run_verb)
-    app.command(
-        name="profile",
-        epilog="Examples: `tockmark profile syscall.command`; "
-        "`tockmark profile call.args:n=3 -o out`",
-    )(profile_verb)
 
 
 def run_verb(
@@ -75,12 +73,7 @@ def run_verb(
         int,
         typer.Option(min=1, max=MOST, help="In how many layouts of the apps."),
     ] = 1,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh", help="Simulate also what a run of several layouts did before: build/pool/."
-        ),
-    ] = False,
+    fresh: Fresh = False,
     kernel_name: KernelName = None,
     opt_level: OptLevel = None,
     kernel_manifest: KernelManifest = None,
@@ -151,6 +144,7 @@ def run_verb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
+    cluster: Cluster = None,
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -182,6 +176,7 @@ def run_verb(
         board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
+    given |= {"cluster": cluster}
     profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
     profiled = profiled.configured(given)
     if captured is not None:
@@ -212,7 +207,7 @@ def run_verb(
         icaches=_settings(icache, profiled),
         all_samples=all_samples,
         samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
-        jobs=_at_a_time(jobs, profiled),
+        jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
         laid=laid,
         earlier=whole_boots(resume, known, profiled) if resume is not None else {},
@@ -229,9 +224,10 @@ def run_verb(
         ran = run.run(options)
         end_no_more()  # before all is written
         every_job = [job for jobs in ran.jobs for job in jobs if job.started]
-        if pooled := sum(job.pooled for job in every_job):
-            where = "in --resume's log" if resume else "simulated before; --fresh ignores it"
-            print(f"{'log' if resume else 'pool':7} {pooled} of {len(every_job)} boots, {where}")
+        for source, where in SOURCES.items():
+            if taken := sum(job.taken == source for job in every_job):
+                none = ", and nothing was simulated now" * (taken == len(every_job))
+                print(f"{source:7} {taken} of {len(every_job)} boots {where}{none}")
         result, log = result_of(ran, options, wanted)
         path = output or default_path(options, result, only, short is not None)
         shown = [(paths.shown(path), result), *others]
@@ -256,15 +252,6 @@ def _settings(icache: Switch | None, board: Board) -> list[bool]:
     if icache is not None:
         return [icache is Switch.ON]
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
-
-
-def _at_a_time(jobs: int | None, board: Board) -> int:
-    """How many boots run at a time."""
-    if Ability.PARALLEL in board.target.can:
-        return jobs or os.cpu_count() or 1
-    if jobs not in (None, 1):
-        raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
-    return 1
 
 
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[Apps]:
@@ -311,40 +298,3 @@ def default_path(
         count += 1
         path = paths.RESULTS / f"{stem}-{count}.json"
     return path
-
-
-def profile_verb(
-    benchmark: Annotated[
-        str, typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3.")
-    ],
-    kernel: KernelFile = None,
-    kernel_name: KernelName = None,
-    board: BoardName = boards.DEFAULT,
-    icache: Annotated[
-        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
-    ] = None,
-    lang: OneLanguage = "c",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
-    ] = None,
-    max_cycles: Annotated[
-        int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
-    ] = None,
-    as_json: AsJson = False,
-    debug: Debug = False,
-) -> None:
-    """Show where each cycle of one steady sample goes: by phase, function and cause.
-
-    Writes the tables, folded stacks, a flame graph (SVG) and a listing of the sample.
-    Needs what `make profile` builds."""
-    profiled = boards.load(board).configured({"max-cycles": max_cycles})
-    known = catalogues.load()
-    id_, params = only_one(known, benchmark)
-    measured = named(
-        read_kernel(kernel if kernel is not None else profiled.kernels[2]), kernel_name
-    )
-    cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = Apps.built(2, one_language(lang))
-    folder = output or profile.default_out(id_, params, measured, profiled, cached, apps.lang)
-    options = profile.Options(measured, profiled, apps, cached, id_, params, folder, as_json)
-    print(profile.profile(options, known))

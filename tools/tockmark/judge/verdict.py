@@ -65,6 +65,11 @@ class Change:
         return abs(math.log(self.ratio)) if self.ratio else math.inf
 
     @property
+    def unmoved(self) -> bool:
+        """Whether there may be no change at all."""
+        return self.low <= 1 + ROUNDING and self.high >= 1 - ROUNDING
+
+    @property
     def without_doubt(self) -> "Change":
         """What it would be if the interval were the one point that was measured."""
         point = self.ratio if self.ratio is not None else max(self.new, 1) / max(self.base, 1)
@@ -74,12 +79,11 @@ class Change:
         """Within a margin that makes a zone around 1, as far down as up."""
         edge = math.log1p(margin) + ROUNDING
         low, high = (math.log(end) if end > 0 else -math.inf for end in (self.low, self.high))
-        unmoved = low <= ROUNDING and high >= -ROUNDING
         if low > edge or high < -edge:
             return Verdict.RELEVANT
         if -edge <= low and high <= edge:
-            return Verdict.EQUIVALENT if unmoved else Verdict.TRIVIAL
-        return Verdict.LAYOUT if unmoved and self.links == 1 else Verdict.INDETERMINATE
+            return Verdict.EQUIVALENT if self.unmoved else Verdict.TRIVIAL
+        return Verdict.LAYOUT if self.unmoved and self.links == 1 else Verdict.INDETERMINATE
 
 
 def change(base: Value, new: Value, known: Deviation | None, floor: float = 0) -> Change:

@@ -47,14 +47,31 @@ def mark(measured: Measured, record: BootMark) -> None:
     boot.closed = not boot.closed and own == (record.name, record.icache, record.app, record.lang)
 
 
-def speaking(measured: Measured, app: str, begins: Said | None = None) -> Booted:
-    """The boot that an app now speaks in; `begins` is what its `begin` says, if this is one."""
+def speaking(
+    measured: Measured, app: str, begins: Said | None = None, back: bool = False
+) -> Booted:
+    """The boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
+    if its lines went back to a smaller number without one."""
     if not measured.boots:
         measured.boots.append(Booted())
     boot, again = measured.boots[-1], measured.again.pop(app, None)
     if boot.reporter is not None:
+        if again is None and not boot.closed:
+            _two_runs(measured, boot, app, back)
         return _marked(measured, boot, app, begins, again)
     return _unmarked(measured, boot, app, begins, again)
+
+
+def _two_runs(measured: Measured, boot: Booted, app: str, back: bool) -> None:
+    """An app that goes back or on after its end without a begin: two ran since the boot's mark, and
+    which of them is the mark's was lost. All is left out, and what follows is of no known boot."""
+    own = boot.apps.get(app)
+    if own is None or not (back or own.ended):
+        return
+    how = "goes on after its end" if own.ended else "goes back"
+    what = f"{how} without a begin; what it said in the boot {boot.name} is left out"
+    measured.problems.append(Problem(app, what))
+    boot.apps, boot.runs, boot.closed = {}, [], True
 
 
 def _marked(

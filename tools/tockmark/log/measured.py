@@ -32,6 +32,7 @@ class RawRow:
     series: dict[str, list[int]] = field(default_factory=dict)
     events: dict[int, list[int]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
+    without_cold: list[str] = field(default_factory=list)  # series whose first sample was no time
 
     def key(self) -> RowKey:
         return row_key(self.id, self.params)

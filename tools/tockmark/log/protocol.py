@@ -75,6 +75,10 @@ class Cut(Gap):
     """The log, or this boot of it, is over before the app's end."""
 
 
+class Back(Gap):
+    """The app's lines went back to a smaller number, and its begin is not among them."""
+
+
 class Restart(Gap):
     """The app began a second time in the same log, as after a reset."""
 
@@ -249,7 +253,8 @@ class Decoder:
             what += f"; with it '{_start(state.parts)}'"
             state.parts = []
         state.torn = True
-        return Gap(line.app, what, self._number)
+        kind = Back if line.seq < state.expected else Gap
+        return kind(line.app, what, self._number)
 
     def _flush(self, app: str, state: _AppLines) -> Iterator[Record | Problem]:
         if not state.parts:

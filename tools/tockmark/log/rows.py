@@ -10,6 +10,7 @@ from tockmark.log.marks import Mark, durations
 from tockmark.log.measured import EVENTS, PASSES, SERIES, App, Booted, Measured, NoRow, RawRow
 from tockmark.log.protocol import (
     MAX_COUNT,
+    Back,
     BootMark,
     Cut,
     Gap,
@@ -46,7 +47,7 @@ def take(measured: Measured, record: Item) -> None:
     elif isinstance(record, Problem):
         measured.problems.append(record)
         if isinstance(record, Gap) and record.app:
-            boot = boots.speaking(measured, record.app)
+            boot = boots.speaking(measured, record.app, back=isinstance(record, Back))
             app = boot.apps.setdefault(record.app, App(record.app))
             app.open, app.lost = None, app.lost or not isinstance(record, Cut)
     elif not _of_a_panic_beside(measured, record):

@@ -16,31 +16,26 @@ docs/study.md has the rules; study.toml says which title is which benchmark of t
 """
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
-
-import msgspec
 
 from tockmark.log.measured import App, Booted, Measured, RawRow
 from tockmark.log.protocol import MAX_SAMPLES, Problem
-from tockmark.suite.catalogue import OVERHEAD, Params
+from tockmark.log.study_titles import COUNTED, WORD, Facts, Titled, facts, named
+from tockmark.suite.catalogue import OVERHEAD
 
 MOST_LINES = 20  # of a title or a description: it stands above each of its tables
 LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
 COLUMNS = {"cycles": "cycles", "instructions": "instret"}
 
-_TITLE = re.compile(r"benchmark\s*:\s*(.*)")
-_ABOUT = re.compile(r"description\s*:\s*(.*)")
+_TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # as columns, where a log is for a spreadsheet
+_ABOUT = re.compile(r"description\s*:[\s,]*(.*)")
 _TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
 _FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
 _HEADING = re.compile(r"(?:[a-z_]+\s*,\s*)*run\s*,.*")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?\d[\d.]*")
 _CELL = re.compile(r"0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
 _PARAM = re.compile(r"\d{1,9}")
-_COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
-_PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
 
 
 @dataclass
@@ -55,6 +50,8 @@ class Table:
         default_factory=list
     )  # what stands before `run`, the same in each row
     series: dict[str, list[int]] = field(default_factory=dict)
+    loaded: dict[str, list[int]] = field(default_factory=dict)  # bytes, by column
+    without_cold: list[str] = field(default_factory=list)  # columns whose first sample cannot be
     impossible: list[str] = field(default_factory=list)  # samples that cannot be, in words
     rows: int = 0
     between: list[str] | None = None  # its cells, the same in every row
@@ -66,64 +63,10 @@ class Table:
         return self.columns.index("run") if "run" in self.columns else 0
 
 
-@dataclass(frozen=True)
-class Name:
-    """What a title is called here."""
-
-    id: str
-    params: Params
-    samples: int | None = None
-    inner: int = 1
-    counts: str | None = None
-    note: str | None = None
-
-
-class Titled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A title of the study's, or a pattern of titles, and what is behind it."""
-
-    title: str = msgspec.field(name="is")
-    id: str
-    samples: int | None = None
-    inner: int = 1
-    counts: str | None = None
-    note: str | None = None
-
-
-class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What study.toml says."""
-
-    overhead: dict[str, int]
-    remarks: list[str]
-    benchmark: list[Titled]
-
-
-def facts() -> Facts:
-    """The same, read."""
-    text = files("tockmark.log").joinpath("study.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Facts)
-
-
 def recognise(text: str) -> bool:
     """Whether a text is such a log: it has a title, and no line of our protocol."""
     titled = re.search(r"^[ \t]*benchmark[ \t]*:", text, re.MULTILINE)
     return titled is not None and "#tm " not in text
-
-
-def name(title: str, known: Facts) -> Name:
-    """The benchmark of a title; a title that is not known becomes `study.<its words>`."""
-    bare = _COUNTED.sub("", title)
-    for entry in known.benchmark:
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry.title))
-        match = re.fullmatch(pattern, bare)
-        if match:
-            params: Params = {key: int(value) for key, value in match.groupdict().items()}
-            return Name(entry.id, params, entry.samples, entry.inner, entry.counts, entry.note)
-    found: Params = {}
-    while match := _PARAMS.search(bare):
-        bare = bare[: match.start()]
-        found = {match[1].replace(" ", "_"): int(match[2]), **found}
-    slug = re.sub(r"[^a-z0-9]+", "_", bare.lower())[:80].strip("_")
-    return Name(f"study.{slug or 'untitled'}", found)
 
 
 def _is_row(text: str) -> bool:
@@ -144,10 +87,12 @@ def _is_row(text: str) -> bool:
 class Reader:
     """Takes a log line by line and makes tables of it."""
 
-    def __init__(self, remarks: list[str]) -> None:
+    def __init__(self, known: Facts) -> None:
         self.tables: list[Table] = []
         self.problems: list[Problem] = []
-        self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", re.escape(r)) for r in remarks]
+        remarks = map(re.escape, known.remarks)
+        self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", remark) for remark in remarks]
+        self._loaded = known.loaded
         self._title: list[str] | None = None  # None until the first one
         self._about: list[str] = []
         self._test = ""
@@ -216,7 +161,7 @@ class Reader:
             return
         if not counted or len(set(counted)) != len(counted):
             self._break(f"the heading {text[:60]!r} must name cycles or instructions, each once")
-        said = _COUNTED.search(self._table.title)
+        said = COUNTED.search(self._table.title)
         if said and counted and said[1] not in counted:
             self._break(f"the title counts {said[1]}, but the heading {', '.join(counted)}")
 
@@ -262,16 +207,20 @@ class Reader:
     def _sample(self, table: Table, cells: list[str]) -> None:
         first = table.before_run + 1
         for column, cell in zip(table.columns[first:], cells[first:], strict=True):
-            if column and column not in COLUMNS:
+            loaded = column in self._loaded
+            if column and column not in COLUMNS and not loaded:
                 continue
             if not cell.lstrip("-").isdecimal() or len(cell) > 20:
                 self._break(f"{cell[:30]} is not a whole number of {column or 'anything'}")
                 return
             value = int(cell)
-            if 0 <= value <= LONGEST:
+            if loaded:
+                table.loaded.setdefault(column, []).append(value)
+            elif 0 <= value <= LONGEST:
                 table.series.setdefault(column, []).append(value)
             else:
                 cold = ", the cold one" if table.rows == 0 else ""
+                table.without_cold += [column] * (table.rows == 0)
                 table.impossible.append(
                     f"sample {table.rows}{cold}, is {value}: no time, but a counter less something"
                     " never set; it is left out"
@@ -316,11 +265,11 @@ class Reader:
         self.problems.append(Problem(None, what, line or self._number))
 
 
-def measured(text: str, log: str) -> Measured:
-    """The rows of a log, as one boot of one app named after it. A log that has no time.read gets
-    the study's own, taken from its time.log, so that it can be subtracted."""
+def measured(text: str, log: str, own: bool = False) -> Measured:
+    """The rows of a log, as one boot of one app named after it. `own`: the study took it. Then its
+    cache was off, and without a time.read it gets that of the study's time.log to be net of."""
     known = facts()
-    reader = Reader(known.remarks)
+    reader = Reader(known)
     if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them
         text = text.replace("\r\n", "\n")
     lines = text.split("\n")
@@ -330,54 +279,88 @@ def measured(text: str, log: str) -> Measured:
         reader.cut()
     reader.finish()
     app = App(log, {"apps": "1", "format": "log of the 2021 study"})
-    found = Measured([Booted(f"study-{log}", False, apps={log: app})], reader.problems)
+    boot = Booted(f"study-{log}", False if own else None, apps={log: app})
+    found = Measured([boot], reader.problems)
     for table in reader.tables:
         try:
-            row = _place(table, app, name(table.title, known))
+            row = _place(table, app, named(table.title, known))
         except ValueError as error:
             found.problems.append(Problem(None, str(error), table.line))
         else:
             row.faults += table.impossible
-    if app.rows and not any(row.id == OVERHEAD for row in app.rows) and app.begin:
-        read = {name: [cost, cost] for name, cost in known.overhead.items()}
-        reading = RawRow(app.name, OVERHEAD, {}, 1, 2, series=read)
-        app.found = {reading.key(): reading, **app.found}
-        app.begin["overhead"] = "that of the study's time.log"
+    if app.rows and not any(row.id == OVERHEAD for row in app.rows):
+        _without_reading(found, app, known.overhead if own else None)
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]
     if strangers and app.begin:
         app.begin["unknown_titles"] = ", ".join(dict.fromkeys(strangers))
     return found
 
 
-def _place(table: Table, app: App, named: Name) -> RawRow:
+def _without_reading(found: Measured, app: App, overhead: dict[str, int] | None) -> None:
+    """What a reading costs is not in this log: say what is taken for it, or that it is unknown."""
+    assert app.begin is not None
+    if overhead is None:
+        app.begin["overhead"] = "unknown"
+        what = (
+            "nothing says what reading the counters costs, so no figure is net; add the tables of"
+            " timing_overhead, or say --study if the study of 2021 took it"
+        )
+        found.problems.append(Problem(None, what))
+        return
+    app.begin["overhead"] = "that of the study's time.log"
+    read = {name: [cost, cost] for name, cost in overhead.items()}
+    reading = RawRow(app.name, OVERHEAD, {}, 1, 2, series=read)
+    app.found = {reading.key(): reading, **app.found}
+
+
+def _place(table: Table, app: App, of: Titled) -> RawRow:
     """Add a table to the row that it belongs to, or make one."""
     series = {}
+    without_cold = []
     for column, samples in table.series.items():
-        counted = column or named.counts or _said(table)
+        counted = column or of.counts or _said(table)
         if counted is None:
             raise ValueError(
                 f"{table.title[:60]!r} does not say what it counts;"
                 " put 'run, cycles' or 'run, instructions' above its samples"
             )
         series[COLUMNS[counted]] = samples
-    if named.samples is not None and table.rows != named.samples:
+        without_cold += [COLUMNS[counted]] * (column in table.without_cold)
+    if of.samples is not None and table.rows != of.samples:
         raise ValueError(
-            f"{table.title[:60]!r} has {table.rows} samples, the study took {named.samples};"
+            f"{table.title[:60]!r} has {table.rows} samples, the study took {of.samples};"
             " it is left out: capture the log again"
         )
-    row = RawRow(app.name, named.id, named.params, named.inner, table.rows, series=series)
+    row = RawRow(app.name, of.id, of.params, _inner(table, of), table.rows, series=series)
+    row.without_cold = without_cold
     same = app.found.setdefault(row.key(), row)
     if same is row:
         return row
     if series.keys() & same.series.keys():
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
     same.series |= series
+    same.without_cold += without_cold
     return same
+
+
+def _inner(table: Table, of: Titled) -> int:
+    """Operations in a sample; where a column says how many bytes each one loaded, the loads of the
+    middle one. ValueError if it should and does not."""
+    if of.loaded is None:
+        return of.inner
+    sizes = sorted(table.loaded.get(of.loaded, ()))
+    loads = sizes[len(sizes) // 2] // WORD if sizes else 0
+    if loads < 1:
+        raise ValueError(
+            f"{table.title[:60]!r} does not say how much a sample loads;"
+            f" its heading needs a column {of.loaded}, in bytes"
+        )
+    return loads
 
 
 def _said(table: Table) -> str | None:
     """What a table without a heading counts, if its title or description says just one thing."""
-    suffix = _COUNTED.search(table.title)
+    suffix = COUNTED.search(table.title)
     if suffix:
         return suffix[1]
     words = set(re.findall(r"[a-z]+", f"{table.title} {table.about}".lower())) & COLUMNS.keys()

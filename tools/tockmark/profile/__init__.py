@@ -1,104 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `profile`: where each cycle of one benchmark's sample goes.
 
-The app runs twice on the same flash image: on the plain simulator, and on the one with the core's
-retirement port, which tells every instruction. Both must print the same log, byte for byte; so what
-is profiled is what is measured. A steady sample of the benchmark is then found in the instruction
-trace (trace.py), its cycles are charged (attribute.py), and shown (report.py, flame.py).
+A steady sample of the benchmark is found in the instruction trace of a run (traced.py, trace.py),
+its cycles are charged (attribute.py), and shown (report.py, flame.py). What functions cost, in it
+or in all of the run, is counted in calls.py and functions.py.
 """
 
-import tempfile
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-import msgspec
 
 from tockmark import paths
-from tockmark.crc import crc16
-from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.log.measured import RawRow
-from tockmark.log.protocol import decode
-from tockmark.log.rows import assemble
-from tockmark.plain import file_name
+from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.symbols import Frame, Program
-from tockmark.profile.trace import HEADING, Sampler, Step, difference, sample, windows
+from tockmark.profile.frame import Frame
+from tockmark.profile.trace import Step
+from tockmark.profile.traced import Options, default_out, kernel_of, simulators, traced
 from tockmark.result import provenance
-from tockmark.result.stats import summarise
-from tockmark.suite.catalogue import ICACHE, Catalogue, Lang, Params, aside, label
-from tockmark.target.board import Board
-from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
-from tockmark.target.kinds import sim
-from tockmark.target.protocol import Ability, Start, require
+from tockmark.suite.catalogue import ICACHE, Catalogue
 
-VARIANT = "retire"
+__all__ = ["Options", "Taken", "default_out", "profile", "simulators"]
+
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
-SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
 NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
-LINES = "profiling"  # the cargo profile that has line tables beside the same code
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the user asked for."""
+class Taken:
+    """One profile: what its file keeps, and the text for its reader."""
 
-    kernel: Kernel
-    board: Board
-    apps: Apps
-    icache: bool
-    id: str
-    params: Params
-    out: Path
-    as_json: bool = False
-
-    @property
-    def label(self) -> str:
-        """The row, with any language but C."""
-        return label(self.id, self.params) + aside(self.apps.lang)
+    stored: file.Stored
+    text: str
 
 
-def default_out(
-    id_: str, params: Params, kernel: Kernel, board: Board, icache: bool, lang: Lang
-) -> Path:
-    """Where a profile goes."""
-    name = file_name((kernel.name or kernel.path.stem).partition(" ")[0])
-    parts = [label(id_, params).replace(" ", "-").replace("=", ""), name, board.name]
-    parts += [] if lang == "c" else [lang]
-    return paths.PROFILES / "-".join([*parts, *([] if icache else ["icache-off"])])
-
-
-def simulators(board: Board) -> tuple[sim.Target, sim.Target]:
-    """The plain simulator, and the one with the retirement port beside it."""
-    require(board.target, Ability.RETIREMENT, "profile", board.name)
-    assert isinstance(board.target, sim.Target)  # no other kind can
-    plain = board.target.binary
-    binary = plain.parent.with_name(f"{plain.parent.name}-{VARIANT}") / plain.name
-    if not binary.exists():
-        raise TockmarkError(
-            f"the simulator {paths.shown(binary)} is not built",
-            f"run `make profile MACHINE={board.machine}` (half a minute)",
-        )
-    return board.target, msgspec.structs.replace(board.target, binary=binary)
-
-
-def profile(options: Options, catalogue: Catalogue) -> str:
-    """Profile one benchmark; writes the files, returns the text to print."""
-    targets = simulators(options.board)
-    group = catalogue.benchmarks[options.id].group
-    boot = next(b for b in catalogue.boots() if options.id in b.measures)
-    symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
-    image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
-    if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
-    app = _reporter(image)
-    sampler = Sampler.of(app)
-    log, runs = _run(options, targets, image.flash, sampler)
-    rows = _rows(log, group, options)
-    series = rows[-1].series["cycles"]
-    number = _steady(series)
-    found = sample(_runs_of(rows, runs)[number], sampler)
-    kernel = _kernel(options.kernel)
+def profile(options: Options, catalogue: Catalogue) -> Taken:
+    """Profile one benchmark, and write the files. TockmarkError if the kernel does not measure it,
+    or the simulator with the retirement port is not built."""
+    run = traced(options, catalogue)
+    found, app = run.sample, run.app
+    kernel = kernel_of(options.kernel)
     kernel.study(step.pc for step in found.steps if not step.user)
     app.study(step.pc for step in found.steps if step.user)
 
@@ -106,14 +44,15 @@ def profile(options: Options, catalogue: Catalogue) -> str:
         return (app if step.user else kernel).frames(step.pc)
 
     made = attribute.profile(found, where)
-    counted = rows[-1].series["instret"][number]
+    counted = run.row.series["instret"][run.number]
     if abs(made.instructions - counted) > (MISCOUNT if options.icache else 0):
         raise TockmarkError(
             f"the trace has {made.instructions} instructions where the app counted {counted}",
             "report this",
         )
     head = [
-        f"{options.label}: sample {number + 1} of {len(series)}, {found.cycles} cycles",
+        f"{options.label}: sample {run.number + 1} of {len(run.row.series['cycles'])},"
+        f" {found.cycles} cycles",
         f"kernel  {options.kernel.name or options.kernel.path.name}"
         f" sha256 {options.kernel.sha256[:12]}{'' if kernel.lines else NO_LINES}",
         f"board   {options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}",
@@ -150,94 +89,4 @@ def profile(options: Options, catalogue: Catalogue) -> str:
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
     written = ", ".join(files)
-    if options.as_json:
-        return files["profile.json"].rstrip()
-    return f"{text}\n\nwritten to {paths.shown(options.out)}: {written}"
-
-
-def _reporter(image: Image) -> Program:
-    """The app whose samples these are: only an app of benchmarks has the sampler."""
-    return next(Program(slot.elf) for slot in image.slots if "tm_sample" in slot.symbols)
-
-
-def _kernel(kernel: Kernel) -> Program:
-    """The kernel's symbols: from the build with line tables, if it is of the same code."""
-    program = Program(kernel.path)
-    beside = kernel.path.parents[1] / LINES / kernel.path.name
-    if beside.exists():
-        better = Program(beside)
-        if better.same_code(program):
-            return better
-    return program
-
-
-def _run(
-    options: Options, targets: tuple[sim.Target, sim.Target], flash: Path, sampler: Sampler
-) -> tuple[str, list[list[str]]]:
-    """The log, and the lines of each run of tm_sample."""
-    start = Start(options.label, flash, options.icache)
-    plain = targets[0].start(start)
-    with tempfile.TemporaryDirectory() as folder:
-        uart = Path(folder) / "uart.log"
-        tracing = targets[1].start(start, "--uart", str(uart), "--itrace", "-")
-        try:
-            runs = list(windows(_checked(tracing.lines()), sampler))
-            log = "".join(f"{line}\n" for line in plain.lines())
-            for simulation in (plain, tracing):
-                ending = simulation.ending()
-                if ending:
-                    raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
-        finally:
-            plain.stop()
-            tracing.stop()
-        traced = uart.read_text(encoding="latin-1")
-    if traced != log:
-        raise TockmarkError("the run with the retirement port printed another log", "report this")
-    return log, runs
-
-
-def _checked(lines: Iterator[str]) -> Iterator[str]:
-    """The trace less its heading, which tells that its columns are where they should be."""
-    heading = next(lines, HEADING)
-    if heading != HEADING:
-        raise TockmarkError("the simulator's trace has another form", "run `make profile`")
-    return lines
-
-
-def _rows(log: str, group: str, options: Options) -> Sequence[RawRow]:
-    """The rows of the app up to the one asked for, which is the last."""
-    measured = assemble(decode(log.splitlines()))
-    app = next((app for _, app in measured.each() if app.name == group), None)
-    rows = app.rows if app is not None else ()
-    for at, row in enumerate(rows):
-        if (row.id, row.params) == (options.id, options.params) and row.series.get("cycles"):
-            return rows[: at + 1]
-    why = [no_row.why for no_row in app.no_rows if no_row.id == options.id] if app else []
-    raise TockmarkError(
-        f"{options.label} was not measured on this kernel{f': {why[0]}' if why else ''}",
-        "`tockmark run` shows what was",
-        INCOMPLETE,
-    )
-
-
-def _runs_of(rows: Sequence[RawRow], runs: list[list[str]]) -> list[list[str]]:
-    """The runs of tm_sample that gave the last row: each row's samples follow one another, in the
-    order of the rows; a benchmark that failed may have left others between them."""
-    measured = [difference(run) for run in runs]
-    start = end = 0
-    for row in rows:
-        cycles = row.series["cycles"]
-        start = end
-        while measured[start : start + len(cycles)] != cycles:
-            start += 1
-            if start > len(measured):
-                raise TockmarkError(f"the trace has no samples like those of {row.id}")
-        end = start + len(cycles)
-    return runs[start:end]
-
-
-def _steady(cycles: list[int]) -> int:
-    """The last sample that took as long as the median of the steady ones, counted from 0."""
-    stats = summarise(cycles)
-    usual = [i for i, taken in enumerate(cycles) if i and stats and taken == stats.median]
-    return usual[-1] if usual else len(cycles) - 1
+    return Taken(kept, f"{text}\n\nwritten to {paths.shown(options.out)}: {written}")

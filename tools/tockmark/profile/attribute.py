@@ -8,12 +8,14 @@ in flight, and for the refill after a jump, a branch or a return from a trap.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
+from tockmark.profile.flow import MRET, calls
+from tockmark.profile.frame import Frame
 from tockmark.profile.phases import phase_of
-from tockmark.profile.symbols import Frame
-from tockmark.profile.trace import ECALL, Sample, Step
+from tockmark.profile.trace import Sample, Step
 
 EXECUTE = "execute"
 FETCH = "fetch"
@@ -24,8 +26,6 @@ TRAP = "trap/CSR"
 CAUSES = (EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP)
 
 SYSTEM = 0x73  # opcode of ecall, mret and the CSR instructions
-MRET = 0x30200073
-LINKS = (1, 5)  # registers that hold return addresses
 
 Where = Callable[[Step], tuple[Frame, ...]]
 Stack = tuple[Frame, ...]
@@ -47,39 +47,58 @@ def charges(sample: Sample) -> list[Charge]:
         # At the first instruction there is nobody before it in the sample.
         before = i - 1 if i - 1 > sample.first else i
         found.append(Charge(i, EXECUTE, 1))
-        found += _waits(sample.steps, i, before)
+        for to_last, cause, cycles in _waits(sample.steps[i - 1], sample.steps[i]):
+            found.append(Charge(before if to_last else i, cause, cycles))
     return found
 
 
-def _waits(steps: list[Step], i: int, before: int) -> Iterator[Charge]:
-    step, last = steps[i], steps[i - 1]
+def charged(steps: Iterable[Step]) -> Iterator[tuple[Step, int]]:
+    """Each instruction with the cycles that it is charged, all causes together: those of a whole
+    trace, one after the other."""
+    last: Step | None = None
+    cycles = 0
+    for step in steps:
+        own = step.cycles
+        if last is not None:
+            moved = sum(waited for to_last, _, waited in _waits(last, step) if to_last)
+            own -= moved
+            yield last, cycles + moved
+        last, cycles = step, own
+    if last is not None:
+        yield last, cycles
+
+
+Wait = tuple[bool, str, int]  # charged to the instruction before; cause; cycles
+
+
+def _waits(last: Step, step: Step) -> Iterator[Wait]:
     left = dict(step.waits)
     if step.handler:  # a trap: the flush and the first cycle of the fetch
-        yield from _refill(left, i, TRAP)
+        yield from _refill(left, False, TRAP)
     elif last.opcode == SYSTEM and "o" in left:  # mret, or a CSR write that flushes
-        yield from _refill(left, before, TRAP)
+        yield from _refill(left, True, TRAP)
     elif step.pc != last.pc + last.size:
-        yield from _refill(left, before, BRANCH)
-    for kind, where, cause in (
-        ("f", i, FETCH),
-        ("w", before, MEMORY),
-        ("m", i, MEMORY),
-        ("x", i, MULTIPLY),
-        ("b", i, BRANCH),
-        ("o", i, TRAP),
+        yield from _refill(left, True, BRANCH)
+    for kind, to_last, cause in (
+        ("f", False, FETCH),
+        ("w", True, MEMORY),
+        ("m", False, MEMORY),
+        ("x", False, MULTIPLY),
+        ("b", False, BRANCH),
+        ("o", False, TRAP),
     ):
         if left.get(kind):
-            yield Charge(where, cause, left[kind])
+            yield to_last, cause, left[kind]
 
 
-def _refill(left: dict[str, int], where: int, cause: str) -> Iterator[Charge]:
+def _refill(left: dict[str, int], to_last: bool, cause: str) -> Iterator[Wait]:
     """Take out the cycles that a redirection costs even where the next instruction is at hand."""
     cycles = left.pop("o", 0)
     if left.get("f"):
         left["f"] -= 1
         cycles += 1
     if cycles:
-        yield Charge(where, cause, cycles)
+        yield to_last, cause, cycles
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +126,10 @@ def places(steps: list[Step], where: Where) -> list[Place]:
         frames = where(step)
         stack = [frame for site in sites for frame in where(site.step)]
         in_body = bool(sites) and not sites[0].trap
-        found.append(Place((*stack, *frames), phase_of(frames, step.user), in_body))
+        # What a trap interrupted is no caller of what handles it.
+        callers = takewhile(lambda site: not site.trap, reversed(sites))
+        phase = phase_of(frames, step.user, (where(site.step) for site in callers))
+        found.append(Place((*stack, *frames), phase, in_body))
         if after is not None:
             _follow(sites, step, after)
     return found
@@ -120,7 +142,7 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
         # One that does not go back to where a trap came from is a jump: Tock's way to its loop.
         depths = [i for i, s in enumerate(sites) if s.trap and s.step.user == after.user]
         del sites[depths[-1] if depths else len(sites) :]
-    elif _calls(step):
+    elif calls(step):
         sites.append(_Site(step, trap=False))
     elif after.pc != step.pc + step.size:
         for depth in range(len(sites) - 1, -1, -1):
@@ -130,15 +152,6 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
             if after.pc == site.step.pc + site.step.size:
                 del sites[depth:]
                 return
-
-
-def _calls(step: Step) -> bool:
-    """Is it a jump that leaves its return address behind?"""
-    if step.opcode in (0x6F, 0x67):
-        return step.insn >> 7 & 0x1F in LINKS
-    jal = step.insn & 0xE003 == 0x2001
-    jalr = step.insn & 0xF07F == 0x9002 and step.insn >> 7 & 0x1F != 0
-    return step.size == 2 and (jal or jalr)
 
 
 @dataclass
@@ -169,7 +182,7 @@ class Profile:
         return sum(not self.traps(step) for step in steps)
 
     def traps(self, step: int) -> bool:
-        return self.sample.steps[step].trap or self.sample.steps[step].insn == ECALL
+        return self.sample.steps[step].trapped
 
     def by(self, key: Callable[[Place], str]) -> dict[str, Line]:
         """The cycles by phase or function, in the order of their first appearance."""

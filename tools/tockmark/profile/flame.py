@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from tockmark.profile import phases
 from tockmark.profile.attribute import Profile
-from tockmark.profile.symbols import Frame
+from tockmark.profile.frame import Frame
 
 WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 62, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import HEADING, PC
+from tockmark.profile.trace import HEADING, MODE, PC
 
-MODE, INSN = 22, slice(33, 41)  # where they stand in a line of the trace
+INSN = slice(33, 41)  # where the instruction stands in a line of the trace
 WFI = "10500073"
 SWITCH = ", another process goes on"
 # Labels of kernel/src/arch/riscv/trap.S that tell what a stretch is; the last one counts.

@@ -15,7 +15,7 @@ from tockmark.errors import TockmarkError
 from tockmark.profile.symbols import Program
 
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
-PC = slice(24, 32)  # where the address stands in a line
+MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line
 ECALL = 0x73
 S4 = 20
 WORD = 1 << 32
@@ -44,6 +44,11 @@ class Step:
     @property
     def opcode(self) -> int:
         return self.insn & 0x7F if self.size == 4 else 0
+
+    @property
+    def trapped(self) -> bool:
+        """Whether it ended in an exception, a system call among them: it did not retire."""
+        return self.trap or self.insn == ECALL
 
     def reads_mcycle(self) -> bool:
         return self.insn & ~(0x1F << 7) in MCYCLE_READS

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tockmark import __version__
-from tockmark.log.measured import App, Booted, Measured, RawRow
+from tockmark.log.measured import SERIES, App, Booted, Measured, RawRow
 from tockmark.plain import showable
 from tockmark.result.kept import Kept, Layouts, Samples, assembled
 from tockmark.result.model import GONE, Absent, Result
@@ -39,6 +39,7 @@ class Context:
     abi: int | None = None
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
+    cached: int = 0
 
 
 def build(
@@ -113,6 +114,7 @@ def build(
             boots=context.boots,
             apps=_said(measured),
             layouts=context.layouts,
+            cached=context.cached,
         ),
         rows=tuple(rows.values()),
         problems=tuple(problems),
@@ -141,6 +143,7 @@ def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
         by=row.by,
         passes=row.passes,
         clock=row.clock,
+        without_cold=tuple(name for name in SERIES if name in row.without_cold),  # type: ignore[misc]
         faults=tuple(row.faults),
         lang=app.lang,
     )

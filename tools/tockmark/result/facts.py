@@ -20,7 +20,7 @@ def kernel_of(kernel: image.Kernel, board: boards.Board | None) -> Kernel:
         opt_level=kernel.opt_level,
         flags=kernel.flags,
         rustc=kernel.rustc,
-        flash_bytes=sum(len(data) for _, data in kernel.segments),
+        flash_bytes=kernel.flash_bytes,
         ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots and board else None,
     )
 

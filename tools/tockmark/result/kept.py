@@ -52,6 +52,7 @@ class Kept(Part, frozen=True):
     long_instret: str | None = None
     events: str | None = None  # a run for each counter from 3 to 12
     stated: dict[Counter, Figure] = field(default_factory=dict)  # net, without samples
+    without_cold: tuple[Counter, ...] = ()  # their first sample was no time, and is left out
     faults: tuple[str, ...] = ()
     published: Published | None = None
     further: tuple[Taken, ...] = ()  # in all layouts but the first, if in any
@@ -82,6 +83,11 @@ def _slope(kept: Kept, samples: Samples, name: str | int) -> Slope | None:
     return Slope(short, long, kept.passes) if short and long and kept.passes else None
 
 
+def _has_cold(kept: Kept, name: str | int, layout: int) -> bool:
+    """Whether a series begins with its cold sample. Of events the app drops that itself."""
+    return name in SERIES and (layout > 0 or name not in kept.without_cold)
+
+
 def _assembled(
     kept: Kept, samples: Layouts, reading: tuple[Kept, Layouts], clock_hz: int | None
 ) -> Row:
@@ -96,9 +102,9 @@ def _assembled(
         if taken is None and stated is None:
             return None
         read = readings[layout] if reads and layout < len(readings) else {}
-        cost, cold = read.get(name), name in SERIES
+        cost, cold = read.get(name), _has_cold(overhead, name, layout)
         empty = Series(cost, has_cold=cold, slope=_slope(overhead, read, name)) if cost else None
-        own = _slope(kept, samples[layout], name)
+        own, cold = _slope(kept, samples[layout], name), _has_cold(kept, name, layout)
         return Series(taken or (), kept.inner, reads, empty, stated, cold, slope=own)
 
     def series(name: str | int) -> Series | None:
@@ -169,6 +175,7 @@ def kept_of(row: Row, layouts: int) -> Kept:
         **_texts(taken),
         events=" ".join(_run(row.events[n].samples) for n in EVENTS) if row.events else None,
         stated={n: one.stated for n, one in taken.items() if one.stated is not None},  # type: ignore[misc]
+        without_cold=tuple(n for n, one in taken.items() if one.samples and not one.has_cold),  # type: ignore[misc]
         faults=row.faults,
         published=row.published,
         further=_further(row, layouts) if len(row.layouts) > 1 else (),

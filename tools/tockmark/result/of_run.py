@@ -20,8 +20,14 @@ from tockmark.target.run import Job, Options, Ran
 
 
 def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, str]:
-    """The result, and the log that its first layout was made from. The others have none: their
-    boots are in the pool, and results/ stays small."""
+    """The result, and the log that its first layout was made from. The others have none, and
+    results/ stays small: what their boots printed, a second run prints again."""
+    made, log = by_layout(ran, options, wanted)
+    return joined(made), log
+
+
+def by_layout(ran: Ran, options: Options, wanted: Selection) -> tuple[list[Result], str]:
+    """What was measured in each layout, and the log of the first."""
     log = "".join(f"{line}\n" for job in ran.jobs[0] for line in _lines(job, options))
     context = _context(ran, options)
     first = _of_layout(log.splitlines(), ran.jobs[0], wanted, context, ran.notes)
@@ -30,7 +36,7 @@ def result_of(ran: Ran, options: Options, wanted: Selection) -> tuple[Result, st
         _of_layout([line for job in jobs for line in _lines(job, options)], jobs, varied, context)
         for jobs in ran.jobs[1:]
     ]
-    return joined([first, *others]), log
+    return [first, *others], log
 
 
 def _of_layout(
@@ -68,6 +74,7 @@ def _context(ran: Ran, options: Options) -> Context:
             Layout(showable(one.kernel.path.name), one.kernel.sha256, one.link, one.seed)
             for one in ran.layouts
         ),
+        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
     )
 
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A captured UART log becomes a result, however damaged it is.
 
-It may be a log of ours or one of the 2021 study, which log/study.py reads. Provenance that a log
-cannot tell stays unknown, unless its reader names board and kernel: these are believed, but where
-the log itself says something else."""
+It may be a log of ours, or have the tables of the 2021 study, which log/study.py reads. Provenance
+that a log cannot tell stays unknown, unless its reader names board and kernel, or says that it is
+one of the study's own: that is believed, but where the log itself says something else."""
 
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
 from tockmark.log import study
+from tockmark.log.measured import Measured
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.paths import shown
@@ -33,19 +34,17 @@ def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
     be."""
     told = told or Told()
     text = read(log)
-    if study.recognise(text):
-        if told != Told():
-            raise TockmarkError(
-                f"{shown(log)} is a log of the 2021 study, whose board and kernel are known",
-                "leave out what says others",
-            )
-        return _of_study(text, log.stem, catalogue)
-    measured = assemble(decode(text.split("\n")))
-    if not any(measured.each()):
-        raise TockmarkError(
-            f"{shown(log)} holds no intact line of the protocol",
-            "docs/protocol.md shows what such a line looks like",
-        )
+    tables = study.recognise(text)
+    if told.study:
+        _check_study(shown(log), tables, told)
+    measured = (
+        study.measured(text, showable(log.stem), own=told.study)
+        if tables
+        else assemble(decode(text.split("\n")))
+    )
+    _check_held(log, measured, tables)
+    if told.study:
+        return build(measured, catalogue, STUDY)
     if told == Told():
         return build(measured, catalogue)
     abi = check(shown(log), text, measured, told)
@@ -61,11 +60,27 @@ def parse(log: Path, catalogue: Catalogue, told: Told | None = None) -> Result:
     return build(measured, catalogue, context)
 
 
-def _of_study(text: str, log: str, catalogue: Catalogue) -> Result:
-    result = build(study.measured(text, showable(log)), catalogue, STUDY)
-    if not result.rows:
-        why = f": {result.problems[0]}" if result.problems else ""
+def _check_study(log: str, tables: bool, told: Told) -> None:
+    """A log of the study's own has its tables, and nothing is to be told of it."""
+    if not tables:
+        raise TockmarkError(f"{log} is no log of the 2021 study", "leave out --study")
+    if told != Told(study=True):
         raise TockmarkError(
-            f"nothing in {log} can be used{why}", "docs/study.md shows what such a log looks like"
+            "of a log that the study of 2021 took, board, kernel and setting are known",
+            "leave out what says others, or --study",
         )
-    return result
+
+
+def _check_held(log: Path, measured: Measured, tables: bool) -> None:
+    """There is something in it to make a result of."""
+    if tables and not any(row.series for _, app in measured.each() for row in app.rows):
+        why = f": {measured.problems[0]}" if measured.problems else ""
+        raise TockmarkError(
+            f"nothing in {showable(log.stem)} can be used{showable(why)}",
+            "docs/study.md shows what such a log looks like",
+        )
+    if not any(measured.each()):
+        raise TockmarkError(
+            f"{shown(log)} holds no intact line of the protocol",
+            "docs/protocol.md shows what such a line looks like",
+        )

@@ -170,6 +170,7 @@ class Provenance(Part, frozen=True):
     boots: tuple[BootRun, ...] = ()
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
+    cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
 
     def said(self, name: str) -> list[str]:
         """What the apps said of one thing, such as their compiler (`cc`), each answer once."""

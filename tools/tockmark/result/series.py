@@ -22,14 +22,15 @@ class Series:
     reads: float = 0  # pairs of readings in a sample, whose cost comes off
     reading: "Series | None" = None
     stated: float | None = None  # the net that was published without its samples
-    has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself
+    has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself,
+    # and of a log's series its reader, where it is no time
     slope: Slope | None = None  # over passes of the same code, where the app measured it
     further: tuple["Series", ...] = ()  # the same in the further layouts that have this row
 
     @cached_property
     def stats(self) -> Stats | None:
         """Of the samples as they are; None if there are none."""
-        return summarise(self.samples) if self.samples else None
+        return summarise(self.samples, self.has_cold) if self.samples else None
 
     @cached_property
     def steady(self) -> tuple[int, ...]:

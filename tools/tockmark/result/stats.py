@@ -23,7 +23,7 @@ class Stats:
     """One series: the cold sample, and the steady ones in numbers."""
 
     n: int
-    first: int
+    first: int | None  # None: the cold sample is not among them
     min: int
     median: float
     mean: float
@@ -31,7 +31,7 @@ class Stats:
     p99: int
     max: int
     period: int | None  # the steady samples repeat with this period (1: equal); None: they vary
-    settled: int | None  # from this sample on (0 is the cold one) they repeat; None: not at the end
+    settled: int | None  # from this sample on (the first is 0) they repeat; None: not at the end
     wanders: bool  # it settles only late, or its halves differ: no one figure is its own
 
     @property
@@ -53,24 +53,25 @@ def steady(samples: Sequence[int]) -> Sequence[int]:
     return samples[1:] if len(samples) > 1 else samples
 
 
-def summarise(samples: Sequence[int]) -> Stats:
-    """The statistics of a series, which has one sample or more."""
-    every = np.asarray(steady(samples), dtype=np.int64)
+def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
+    """The statistics of a series, which has one sample or more, the first of them cold or not."""
+    kept = steady(samples) if has_cold else samples
+    every = np.asarray(kept, dtype=np.int64)
     settled, period = tail(every)
     values = every[: _whole(len(every), settled, period)]
     ordered = np.sort(values)
     distance = (ordered - ordered[0]).astype(np.float64)  # small numbers: nothing is rounded away
     return Stats(
         n=len(samples),
-        first=int(samples[0]),
+        first=int(samples[0]) if has_cold else None,
         min=int(ordered[0]),
-        median=middle(steady(samples)),
+        median=middle(kept),
         mean=plain(float(ordered[0]) + float(distance.mean())),
         sd=plain(float(distance.std())),
         p99=percentile(ordered, 99),
         max=int(ordered[-1]),
         period=period if settled == 0 else None,
-        settled=settled + 1 if settled is not None else None,
+        settled=settled + has_cold if settled is not None else None,
         wanders=settled != 0 and _wanders(every, settled),
     )
 

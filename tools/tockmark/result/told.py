@@ -32,6 +32,7 @@ class Told:
     abi: int | None = None
     icache: bool | None = None
     images: Laid | None = None  # that were installed
+    study: bool = False  # the study of 2021 took it: board, kernel and interface are known
 
     @property
     def setting(self) -> bool | None:

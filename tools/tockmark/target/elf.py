@@ -21,8 +21,8 @@ MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger w
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
 MEMORY_END = 1 << 32
 
-ALLOCATED = 0x2  # sh_flags: what is in memory
-IS_OBJECT, IS_FUNCTION = 1, 2  # kinds of symbols
+WRITABLE, ALLOCATED = 0x1, 0x2  # sh_flags: what is in RAM, what is in memory at all
+IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # kinds of symbols
 
 _EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 _SEGMENT = struct.Struct("<IIIIIIII")
@@ -30,7 +30,9 @@ _SECTION = struct.Struct("<IIIIIIIIII")
 _SYMBOL = struct.Struct("<IIIBBH")
 _MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
 _EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
-_LOADED, _SYMBOLS, _NO_BITS = 1, 2, 8  # p_type; sh_type
+_LOADED, _SYMBOLS = 1, 2  # p_type; sh_type
+_RESERVED = 0xFF00  # st_shndx: from here on it is no section
+_NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,15 @@ class Section:
     name: str
     kind: int
     flags: int
+    address: int  # where the program finds it
     start: int  # in the file
     size: int
     link: int  # of a table of symbols: the number of the section that has their names
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the file has its content."""
+        return self.kind not in _NO_CONTENT
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,12 @@ class Symbol:
     address: int
     size: int
     kind: int
+    section: int  # the number of the section that it lies in
+
+    @property
+    def in_section(self) -> bool:
+        """Whether it is a place: not absent, nor a mere number."""
+        return 0 < self.section < _RESERVED
 
 
 @dataclass(frozen=True)
@@ -76,8 +90,12 @@ class Elf:
 
     def content(self, name: str) -> bytes:
         """What the section of this name holds; nothing if there is none."""
-        found = [one for one in self.sections if one.name == name and one.kind != _NO_BITS]
-        return _slice(self.data, found[0].start, found[0].size) if found else b""
+        found = [one for one in self.sections if one.name == name and one.in_file]
+        return self.held(found[0]) if found else b""
+
+    def held(self, section: Section) -> bytes:
+        """What a section holds in the file."""
+        return _slice(self.data, section.start, section.size) if section.in_file else b""
 
 
 def read_elf(path: Path) -> Elf:
@@ -173,10 +191,16 @@ def _table(
 
 def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tuple[Section, ...]:
     names = _strings(data, headers, names_at)
-    return tuple(
-        Section(_text(names, name), kind, flags, start, size, link)
-        for name, kind, flags, _, start, size, link, *_ in headers
+    sections = tuple(
+        Section(_text(names, name), kind, flags, address, start, size, link)
+        for name, kind, flags, address, start, size, link, *_ in headers
     )
+    held = [section for section in sections if section.in_file]
+    for section in held:
+        _within(data, section.start, section.size)
+    if sum(section.size for section in held if section.flags & ALLOCATED) > len(data):
+        raise ValueError("is torn: its sections have more than the whole file")
+    return sections
 
 
 def _strings(data: bytes, headers: list[tuple[int, ...]], number: int) -> bytes:
@@ -196,12 +220,12 @@ def _symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
     held = sections[table.link]
     names, letters = _slice(data, held.start, held.size), 0
     entries = _slice(data, table.start, table.size)
-    for at, address, size, info, _, _ in _SYMBOL.iter_unpack(entries):
+    for at, address, size, info, _, section in _SYMBOL.iter_unpack(entries):
         name = _text(names, at)
         letters += len(name)
         if letters > MOST_BYTES:  # all of them may point to one long name
             raise ValueError(f"has symbols with more than {MOST_BYTES >> 20} MiB of names")
-        yield Symbol(name, address, size, info & 0xF)
+        yield Symbol(name, address, size, info & 0xF, section)
 
 
 def _text(names: bytes, at: int) -> str:
@@ -209,6 +233,10 @@ def _text(names: bytes, at: int) -> str:
 
 
 def _slice(data: bytes, start: int, size: int) -> bytes:
+    _within(data, start, size)
+    return data[start : start + size]
+
+
+def _within(data: bytes, start: int, size: int) -> None:
     if start + size > len(data):
         raise ValueError(f"is torn: it ends before the byte {start + size:#x}, which it tells of")
-    return data[start : start + size]

@@ -18,7 +18,7 @@ from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.plain import LONGEST_NAME, showable
 from tockmark.suite.catalogue import Boot, Lang
-from tockmark.target import identity, shuffle
+from tockmark.target import contents, identity, shuffle
 from tockmark.target.board import Board, Slots
 from tockmark.target.elf import read_elf
 from tockmark.target.linking import GRANTS, HEADER, link, pack
@@ -51,6 +51,7 @@ class Kernel:
     flags: str | None = None
     rustc: str | None = None
     entry: int = 0  # address of its first instruction
+    flash_bytes: int | None = None  # target/contents.py says what counts
 
     @property
     def is_baseline(self) -> bool:
@@ -131,6 +132,7 @@ def read_kernel(path: Path) -> Kernel:
         own,
         rustc=rustc,
         entry=elf.entry,
+        flash_bytes=contents.flash_bytes(elf),
     )
 
 

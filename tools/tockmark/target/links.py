@@ -91,14 +91,14 @@ def _unlike(first: Kernel, second: Kernel, base: _Link, other: _Link) -> str | N
         return f"it says that it is {second.name or 'none of ours'}"
     for name in sorted(base.sections.keys() | other.sections.keys()):
         sizes = base.sections.get(name, 0), other.sections.get(name, 0)
-        if _beyond(sizes, SECTION):
+        if beyond(sizes, SECTION):
             return f"section {name} has {sizes[1]} bytes, not {sizes[0]}"
     for name in sorted(base.functions.keys() | other.functions.keys()):
         here, there = base.functions.get(name, []), other.functions.get(name, [])
         if len(here) != len(there):
             return f"it has {len(there)} functions {_short(name)}, not {len(here)}"
         for sizes in zip(here, there, strict=True):
-            if _beyond(sizes, FUNCTION):
+            if beyond(sizes, FUNCTION):
                 return f"function {_short(name)} has {sizes[1]} bytes, not {sizes[0]}"
     return None
 
@@ -108,7 +108,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 2 * END else f"{name[:END]}…{name[-END:]}"
 
 
-def _beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
+def beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
     """Whether two sizes differ by more than some bytes, and by more than one part in some."""
     least, part = limits
     return abs(sizes[0] - sizes[1]) > max(least, sizes[0] / part)

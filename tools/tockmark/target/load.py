@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
+from tockmark.files import is_through
 from tockmark.paths import shown
 from tockmark.target.board import Board, Profile
 from tockmark.target.image import install
@@ -52,6 +53,8 @@ def by_hand(profile: Profile, flash: Path) -> str:
 def with_apps(laid: Laid, boot: LaidBoot, board: Board, file: Path) -> bytes:
     """A flash file that holds the kernel, with a boot's apps in the place of all apps there, as
     tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
+    if is_through(file):  # of a pipe nothing may ever come, of a device no end
+        raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
     try:
         theirs = file.read_bytes()
     except OSError as error:

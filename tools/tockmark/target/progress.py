@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a long run shows while it goes: bars on a terminal, a plain line now and then elsewhere."""
 
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -73,6 +74,41 @@ def counted(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
         elif time.monotonic() - last >= PLAIN_EVERY:
             last = time.monotonic()
             print(f"{count} of {total} {what}", file=sys.stderr, flush=True)
+
+
+class Line:
+    """One task that says what it does: on a line of a terminal that is written anew, elsewhere when
+    it begins and when it has ended."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.began = time.monotonic()
+        self.live = sys.stderr.isatty()
+
+    def __enter__(self) -> "Line":
+        if not self.live:
+            print(f"{self.what} …", file=sys.stderr, flush=True)
+        return self
+
+    def show(self, said: str) -> None:
+        """What it said last."""
+        if self.live:
+            self._write(f"{self._told()}  {said}")
+
+    def __exit__(self, *error: object) -> None:
+        self._write(f"{self._told()}{', ended early' * (error[0] is not None)}")
+        if self.live:
+            print(file=sys.stderr)
+
+    def _told(self) -> str:
+        return f"{self.what}: {time.monotonic() - self.began:.0f} s"
+
+    def _write(self, text: str) -> None:
+        if self.live:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
 
 
 class Display(Protocol):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Runs every boot of the suite as its own image on its own target, in parallel, in each layout.
 
-What comes out is the UART's text, boot by boot. What it means is for the layers behind. With
-several layouts every boot that ended whole is kept in a pool, and the next run takes it from there.
+What comes out is the UART's text, boot by boot. What it means is for the layers behind. A boot that
+was simulated before is taken from the cache.
 """
 
+import os
 import re
 import threading
 import time
@@ -13,18 +14,18 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.files import folder_for_a_while
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
-from tockmark.target import marks
+from tockmark.target import cache, marks
 from tockmark.target.board import Board
 from tockmark.target.image import Apps, Image, Kernel, build_image, runs, stopping_early
 from tockmark.target.laid import Laid
 from tockmark.target.links import Layout
 from tockmark.target.load import load_or_ask
-from tockmark.target.pool import Pool, Pooled
 from tockmark.target.progress import Status, display
 from tockmark.target.protocol import Ability, Session, Start
 from tockmark.target.suited import boot_unsuited
@@ -68,7 +69,7 @@ class Options:
     all_samples: bool
     samples: int | None  # of a row, at most; None: as the catalogue says
     jobs: int
-    fresh: bool = False  # simulate also what is in the pool
+    fresh: bool = False  # simulate also what is in the cache
     laid: Laid | None = None  # images that are there; None: they are laid as they are needed
     earlier: Mapping[Which, Earlier] = field(default_factory=dict)  # what need not be run again
 
@@ -97,7 +98,7 @@ class Job:
     layout: int | None = None  # its number, where there are several
     image: Image | None = None
     session: Session | None = None
-    pooled: bool = False  # it was not run, but is as it was: in the pool, or in an earlier log
+    taken: Literal["cache", "log"] | None = None  # from there, as it was; None: it was run
     lines: list[str] = field(default_factory=list)  # of the UART
     note: str | None = None
     ended: bool = False  # all that it said is in `lines`
@@ -111,7 +112,7 @@ class Job:
 
     @property
     def started(self) -> bool:
-        return self.session is not None or self.pooled
+        return self.session is not None or self.taken is not None
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def run(options: Options) -> Ran:
 def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
-    images = Images(options, folder)
+    images, kept = Images(options, folder), cache.default(options.fresh)
     shown = display([job.status for job in jobs if not job.status.done])
     pool = ThreadPoolExecutor(options.jobs)
     known = options.catalogue
@@ -167,7 +168,9 @@ def _run_all(jobs: list[Job], options: Options, folder: Path) -> list[str]:
         ),
     )
     left: set[Future[None]] = {
-        pool.submit(_run_one, job, options, images, stop) for job in order if not job.status.done
+        pool.submit(_run_one, job, options, images, kept, stop)
+        for job in order
+        if not job.status.done
     }
     try:
         while left:
@@ -210,6 +213,8 @@ class Images:
             for layout in range(len(options.layouts))
         }
         self.built: dict[tuple[Apps, str, int], Image] = {}
+        # Where a cluster simulates, far more boots are under way than cores can link here.
+        self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def of(self, boot: Boot, icache: bool, apps: Apps, layout: int) -> Image:
         """Where the cache is off a row may end as soon as it repeats. With it on samples that are
@@ -218,7 +223,7 @@ class Images:
         if asked.laid is not None:
             return asked.laid.image(asked.laid.boot(boot.name, apps.lang))
         out, key = self.out / apps.lang / str(layout), (apps, boot.name, layout)
-        with self.locks[key]:
+        with self.locks[key], self.cores:
             if key not in self.built:
                 symbols = {"tm_most_samples": asked.samples or 0}
                 self.built[key] = build_image(
@@ -230,7 +235,9 @@ class Images:
         return stopping_early(image, asked.board, out / f"{boot.name}.early.flash")
 
 
-def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) -> None:
+def _run_one(
+    job: Job, options: Options, images: Images, kept: cache.Cache, stop: threading.Event
+) -> None:
     status = job.status
     status.started = time.monotonic()
     try:
@@ -242,10 +249,8 @@ def _run_one(job: Job, options: Options, images: Images, stop: threading.Event) 
         earlier = options.earlier.get(_which(job))
         if earlier is not None and earlier.image == start.image:
             _take(job, earlier.lines)
-        elif job.layout is None:
-            _boot(job, start, options, stop)
         else:
-            _from_pool(job, start, options, stop)
+            _boot(job, start, options, kept, stop)
         if job.panicked and job.boot.panics:
             job.skipped, job.note = job.boot.panics, None
     except TockmarkError as error:
@@ -268,34 +273,22 @@ def _start(job: Job, image: Image, options: Options) -> Start:
     return Start(job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name, load)
 
 
-def _from_pool(job: Job, start: Start, options: Options, stop: threading.Event) -> None:
-    """Take a boot from the pool, or run it and put it there if it ended whole."""
-    pool = Pool(paths.POOL, options.fresh)
-    key = options.board.target.key(start)
-    found = pool.find(key) if key is not None else None
-    if found is not None:
-        _take(job, found.lines)
-        job.panicked, job.status.cycles = found.panicked, found.cycles
-        return
-    _boot(job, start, options, stop)
-    whole = job.finished and (job.note is None or (job.panicked and job.boot.panics))
-    if key is not None and whole:
-        pool.keep(key, Pooled(tuple(job.lines), job.status.cycles, job.panicked))
-
-
 def _take(job: Job, lines: Sequence[str]) -> None:
     """Take what a boot printed when it was run before."""
-    job.lines = list(lines)
-    job.pooled = job.ended = job.finished = True
+    job.lines, job.taken = list(lines), "log"
+    job.ended = job.finished = True
     job.status.rows = job.status.rows_expected
 
 
-def _boot(job: Job, start: Start, options: Options, stop: threading.Event) -> None:
+def _boot(
+    job: Job, start: Start, options: Options, kept: cache.Cache, stop: threading.Event
+) -> None:
     if stop.is_set():
         return
     status = job.status
     status.state = "running"
-    job.session = options.board.target.start(start)
+    job.session = kept.begin(options.board.target, start)
+    job.taken = "cache" if isinstance(job.session, cache.Replayed) else None
     for text in job.session.lines():
         job.lines.append(text)
         status.rows += bool(_ROW.search(text))

@@ -18,8 +18,13 @@ class Segment(NamedTuple):
     start: int | None = None
 
 
-def made(segments: Sequence[Segment], symbols: Sequence[tuple[str, int]] = ()) -> bytes:
-    """An ELF file for 32-bit RISC-V."""
+OBJECT, FUNCTION = 1, 2  # what a symbol may be
+
+
+def made(
+    segments: Sequence[Segment], symbols: Sequence[tuple[str, int]] = (), kind: int = OBJECT
+) -> bytes:
+    """An ELF file for 32-bit RISC-V; its symbols are all of one kind, with 4 bytes each."""
     start = HEADER + ENTRY * len(segments)
     table, body = b"", b""
     for one in segments:
@@ -31,7 +36,9 @@ def made(segments: Sequence[Segment], symbols: Sequence[tuple[str, int]] = ()) -
     for name in dict.fromkeys(name for name, _ in symbols):  # one name is there once
         names += name.encode() + b"\0"
     for name, address in symbols:
-        entries += struct.pack("<IIIBBH", names.index(name.encode() + b"\0"), address, 4, 1, 0, 1)
+        entries += struct.pack(
+            "<IIIBBH", names.index(name.encode() + b"\0"), address, 4, kind, 0, 1
+        )
     titles = b"\0.symtab\0.strtab\0"
     at = start + len(body)
     headers = bytes(SECTION)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Logs with the line forms of the 2021 study's six, in numbers of our own, and what stands in them.
+"""Logs with the line forms of the 2021 study's, in numbers of our own, and what stands in them.
 
 The study's own logs are others' data and not kept here. test_study_logs.py compares the forms with
 theirs, line by line, where TOCKMARK_STUDY_LOGS says where those are.
@@ -124,6 +124,71 @@ def memory_bandwidth(
             made.both(f"{kind}_bandwidth", f"{COPIES[kind]} size={size}", 100, f", size {size}")
 
 
+def syscall(made: Made) -> None:
+    made.say(RESULTS)
+    made.both("system_call", "syscall.command", 1000)
+
+
+def setbrk(made: Made) -> None:
+    """A column of addresses, and the same in decimal."""
+    made.say(RESULTS, "benchmark: setbrk_overhead")
+    made.say("description: changes the heap break which requires an MPU update")
+    made.say("run, cycles, break, break_decimal")
+    for run, value in enumerate(made.samples("syscall.sbrk", "cycles", 1000)):
+        at = 0x10004000 + 8 * run
+        made.say(f"{run}, {value}, {at:#x}, {at}")
+
+
+def icache(made: Made) -> None:
+    """What the rows are of stands before the number of the sample."""
+    made.say(RESULTS, "benchmark: icache-test")
+    made.say("description: measure instruction cache performance by increasing number of"
+             " instructions in loop", "nop_bytes, run, cycles")  # fmt: skip
+    for size in range(0, 16385, 1024):
+        label = f"icache.nops width=2 size={size}"
+        for run, value in enumerate(made.samples(label, "cycles", 10)):
+            made.say(f"{size}, {run}, {value}")
+
+
+def ipc_threading(made: Made) -> None:
+    """A comma behind the colons."""
+    for way, label in {
+        "server to client": "ipc.server_to_client_late",
+        "client to server": "ipc.client_to_server",
+    }.items():
+        made.say(RESULTS, f"benchmark:, measures ipc call overhead from {way}")
+        made.say("description:, Measures cycles taken for one process to notify the other")
+        made.say("run, cycles")
+        made.table(label, "cycles", 1000)
+
+
+def ipc_connection_overhead(made: Made) -> None:
+    """The same title twice: the heading says what is counted."""
+    made.say(RESULTS)
+    found = {"": ("find", "hit"), "failure ": ("fail to find", "miss")}
+    for failure, (does, how) in found.items():
+        for counted, series in SERIES.items():
+            made.say(f"benchmark: measures IPC service finding {failure}overhead")
+            made.say(f"description: measures {counted} taken for one process to {does} a service")
+            made.say(f"run, {counted}")
+            made.table(f"ipc.discover_{how} part=all", series, 100)
+
+
+def ipcbandwidth(made: Made) -> None:
+    made.say(RESULTS, "benchmark: measures IPC call and memory copying over IPC overhead")
+    made.say("description: measures cycles taken for one process to copy data received from"
+             " another", "run, cycles")  # fmt: skip
+    made.table("ipc.bandwidth size=10240", "cycles", 100)
+
+
+def ping(made: Made) -> None:
+    made.say(RESULTS, "benchmark: measures ping time")
+    made.say("description: Measures cycles taken for one process to notify")
+    made.say("             the other and for the other to notify back.", "run, cycles")
+    made.table("ipc.round_trip", "cycles", 100)
+    made.say("")
+
+
 Part = Callable[[Made], None]
 LOGS: dict[str, Part] = {
     "time": time,
@@ -132,6 +197,13 @@ LOGS: dict[str, Part] = {
     "back_to_back": back_to_back,
     "flash-access": flash_access,
     "memory_bandwidth": memory_bandwidth,
+    "syscall": syscall,
+    "setbrk": setbrk,
+    "icache": icache,
+    "ipc_threading": ipc_threading,
+    "ipc_connection_overhead": ipc_connection_overhead,
+    "ipcbandwidth": ipcbandwidth,
+    "ping": ping,
 }
 
 
@@ -146,7 +218,7 @@ def log(*parts: Part) -> Made:
 def read(text: str) -> tuple[Rows, list[str], list[str]]:
     """What the parser makes of a log: its rows, the problems, and the faults of rows. A time.read
     that the log does not have, and the parser adds, is none of them."""
-    found = study.measured(text, "made")
+    found = study.measured(text, "made", own=True)
     (app,) = (app for _, app in found.each())
     lent = "overhead" in (app.begin or {})
     own = [row for row in app.rows if row.id != OVERHEAD or not lent]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Apps say which boot and which image they are of: logs without marks, and marks against that."""
 
+from itertools import product
+
 import pytest
 
 from tockmark.log.marks import Mark
@@ -154,6 +156,21 @@ def test_another_image_under_the_same_mark_tells_that_a_mark_was_lost() -> None:
     found = measured([*on[:-1], *off[1:]])
     assert "the mark of a boot is missing: x reports in the boot a" in told(found)
     assert all(boot.icache is None for boot in found.boots)
+
+
+def test_an_app_that_goes_back_without_a_begin_is_left_out() -> None:
+    """As where a board was reset before it was given its next image, and the begin of that one was
+    lost: what the mark stands before is of the image before. Seeds 28888 and 73906 of
+    test_fuzz_logs came to that."""
+    before, own = booted("a", A), marked(booted("a", A, 7), False)
+    for runs, lost in product((1, 2), range(1, len(before))):
+        lines = [own[0], *before * runs, *own[1 + lost :]]
+        assert cycles(measured(lines)).keys() <= {(None, None)}
+        assert "x: goes on after its end without a begin" in told(measured(lines))
+    for kept in range(3, len(before)):  # its own end lost, too
+        lines = [own[0], *before[:kept], *own[kept:]]
+        assert cycles(measured(lines)).keys() <= {(None, None)}
+        assert "x: goes back without a begin" in told(measured(lines))
 
 
 @pytest.mark.parametrize("say", ["boot=a", f"image={A}", "boot=a image=xyz", f"boot=a,b image={A}"])

@@ -7,7 +7,7 @@ import pytest
 
 from tockmark import paths
 from tockmark.plain import file_name, quoted, showable
-from tockmark.profile import default_out
+from tockmark.profile.traced import default_out
 from tockmark.target import board as boards
 from tockmark.target.image import Kernel
 

@@ -10,8 +10,9 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
+from tockmark.profile.flow import MRET
+from tockmark.profile.frame import Frame
 from tockmark.profile.phases import phase_of
-from tockmark.profile.symbols import Frame
 from tockmark.profile.trace import (
     HEADING,
     Sample,
@@ -233,15 +234,46 @@ def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
     ],
 )
 def test_phases(phase: str, name: str, file: str) -> None:
-    assert phase_of((Frame("outer", "/k/outer.rs"), Frame(name, file)), user=False) == phase
-    assert phase_of((Frame(name, file),), user=True) == "app"
+    assert phase_of((Frame("outer", "/k/outer.rs"), Frame(name, file)), False, ()) == phase
+    assert phase_of((Frame(name, file),), True, ()) == "app"
+
+
+@pytest.mark.parametrize(
+    ("phase", "callers"),
+    [
+        ("PMP", ["pmp.rs", "kernel.rs"]),
+        ("PMP", ["helper.rs", "pmp.rs", "scheduler.rs"]),
+        ("scheduler", ["scheduler.rs"]),
+        ("kernel", ["trap entry", "pmp.rs"]),  # what it calls is the kernel
+        ("kernel", ["helper.rs"]),
+        ("kernel", []),
+    ],
+)
+def test_a_helper_has_the_phase_of_its_nearest_caller_that_has_one(
+    phase: str, callers: list[str]
+) -> None:
+    assembly = (Frame("exception"),)
+    stack = [assembly if "." not in one else (Frame("f", f"/k/{one}"),) for one in callers]
+    assert phase_of((Frame("write", "/k/csr.rs"),), False, stack) == phase
+    assert phase_of((Frame("write", "/k/capsules/csr.rs"),), False, stack) == "capsule"
+
+
+def test_what_a_trap_interrupts_calls_no_handler() -> None:
+    files = {0x1000: "/k/pmp.rs", 0x1100: "/k/csr.rs", 0x2000: "/k/handler.rs"}
+
+    def step(pc: int, insn: int, handler: bool = False) -> Step:
+        return Step(0, False, pc, insn, 1, (), handler=handler)
+
+    steps = [step(0x1000, 0x480E7), step(0x1100, 0x1), step(0x2000, 0x1, handler=True)]
+    made = attribute.places(steps, lambda step: (Frame("f", files[step.pc]),))
+    assert [place.phase for place in made] == ["PMP", "PMP", "kernel"]
 
 
 def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
     def step(user: bool, pc: int, insn: int, handler: bool = False) -> Step:
         return Step(0, user, pc, insn, 1, (), handler=handler)
 
-    mret = attribute.MRET
+    mret = MRET
     steps = [
         step(True, 0x1000, 0x73),
         step(False, 0x2000, mret, handler=True),

@@ -125,7 +125,7 @@ def test_pictures_and_the_study_are_there(page: str) -> None:
         assert f'<figure id="{name}"><div><svg' in page
     study = page[page.index('id="study"') :]
     assert "4.6883 ms" in study
-    assert "are the first (cold) sample" in study
+    assert "are the first sample, in which a buffer is shared" in study
     assert "43\u202f626" in study
 
 

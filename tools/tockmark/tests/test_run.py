@@ -20,7 +20,7 @@ from tockmark.result import file
 from tockmark.result.of_run import result_of
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.select import select
-from tockmark.target import progress, run
+from tockmark.target import cache, progress, run
 from tockmark.target.image import Image
 from tockmark.target.kinds import sim
 from tockmark.target.origin import commit_of_checkout
@@ -108,7 +108,7 @@ def several(options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return Image(own if own.exists() else tmp_path / name, (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
-    monkeypatch.setattr(paths, "POOL", tmp_path / "pool")
+    monkeypatch.setenv(cache.PLACE, str(tmp_path / "cache"))
     (base,) = options.layouts
     layouts = tuple(dataclasses.replace(base, seed=seed) for seed in range(3))
     (tmp_path / "1").mkdir()
@@ -118,17 +118,17 @@ def several(options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return dataclasses.replace(options, layouts=layouts, suites=suites)
 
 
-def pooled(ran: run.Ran) -> list[int]:
-    return [sum(job.pooled for job in jobs) for jobs in ran.jobs]
+def cached(ran: run.Ran) -> list[int]:
+    return [sum(job.taken == "cache" for job in jobs) for jobs in ran.jobs]
 
 
 def test_layouts_are_simulated_once(several: run.Options, tmp_path: Path) -> None:
     """The third is the first again: what it prints is there already."""
     one = dataclasses.replace(several, jobs=1)
     first = run.run(one)
-    assert pooled(first) == [0, 2, 3]
+    assert cached(first) == [0, 2, 3]
     again = run.run(one)
-    assert pooled(again) == [3, 3, 3]
+    assert cached(again) == [3, 3, 3]
     result, log = result_of(again, one, select(one.catalogue, None))
     assert (result, log) == (
         dataclasses.replace(
@@ -142,13 +142,21 @@ def test_layouts_are_simulated_once(several: run.Options, tmp_path: Path) -> Non
     # rows that touch the app only are measured in the first layout
     assert {row.layouts for row in result.rows if row.is_overhead} == {(0, 1, 2)}
     assert {row.layouts for row in result.rows if not row.is_overhead} == {(0,)}
-    assert pooled(run.run(dataclasses.replace(one, fresh=True))) == [0, 0, 0]
+    assert cached(run.run(dataclasses.replace(one, fresh=True))) == [0, 0, 0]
 
 
-def test_one_layout_is_always_simulated(several: run.Options) -> None:
-    run.run(several)
+def test_one_layout_is_simulated_once_and_the_result_says_what_was_not(
+    several: run.Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alone = dataclasses.replace(several, layouts=several.layouts[:1])
-    assert pooled(run.run(alone)) == [0]
+    (first, log), (again, same) = ran(alone), ran(alone)
+    assert (first.provenance.cached, again.provenance.cached) == (0, 3)
+    assert (again.rows, again.provenance.boots, same) == (first.rows, first.provenance.boots, log)
+    limit = msgspec.structs.replace(alone.board.target, max_cycles=999)  # type: ignore[type-var]
+    board = dataclasses.replace(alone.board, target=limit)
+    assert ran(dataclasses.replace(alone, board=board))[0].provenance.cached == 0
+    monkeypatch.setenv(cache.PLACE, "off")
+    assert ran(alone)[0].provenance.cached == 0
 
 
 def test_a_boot_that_fails_is_not_kept(several: run.Options, tmp_path: Path) -> None:
@@ -156,7 +164,7 @@ def test_a_boot_that_fails_is_not_kept(several: run.Options, tmp_path: Path) -> 
     broken = run.run(several)
     result, _ = result_of(broken, several, select(several.catalogue, None))
     assert any(r.startswith("layout 1: mem") for r in result.incomplete)
-    assert pooled(run.run(several)) == [3, 2, 3]
+    assert cached(run.run(several)) == [3, 2, 3]
 
 
 def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
@@ -170,7 +178,7 @@ def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
     result, _ = result_of(stopped, several, select(several.catalogue, None))
     assert result.incomplete == ("interrupted: the rows that are missing were not measured",)
     end(tmp_path / "1", "mem", "0", encoded("mem", RECORDS["mem"]))
-    assert pooled(run.run(several))[0] == 3
+    assert cached(run.run(several))[0] == 3
 
 
 def test_a_missing_simulator_is_told_at_once(options: run.Options) -> None:

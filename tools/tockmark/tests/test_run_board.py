@@ -127,7 +127,7 @@ def test_resume_runs_only_what_is_not_whole(
     done, result, whole = ran(dataclasses.replace(on_board, earlier=earlier))
     assert board.loaded == ["mem"]
     assert result.incomplete == ()
-    assert sum(job.pooled for job in done.jobs[0]) == 2
+    assert sum(job.taken == "log" for job in done.jobs[0]) == 2
     marks = [mark for line in whole.splitlines() if (mark := decode_mark(line))]
     assert len(marks) == 6
 

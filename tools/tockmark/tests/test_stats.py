@@ -18,6 +18,15 @@ def test_the_cold_sample_stays_out() -> None:
     assert (stats.median, stats.mean, stats.sd, stats.period, stats.settled) == (11, 11, 1, 2, 1)
 
 
+def test_where_the_cold_sample_is_missing_all_count() -> None:
+    stats = summarise([12, 10, 12, 10], has_cold=False)
+    assert (stats.n, stats.first, stats.max, stats.median) == (4, None, 12, 11)
+    assert (stats.period, stats.settled, stats.steadiness) == (2, 0, "p2")
+    late = summarise([5, 6, *[7] * 20], has_cold=False)
+    assert (late.settled, late.steadiness) == (2, "~2")
+    assert summarise([12], has_cold=False).steadiness == "1"
+
+
 def test_only_whole_periods_count() -> None:
     """Else the median of the very same samples would be 10, 11 or 12, by where they end."""
     for samples in ([10, 12] * 5, [10, 12] * 5 + [10], [12, *[10, 12] * 5]):

@@ -7,15 +7,17 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.log import protocol, study
+from tockmark.log import protocol, study_titles
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.parse import parse
+from tockmark.result.told import Told
 from tockmark.suite import catalogue
 from tockmark.tests.conftest import seconds
 from tockmark.tests.study_logs import read
 
-KNOWN = study.facts()
+KNOWN = study_titles.facts()
+STUDY = Told(study=True)
 
 
 def table(heading: str, values: list[int | str], sep: str = ", ") -> str:
@@ -87,6 +89,51 @@ def test_an_impossible_value_is_an_error_and_no_number(value: int) -> None:
     assert "the cold one" in errors[0]
 
 
+def test_a_lost_first_sample_makes_the_second_no_cold_one(tmp_path: Path) -> None:
+    """In its own series only; and the file says so."""
+    path = tmp_path / "made.log"
+    path.write_text(
+        log(
+            f"{MADE_UP}_cycles\n",
+            table(CYCLES, [-1, 21, 20, 22, 20, 22]),
+            "benchmark: made_up_instructions\n",
+            table("run, instructions\n", [9, 7, 7, 7, 7, 7]),
+        )
+    )
+    result = parse(path, catalogue.load())
+    (row,) = result.rows
+    assert row.cycles is not None
+    assert row.cycles.stats is not None
+    assert row.instret is not None
+    assert row.instret.stats is not None
+    assert row.cycles.steady == (21, 20, 22, 20, 22)
+    assert (row.cycles.stats.first, row.cycles.stats.min, row.cycles.stats.max) == (None, 20, 22)
+    assert (row.cycles.median, row.cycles.stats.mean) == (21, 21)
+    assert (row.instret.stats.first, row.instret.median) == (9, 7)
+    assert not row.sound
+    path.write_text(file.text(result))
+    assert file.load(path) == result
+
+
+SPORADIC = "### RESULTS ###\nbenchmark: flash_random_bandwidth\n"
+
+
+def test_how_much_a_sample_loads_is_what_the_log_says(tmp_path: Path) -> None:
+    def inner(heading: str, cells: str) -> int:
+        path = tmp_path / "sporadic.log"
+        lines = [f"{run}, {5000 + run}{cells.format(4 * (88 + run % 3))}\n" for run in range(100)]
+        path.write_text(log(SPORADIC, heading, *lines))
+        return next(row.inner for row in parse(path, catalogue.load(), STUDY).rows[1:])
+
+    assert inner("run, cycles, bytes_read, cycles / byte\n", ", {}, 9") == 89
+    assert inner("run, cycles, bytes_read\n", ", 40") == 10
+    for heading, cells in (("run, cycles\n", ""), ("run, cycles, bytes_read\n", ", 3")):
+        with pytest.raises(TockmarkError, match="does not say how much a sample loads"):
+            inner(heading, cells)
+    with pytest.raises(TockmarkError, match="0x30 is not a whole number of bytes_read"):
+        inner("run, cycles, bytes_read\n", ", 0x30")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -141,6 +188,14 @@ def test_text_with_numbers_behind_a_table_is_named() -> None:
     rows, problems, _ = read(log(f"{MADE_UP}\n", table(CYCLES, [5, 5]), "mean 5\n"))
     assert rows
     assert problems == ["line 6: cannot place 'mean 5'; take the line out if it measures nothing"]
+
+
+def test_every_known_title_is_a_row_of_the_catalogue() -> None:
+    known = catalogue.load()
+    for entry in KNOWN.benchmark:
+        rows = known.benchmarks[entry.id].params
+        assert entry.params.keys() <= rows.keys(), entry.title
+        assert all(value in rows[name] for name, value in entry.params.items()), entry.title
 
 
 def test_nothing_usable_is_one_line(tmp_path: Path) -> None:

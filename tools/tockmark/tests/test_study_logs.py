@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tockmark import paths
 from tockmark.result import file
 from tockmark.result.parse import parse
+from tockmark.result.told import Told
 from tockmark.suite import catalogue
 from tockmark.tests import study_logs
 from tockmark.tests.study_logs import LOGS, RESULTS, SERIES, Rows, read
@@ -41,7 +42,7 @@ def test_a_whole_log_makes_a_complete_result(name: str, tmp_path: Path) -> None:
     made = study_logs.log(LOGS[name])
     path = tmp_path / f"{name}.log"
     path.write_text(made.text)
-    result = parse(path, catalogue.load())
+    result = parse(path, catalogue.load(), Told(study=True))
     path.write_text(file.text(result))
     assert file.load(path) == result
     assert not result.incomplete
@@ -162,28 +163,39 @@ def form(text: str) -> list[str]:
     lines = []
     for line in text.split("\n"):
         sample = re.fullmatch(r"(\t?\d+)([,\t].*)", line)
-        kept = sample[1] + re.sub(r"\d+", "N", sample[2]) if sample else line
+        kept = sample[1] + re.sub(r"0x[0-9a-f]{8}|-?\d+", "N", sample[2]) if sample else line
         lines.append(re.sub(r"sum \d+", "sum N", kept))
     return lines
+
+
+def its_own(name: str) -> Path:
+    """The study's log of this name, if the folder has it."""
+    path = Path(FOLDER) / f"{name}.log"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    return path
 
 
 @needs_the_logs
 @every_log
 def test_the_logs_made_here_have_the_form_of_the_studys(name: str) -> None:
-    assert form(study_logs.log(LOGS[name]).text) == form((Path(FOLDER) / f"{name}.log").read_text())
+    assert form(study_logs.log(LOGS[name]).text) == form(its_own(name).read_text())
 
 
 @needs_the_logs
 @every_log
 def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
-    result = parse(Path(FOLDER) / f"{name}.log", catalogue.load())
-    assert not result.incomplete
+    result = parse(its_own(name), catalogue.load(), Told(study=True))
+    assert len(result.incomplete) == (name == "ipc_threading")  # its -788861318
     mine = {row.label: row for row in result.rows}
     paper = file.load(paths.RESULTS / "paper-2021.json")
     told = {row.label: row for row in paper.rows if row.app == name}
+    alone = [row for row in paper.rows if row.app == "study-2021"]  # of which it has no samples
+    told |= {row.label: row for row in alone if row.label in mine}
     if name == "memory_bandwidth":  # what the compiler put in place of that memcpy
         mine["mem.copy_asm size=32"] = mine["mem.copy_memcpy size=32"]
-    assert mine.keys() - {"time.read"} == told.keys() - {"time.read"}
+    if name != "icache":  # published as a picture only
+        assert mine.keys() - {"time.read"} == told.keys() - {"time.read"}
     for label, row in told.items():
         measured = mine[label]
         assert (row.net, row.instructions) == (measured.net, measured.instructions), label

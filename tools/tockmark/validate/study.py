@@ -28,27 +28,32 @@ def build(offset: int) -> Path:
     )
 
 
-def _run() -> list[Row]:
+def entries() -> dict[str, Any]:
+    """study.toml."""
     with (FOLDER / "study.toml").open("rb") as file:
-        data = tomllib.load(file)
-    done = {
-        offset: bare.run("nexysvideo", build(offset), bare.FLASH_START)
-        for offset in data["offsets"]
-    }
-    entries: list[dict[str, Any]] = data["row"]
-    measurements = [entry["name"] for entry in entries if "same_as" not in entry]
-    rows = []
-    for entry in entries:
-        if "expected" not in entry:
-            continue
-        run = done[entry["offset"]]
-        good = run.code == 0 and len(run.numbers) == len(measurements)
-        cycles = dict(zip(measurements, run.numbers, strict=False)) if good else {}
-        rows.append(_row(entry, cycles, data["bound"], run.last))
-    return rows
+        return tomllib.load(file)
 
 
-def _row(entry: dict[str, Any], cycles: dict[str, int], bound: dict[str, float], last: str) -> Row:
+def measured(offset: int) -> tuple[dict[str, int], str]:
+    """Run the program with its bodies at that offset: net cycles of each measurement by its name in
+    study.toml, none if the run failed, and what the simulator said last."""
+    names = [entry["name"] for entry in entries()["row"] if "same_as" not in entry]
+    run = bare.run("nexysvideo", build(offset), bare.FLASH_START)
+    good = run.code == 0 and len(run.numbers) == len(names)
+    return dict(zip(names, run.numbers, strict=True)) if good else {}, run.last
+
+
+def _run() -> list[Row]:
+    data = entries()
+    done = {offset: measured(offset) for offset in data["offsets"]}
+    return [
+        _row(entry, *done[entry["offset"]], data["bound"])
+        for entry in data["row"]
+        if "expected" in entry
+    ]
+
+
+def _row(entry: dict[str, Any], cycles: dict[str, int], last: str, bound: dict[str, float]) -> Row:
     """Per operation; the bound is that of the whole sample."""
     count, operation = entry["of"]
     value = cycles.get(entry.get("same_as", entry["name"]), 0) - cycles.get(

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator: start one a boot, stream its UART lines, stop it, say in one line how it ended."""
+"""The simulator: start one a boot, here or on a cluster, stream its UART lines, stop it, say in one
+line how it ended."""
 
 import hashlib
+import io
 import re
+import signal
 import subprocess
 import threading
 import tomllib
@@ -16,6 +19,8 @@ import msgspec
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.suite.catalogue import ICACHE
+from tockmark.target import cluster
+from tockmark.target.cluster import Run
 from tockmark.target.protocol import Ability, Start, fields
 
 ASLEEP, LIMIT, PANIC = 3, 4, 7
@@ -32,30 +37,98 @@ _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pt
 
 
 @dataclass
-class Simulation:
+class Ended:
+    """How a simulator ended, by its exit code and by what it said on stderr."""
+
+    cycles: int = 0  # as its status lines say
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def code(self) -> int | None:
+        """The exit code; below zero a signal; None: it runs."""
+        raise NotImplementedError
+
+    @property
+    def panicked(self) -> bool:
+        """Whether it ended because the kernel panicked."""
+        return self.code == PANIC
+
+    @property
+    def idle(self) -> bool:
+        """Whether it ended because the core sleeps for good, or at the cycle limit."""
+        return self.code in (ASLEEP, LIMIT)
+
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended it, from this tool or from another hand."""
+        return (self.code or 0) < 0
+
+    def hear(self, line: str) -> None:
+        """Take a line of stderr: status lines are counted, all else is kept."""
+        match = _STATUS.match(line)
+        if match:
+            self.cycles = int(match[1])
+        if not line.startswith("earlgrey-sim: status"):
+            self.said = [*self.said[-19:], line.strip()]
+
+    def explained(self) -> str | None:
+        """None if the suite closed, else what went wrong in one line."""
+        code = self.code
+        if not code:
+            return None
+        if code < 0:
+            return f"the simulator was stopped by signal {-code}"
+        what = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
+        detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
+        return f"{what} ({detail[-1]})" if detail else what
+
+
+@dataclass
+class Distant(Ended):
+    """A simulation on a cluster: what it printed comes when it is over."""
+
+    run: Run = field(kw_only=True)
+    _code: int | None = None
+
+    @property
+    def code(self) -> int | None:
+        return self._code
+
+    def lines(self) -> Iterator[str]:
+        """The UART's lines, without their newlines. TockmarkError if the cluster lost them."""
+        outcome = self.run.outcome()
+        if outcome is None:
+            self._code = -signal.SIGTERM
+            return
+        self._code, uart, told = outcome
+        for line in told.decode("latin-1").splitlines():
+            self.hear(line)
+        # As a local one's pipe is read.
+        for line in io.TextIOWrapper(io.BytesIO(uart), encoding="latin-1"):
+            yield line.rstrip("\r\n")
+
+    def stop(self) -> None:
+        """Give it up."""
+        if self._code is None:
+            self.run.stop()
+
+    def ending(self) -> str | None:
+        """None if the suite closed, else what went wrong in one line."""
+        return self.explained()
+
+
+@dataclass
+class Simulation(Ended):
     """One simulator process; `cycles` follows its status lines."""
 
-    process: subprocess.Popen[str]
-    cycles: int = 0
-    said: list[str] = field(default_factory=list)
+    process: subprocess.Popen[str] = field(kw_only=True)
     _listener: threading.Thread | None = None
     _terminal: str | None = None
     _told: threading.Event = field(default_factory=threading.Event)  # that, or its end
 
     @property
-    def panicked(self) -> bool:
-        """Whether it ended because the kernel panicked."""
-        return self.process.poll() == PANIC
-
-    @property
-    def idle(self) -> bool:
-        """Whether it ended because the core sleeps for good, or at the cycle limit."""
-        return self.process.poll() in (ASLEEP, LIMIT)
-
-    @property
-    def killed(self) -> bool:
-        """Whether a signal ended it, from this tool or from another hand."""
-        return (self.process.poll() or 0) < 0
+    def code(self) -> int | None:
+        return self.process.poll()
 
     def lines(self) -> Iterator[str]:
         """The UART's lines as they come, without their newlines, until the simulator ends."""
@@ -70,16 +143,10 @@ class Simulation:
 
     def ending(self) -> str | None:
         """Wait for the end; None if the suite closed, else what went wrong in one line."""
-        code = self.process.wait()
+        self.process.wait()
         if self._listener is not None:
             self._listener.join()
-        if code == 0:
-            return None
-        if code < 0:
-            return f"the simulator was stopped by signal {-code}"
-        what = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
-        detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
-        return f"{what} ({detail[-1]})" if detail else what
+        return self.explained()
 
     def terminal(self) -> str:
         """The pseudo-terminal behind which it prints, waited for. TockmarkError if there is none:
@@ -92,21 +159,18 @@ class Simulation:
         return self._terminal
 
     def listen(self) -> None:
-        """Follow stderr in the background: status lines are counted, all else is kept."""
+        """Follow stderr in the background."""
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def _listen(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            match = _STATUS.match(line)
-            if match:
-                self.cycles = int(match[1])
             if line.startswith(_TERMINAL):
                 self._terminal = line.removeprefix(_TERMINAL).strip()
                 self._told.set()
-            elif not line.startswith("earlgrey-sim: status"):
-                self.said = [*self.said[-19:], line.strip()]
+            else:
+                self.hear(line)
         self._told.set()
 
 
@@ -117,6 +181,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
+    cluster: str | None = None  # address of the Dask scheduler whose workers run it; None: here
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -127,9 +192,13 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise TockmarkError(
                 f"the simulator {shown(self.binary)} is not built", "run `make build`"
             )
+        if self.cluster is not None:
+            cluster.check_static(self.binary)
+            cluster.connect(self.cluster)
 
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
+        known |= {"cluster": "cluster"}
         return msgspec.structs.replace(self, **fields(options, known, "sim"))
 
     def key(self, start: Start) -> str:
@@ -139,11 +208,18 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         digest.update("\0".join(self._settings(start)).encode())
         return digest.hexdigest()
 
-    def start(self, start: Start, *more: str) -> Simulation:
-        """`more` are options of the simulator's own, which prevail."""
+    def start(self, start: Start) -> Simulation | Distant:
+        if self.cluster is None:
+            return self.start_here(start)
+        far = cluster.connect(self.cluster)
+        return Distant(run=far.run(self.binary, start.flash, tuple(self._settings(start))))
+
+    def start_here(self, start: Start, *more: str) -> Simulation:
+        """As a process of this machine. `more` are options of the simulator's own, which prevail
+        and may name files."""
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
-        command += ["--max-cycles", str(self.max_cycles), *self._settings(start), *more]
+        command += [*self._settings(start), *more]
         try:
             process = subprocess.Popen(
                 command,
@@ -159,7 +235,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "run `make build`",
                 INCOMPLETE,
             ) from error
-        simulation = Simulation(process)
+        simulation = Simulation(process=process)
         simulation.listen()
         return simulation
 
@@ -174,8 +250,9 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _settings(self, start: Start) -> list[str]:
         """The options that decide what a flash image prints."""
-        pace = str(self.uart_cycles_per_byte)
-        return ["--icache", ICACHE[start.icache], "--uart-cycles", pace, *start.marks]
+        pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
+        settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
+        return [*settings, "--max-cycles", limit, *start.marks]
 
 
 def versions(binary: Path) -> dict[str, str]:

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb bisect, on a small repository whose build takes ready variants of the baseline kernel.
+
+Needs what `make build` makes. The variant is built once: half a minute.
+"""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import variants
+from typer.testing import CliRunner
+
+from tockmark import cli, paths
+from tockmark.errors import TockmarkError
+
+# How a commit's kernel is made, for the shell.
+PLAIN = f"cat {paths.ROOT / 'build' / 'cargo' / variants.IMAGE}"
+BROKEN, NO_KERNEL = "false", "echo no ELF"
+AUTHOR = {
+    f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+}
+
+
+BUILD = "echo b >>{}; . ./which >kernel.elf || {{ echo it is broken; false; }}"
+ROW = "syscall.command"
+
+
+@dataclass
+class Said:
+    """How a call of the tool ended."""
+
+    code: int
+    out: str
+    error: str
+
+
+@dataclass
+class User:
+    """A repository in which each commit says by a file how its kernel is made."""
+
+    tree: Path
+    count: Path  # a line for each build
+    commits: list[str] = field(default_factory=list)
+
+    def commit(self, *ways: str) -> None:
+        for way in ways:
+            (self.tree / "which").write_text(way)
+            self.git("add", "which")
+            self.git("commit", "--quiet", "--allow-empty", "-m", f"change {len(self.commits)}")
+            self.commits.append(self.git("rev-parse", "HEAD").strip())
+
+    def git(self, *command: str) -> str:
+        return subprocess.run(
+            ["git", "-c", "commit.gpgsign=false", *command],
+            cwd=self.tree,
+            env=os.environ | AUTHOR,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    def bisect(self, *options: str, limit: str = "+2 %", row: str = ROW) -> Said:
+        """From the first commit to the last."""
+        words = ["bisect", str(self.tree), self.commits[0], self.commits[-1], "--no-patch"]
+        words += ["--row", row, "--limit", limit, "--elf", "kernel.elf"]
+        words += ["--build", BUILD.format(self.count), *options]
+        done = CliRunner().invoke(cli.app, words)
+        error = done.exception
+        assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
+        code = error.code if isinstance(error, TockmarkError) else done.exit_code
+        return Said(code, done.stdout, str(error or ""))
+
+    @property
+    def builds(self) -> int:
+        return len(self.count.read_text().splitlines())
+
+    def files(self) -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in self.tree.rglob("*") if path.is_file()}
+
+    def named(self, number: int) -> str:
+        return f"{self.commits[number][:9]} change {number}"
+
+
+@pytest.fixture(scope="module")
+def dear(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A way to a kernel whose system calls take more instructions."""
+    return f"cat {variants.build(tmp_path_factory.mktemp('costly'), variants.COSTLY)}"
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
+    monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    found = User(tmp_path / "tock", tmp_path / "count")
+    found.tree.mkdir()
+    found.git("init", "--quiet")
+    return found
+
+
+def test_the_commit_is_found_with_both_figures_and_nothing_is_built_twice(
+    user: User, dear: str
+) -> None:
+    user.commit(PLAIN, PLAIN, dear, BROKEN, dear)
+    files = user.files()
+    said = user.bisect()
+    assert said.code == 0, said
+    found, figures = said.out.splitlines()[-2:]
+    assert found == f"The first bad commit is {user.named(2)}"
+    assert figures.startswith(f"  {ROW}: ")
+    assert f"; {user.commits[1][:9]}, its parent, has " in figures
+    assert f", +{variants.MORE} (+" in figures
+    assert user.builds == 4  # one lies behind what is bad already
+    assert user.bisect().out == said.out
+    assert user.builds == 4
+    assert user.files() == files
+    other = user.bisect("--fresh", "--json")
+    told = json.loads(other.out)
+    assert told["first_bad"] == [user.commits[2]]
+    assert [one["commit"] for one in told["commits"]] == [user.commits[n] for n in (0, 1, 2, 4)]
+    assert user.builds == 8
+
+
+def test_what_cannot_be_measured_is_skipped_and_one_of_these_is_said(user: User, dear: str) -> None:
+    user.commit(PLAIN, PLAIN, BROKEN, NO_KERNEL, dear, dear)
+    said = user.bisect()
+    assert said.code == 1, said
+    lines = said.out.splitlines()
+    assert "failed with code 1: it is broken" in lines[lines.index(f"skipped  {user.named(2)}") + 1]
+    assert "kernel.elf" in lines[lines.index(f"skipped  {user.named(3)}") + 1]
+    assert lines[-4:] == [
+        "The first bad commit is one of these 3; all but the last cannot be measured:",
+        *(f"  {user.named(number)}" for number in (2, 3, 4)),
+    ]
+
+
+def test_what_was_gained_is_found_too(user: User, dear: str) -> None:
+    user.commit(dear, PLAIN, PLAIN)
+    said = user.bisect(limit=f"-{variants.MORE - 1}")
+    assert said.code == 0, said
+    assert f"The first bad commit is {user.named(1)}" in said.out
+    assert f", -{variants.MORE} (-" in said.out
+
+
+def test_an_end_that_will_not_do_is_said_in_one_line(user: User, dear: str) -> None:
+    user.commit(PLAIN, dear)
+    said = user.bisect(limit=f"+{variants.MORE}")
+    assert said.code == 2
+    assert (
+        f"{user.commits[1][:9]} is within +{variants.MORE} of {user.commits[0][:9]}" in said.error
+    )
+    user.commit(BROKEN)
+    said = user.bisect()
+    assert (said.code, "it is broken" in said.error) == (2, True)
+
+
+def test_cycles_need_links(user: User, dear: str) -> None:
+    user.commit(PLAIN, dear)
+    said = user.bisect("--cycles")
+    assert (said.code, "gives 1; let --build hand" in said.error) == (2, True)
+    said = user.bisect("--cycles", "--links", "1")
+    assert said.code == 0, said
+    assert " cycles" in said.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("limit", "row", "error"),
+    [
+        ("2 %", ROW, "'2 %' is no limit; give one as '+2 %'"),
+        ("+nan", ROW, "is no limit"),
+        ("+2", "syscall", "'syscall' names "),
+        ("+2", "syscal.command", "names no row"),
+    ],
+)
+def test_nothing_is_built_for_what_cannot_be_meant(
+    user: User, limit: str, row: str, error: str
+) -> None:
+    user.commit(PLAIN, PLAIN)
+    said = user.bisect(limit=limit, row=row)
+    assert (said.code, error in said.error) == (2, True), said
+    assert not user.count.exists()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The workflow of docs/ci.md follows the published schema of GitHub's workflows, and what it calls
+the tool with is there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import cli, paths
+
+PAGE = (paths.ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+WORKFLOW = PAGE.split("```yaml\n")[1].split("```")[0]
+
+
+def refused(workflow: str, folder: Path) -> str:
+    """Why the schema refuses a workflow; nothing if it does not."""
+    path = folder / "tockmark.yml"
+    path.write_text(workflow, encoding="utf-8")
+    schema = ["--builtin-schema", "vendor.github-workflows", str(path)]
+    command = [sys.executable, "-m", "check_jsonschema", *schema]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    assert "No module named" not in done.stderr
+    return done.stdout if done.returncode else ""
+
+
+def test_the_workflow_follows_the_published_schema(tmp_path: Path) -> None:
+    assert refused(WORKFLOW, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ("    runs-on: ubuntu-24.04\n    timeout-minutes", "    timeout-minutes"),
+        ("contents: read", "contents: perhaps"),
+        ("timeout-minutes: 180", "timeout: 180"),
+    ],
+)
+def test_a_workflow_that_does_not_is_refused(now: str, then: str, tmp_path: Path) -> None:
+    assert now in WORKFLOW
+    assert refused(WORKFLOW.replace(now, then, 1), tmp_path)
+
+
+def test_it_calls_the_tool_by_verbs_and_options_that_there_are() -> None:
+    joined = WORKFLOW.replace("\\\n", " ")
+    calls = re.findall(r"bin/tockmark (\w+) ([^\n]*)", joined)
+    assert [verb for verb, _ in calls] == ["judge", "export", "export"]
+    for verb, words in calls:
+        shown = CliRunner().invoke(cli.app, [verb, "--help"]).stdout
+        options = re.findall(r"(?<= )--?[a-z]+(?= )", words)
+        assert options
+        for option in options:
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", shown), (verb, option)
+
+
+def test_nothing_that_a_pull_request_names_is_pasted_into_a_script() -> None:
+    """An expression in a script would be run as its text is; in the environment it stays text."""
+    scripts = re.findall(r"run: (?:\|\n(?:\s{10,}.*\n)+|.*\n)", WORKFLOW)
+    assert len(scripts) == 5
+    assert not [script for script in scripts if "${{" in script]

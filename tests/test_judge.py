@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb judge on variants of the baseline kernel: another layout of the same source and NOPs
+that nobody comes to are silent, instructions that come or go are found, and what cannot be judged
+is one line.
+
+Needs what `make build` and `make profile` make. Each variant is built once: half a minute.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import variants
+from typer.testing import CliRunner
+
+from tockmark import cli, paths
+from tockmark.errors import TockmarkError
+from tockmark.result import file
+
+KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
+LINKS = paths.ROOT / "build" / "kernel-layouts"
+NOPS = 40
+UNUSED = {  # behind a return from the trap, where nothing comes
+    "arch/riscv/trap.S": (
+        "    mret\n\n    .balign 8\ninterrupt:",
+        f"    mret\n    .rept {NOPS}\n    nop\n    .endr\n\n    .balign 8\ninterrupt:",
+    )
+}
+PANICKING = {
+    "arch/riscv/trap.rs": (
+        "    match kernel.system_call([a0, a1, a2, a3, a4]) {",
+        '    assert!(a4 != 2, "planted");\n    match kernel.system_call([a0, a1, a2, a3, a4]) {',
+    )
+}
+AUTHOR = {
+    f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+}
+
+
+@dataclass
+class Said:
+    """How a call of the tool ended."""
+
+    code: int
+    out: str
+    error: str
+    folder: Path
+
+    @property
+    def told(self) -> str:
+        """The first line."""
+        return self.out.splitlines()[0]
+
+
+def judge(folder: Path, *options: object, only: str = "time") -> Said:
+    words = ["judge", "--only", only, "-o", str(folder), *map(str, options)]
+    done = CliRunner().invoke(cli.app, words)
+    error = done.exception
+    assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
+    code = error.code if isinstance(error, TockmarkError) else done.exit_code
+    return Said(code, done.stdout, str(error or ""), folder)
+
+
+def built(factory: pytest.TempPathFactory, changes: dict[str, tuple[str, str]]) -> Path:
+    return variants.build(factory.mktemp("variant"), changes)
+
+
+@pytest.fixture(scope="module")
+def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory, variants.COSTLY)
+
+
+@pytest.fixture(scope="module")
+def links() -> list[Path]:
+    """Four links of the baseline kernel, by name."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    subprocess.run(["make", "-s", "kernel-layouts", "K=4"], cwd=paths.ROOT, env=own, check=True)
+    return sorted(LINKS.glob("*.elf"))
+
+
+def test_another_layout_of_the_same_source_is_silent(links: list[Path], tmp_path: Path) -> None:
+    sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
+    said = judge(tmp_path, *sides)
+    assert said.code == 0, said
+    assert said.told.startswith("nothing moved beyond its layout spread (")
+    assert "symbol " not in said.out
+    assert "stack   the kernel's " in said.out
+    result = file.load(tmp_path / "base.json")
+    assert result.provenance.kernel.file == "0.elf"
+
+
+def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -> None:
+    comment = tmp_path / "comment.md"
+    sides = ["--base", KERNEL, "--head", costly, "--markdown", comment]
+    said = judge(tmp_path / "out", *sides)
+    assert said.code == 3, said
+    assert said.told.startswith(f"+{variants.MORE} instructions (+")
+    assert f"+{variants.MORE} instructions" in said.out.split("where   ")[1]
+    assert "exception" in said.out.split("where   ")[1]  # the function that they stand in
+    assert comment.read_text().startswith(f"### ❌ tockmark: +{variants.MORE} instructions")
+    other = judge(tmp_path / "out", "--base", costly, "--head", KERNEL, "--json", "--profiles", "0")
+    assert other.code == 0, other
+    told = json.loads(other.out)
+    assert told["verdict"] == "better"
+    assert told["told"].startswith(f"-{variants.MORE} instructions (-")
+    flash = told["sizes"]["whole"]["flash"]
+    assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # what is aligned behind them
+
+
+def test_nops_that_nobody_comes_to_are_silent(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    head = built(tmp_path_factory, UNUSED)
+    said = judge(tmp_path, "--base", KERNEL, "--head", head, "--profiles", "0")
+    assert said.code == 0, said
+    assert said.told.startswith("nothing moved beyond its layout spread (")
+    assert ".text +" in said.out
+    assert "stack" not in said.out
+
+
+def test_a_panic_is_one_line_and_the_rest_is_kept(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    head = built(tmp_path_factory, PANICKING)
+    said = judge(tmp_path, "--base", KERNEL, "--head", head)
+    assert (said.code, said.out) == (2, "")
+    assert said.error.startswith(f"head: {head} panicked in time")
+    assert "planted" in (tmp_path / "head.log").read_text()
+    assert file.load(tmp_path / "base.json").table
+
+
+def test_what_was_simulated_is_taken_when_it_is_judged_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOCKMARK_CACHE", str(tmp_path / "cache"))
+    sides = ["--base", KERNEL, "--head", KERNEL, "--profiles", "0"]
+    assert "base: 2 boots, of which 0 were" in judge(tmp_path / "out", *sides).out
+    again = judge(tmp_path / "out", *sides).out
+    assert "base: 2 boots, of which 2 were" in again
+    assert "head: 2 boots, of which 2 were" in again
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tockmark", "judge", "--only", "time,console", "--jobs", "1"]
+    command += ["--base", str(KERNEL), "--head", str(KERNEL), "--profiles", "0"]
+    own = os.environ | {"TOCKMARK_CACHE": str(tmp_path / "cache")}
+    own |= {"PYTHONPATH": str(paths.ROOT / "tools")}
+    told = tmp_path / "told"
+    with told.open("w") as out:
+        running = subprocess.Popen([*command, "-o", str(tmp_path / "out")], env=own, stderr=out)
+        while running.poll() is None and " done, " not in told.read_text():
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        assert running.wait() == 130
+    assert told.read_text().splitlines()[-1].startswith("tockmark: interrupted: every boot that")
+    assert (tmp_path / "out" / "base.log").exists()
+    again = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    taken = re.search(r"base: 4 boots, of which (\d) were simulated before", again.stdout)
+    assert taken
+    assert 0 < int(taken[1]) < 4
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--base", KERNEL, "--head", "none.elf"], "none.elf is not there; give a kernel's ELF"),
+        (["--base", KERNEL], "what to judge is given by halves, or twice"),
+        ([".", "a", "b", "--base", KERNEL, "--head", KERNEL], "by halves, or twice"),
+        ([".", "a", "--build", "true", "--elf", "x"], "by halves, or twice"),
+        (["--base", KERNEL, "--head", KERNEL, "--board", "cw310"], "judge"),
+    ],
+)
+def test_what_cannot_be_judged_is_one_line(
+    options: list[str | Path], error: str, tmp_path: Path
+) -> None:
+    said = judge(tmp_path, *options)
+    assert (said.code, said.out) == (2, "")
+    assert error in said.error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_commits_are_built_and_judged(
+    costly: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tree = tmp_path / "tock"
+    tree.mkdir()
+
+    def git(*command: str) -> None:
+        subprocess.run(["git", *command], cwd=tree, env=os.environ | AUTHOR, check=True)
+
+    git("init", "--quiet")
+    for name, kernel in (("plain", KERNEL), ("dear", costly), ("broken", tmp_path / "none")):
+        (tree / "kernel").write_text(str(kernel))
+        git("add", "kernel")
+        git("commit", "--quiet", "-m", f"the {name} one")
+        git("tag", name)
+    made = ["--build", 'cp "$(cat kernel)" k.elf', "--elf", "k.elf", "--no-patch"]
+    options = [*made, "--profiles", "0", "--icache", "off"]
+    said = judge(tmp_path / "out", tree, "plain", "dear", *options)
+    assert said.code == 3, said
+    assert said.told.startswith(f"+{variants.MORE} instructions")
+    assert "base    " in said.out
+    assert " the dear one" in said.out
+    broken = judge(tmp_path / "other", tree, "plain", "broken", *options)
+    assert (broken.code, broken.out) == (2, "")
+    assert "failed with code 1" in broken.error

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The sample of commits that take the patch: how it is drawn, and that the page says the same."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.tests.trees import change, make
+
+RESULT = paths.RESULTS / "patch-sample.tsv"
+
+
+def git(tree: Path, *command: str) -> str:
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    return subprocess.check_output(["git", "-C", str(tree), *who, *command], text=True)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Three commits: both parts, no IPC, and no driver table."""
+    tree = make(tmp_path / "tock", "earlgrey-cw310")
+    main = tree / "boards" / "opentitan" / "earlgrey-cw310" / "src" / "main.rs"
+    make(tree, "earlgrey-nexysvideo")  # its folders, too, as the script wants them
+    (tree / "boards" / "earlgrey-nexysvideo" / "Cargo.toml").unlink()
+    (tree / "Cargo.toml").write_text("[workspace]\n", encoding="utf-8")
+    git(tree, "init", "-q")
+    for old, new in (("", ""), ("None::<&kernel::ipc::IPC<0>>, ", ""), ("_ => f(None)", "")):
+        change(main, old, new)
+        git(tree, "add", "-A")
+        git(tree, "commit", "-q", "--allow-empty", "-m", "one")
+    return tree
+
+
+def sample(tree: Path, *options: str) -> str:
+    command = [sys.executable, "-m", "tockmark.tests.patch_sample", str(tree), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_share_is_told_by_cause(tree: Path, tmp_path: Path) -> None:
+    was = git(tree, "status", "--porcelain")
+    output = tmp_path / "sample.tsv"
+    said = sample(tree, "--count", "3", "-o", str(output)).splitlines()
+    assert said[0].startswith("3 of 3 commits, ")
+    main = "boards/opentitan/earlgrey-cw310/src/main.rs"
+    assert sorted(line.split(": ", 1)[0].strip() for line in said[1:]) == [
+        "1 take Perf",
+        "1 take Perf, IPC",
+        "1 take nothing",
+    ]
+    assert f"1 take Perf: {main} has no places like" in "\n".join(said)
+    assert f"the patch does not fit TREE: {main} has no places like" in "\n".join(said)
+    commits = git(tree, "log", "--format=%h").split()
+    rows = [line.split("\t") for line in output.read_text(encoding="utf-8").splitlines()[1:]]
+    assert [row[2] for row in rows] == ["nothing", "Perf", "Perf, IPC"]
+    assert all(row[0].startswith(commit) for row, commit in zip(rows, commits, strict=True))
+    assert git(tree, "status", "--porcelain") == was
+
+
+def test_a_seed_draws_the_same_again(tree: Path) -> None:
+    drawn = {seed: sample(tree, "--count", "1", "--seed", str(seed)) for seed in range(8)}
+    assert sample(tree, "--count", "1", "--seed", "7") == drawn[7]
+    assert len(set(drawn.values())) > 1
+
+
+def test_the_page_says_what_the_sample_gave() -> None:
+    rows = [line.split("\t") for line in RESULT.read_text(encoding="utf-8").splitlines()[1:]]
+    page = (paths.ROOT / "docs" / "using-your-tock.md").read_text(encoding="utf-8")
+    whole = sum(row[2] == "Perf, IPC" for row in rows)
+    assert f"**{whole} of\n{len(rows)} commits take it**" in page
+    assert f"from {rows[-1][1]} to {rows[0][1]}" in page
+    for row in rows[::12]:
+        assert f"| {row[0]} | {row[1]} |" in page

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A verdict as text and as JSON: what happened in one line, then the rows that moved, what their
+change consists of, and what the kernels hold."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tockmark.judge.gate import EXIT, Level
+from tockmark.judging.contents import Sizes
+from tockmark.judging.engine import Judged, Moved
+from tockmark.judging.stack import Depth
+from tockmark.judging.where import Where
+from tockmark.paths import shown
+from tockmark.profile import diff_text
+from tockmark.profile.growth import Growth
+from tockmark.show import gate_text, text
+from tockmark.show.compare_text import differing, finite
+from tockmark.show.headline import headline
+from tockmark.suite.catalogue import named
+
+SHOWN = 24  # rows that moved; --json and the Markdown have them all
+NAMED = 8  # symbols
+LEVEL, NAME = 11, 45  # columns of the word for it, and of a row
+WORDS = {**gate_text.WORDS, Level.PASS: "within"}
+COUNTED = {"instret": "instr", "cycles": "cycles"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said."""
+
+    judged: Judged
+    names: tuple[str, str]  # of the kernels
+    folder: Path  # where all is kept
+    sizes: Sizes
+    where: list[Where] = field(default_factory=list)
+    stacks: list[Depth] = field(default_factory=list)  # of both, or of none
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        return self.judged.gated.exit_code
+
+    @property
+    def told(self) -> str:
+        """What happened, in one line."""
+        gated = self.judged.gated
+        moved = [(one.row, one.series, one.change) for one in self.judged.moved]
+        gone = sum(finding.change is None for finding in gated.findings)
+        lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
+        many = len(gated.unsure)
+        doubt = f"; {many} figure{'s' if many > 1 else ''} in doubt" if many else ""
+        return lost + headline(moved, gated.judged, gated.links) + doubt
+
+    @property
+    def verdict(self) -> str:
+        """The verdict by the limits, and what it counts."""
+        counts = Counter(one.level for one in self.judged.gated.findings)
+        moved = [one for one in self.judged.moved if one.level is Level.PASS]
+        parts = [
+            f"{counts[Level.HARD]} figures beyond a hard limit",
+            f"{counts[Level.SOFT]} beyond a soft one",
+            f"{counts[Level.BETTER]} better",
+            f"{len(moved)} within",
+        ]
+        return f"{gate_text.TITLES[self.judged.gated.level]}: {', '.join(parts)}"
+
+    @property
+    def caveats(self) -> list[str]:
+        """What a reader must know besides."""
+        gated, found = self.judged.gated, []
+        if many := len(gated.unsure):
+            found.append(
+                f"in doubt, {many} of cycles: beyond a limit, or it is the layout; more links would"
+                " tell; --json names them"
+            )
+        if self.judged.looked_again:
+            steps = ", then ".join(map(str, self.judged.looked_again))
+            found.append(f"rows in doubt, which were measured in further links: {steps}")
+        found += [f"{one.row}: {one.why}" for one in gated.findings if one.change is None]
+        return [*found, *gated.notes, *self.notes]
+
+
+def render(report: Report) -> str:
+    """The report as text."""
+    judged = report.judged
+    lines = [*text.wrap(report.told), "", report.verdict, ""]
+    lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
+    lines += differing(judged.gated.factors)
+    lines += [*_moved(judged.moved), ""]
+    for one in report.where:
+        lines += [*one.lines(), ""]
+    lines += [*held(report), ""]
+    for warning in judged.gated.warnings:
+        lines += text.wrap(f"warning: {warning}")
+    for note in report.caveats:
+        lines += text.wrap(f"note: {note}")
+    lines += [f"spread over links: {judged.gated.known.title}", f"kept    {shown(report.folder)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _moved(moved: list[Moved]) -> list[str]:
+    """The rows that moved for certain."""
+    if not moved:
+        return []
+    heads = _columns("", "of one operation", "base", "head", "change", "range")
+    lines = ["", heads, "-" * text.LINE]
+    told = once(moved)
+    for name, one in told[:SHOWN]:
+        lines.append(_columns(WORDS[one.level], text.shortened(name, NAME), *cells(one)))
+    if len(told) > SHOWN:
+        lines.append(f"and {len(told) - SHOWN} more; --json has all")
+    return lines
+
+
+def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
+    """The rows that moved, by name and quantity; where as many instructions came or went with the
+    cache on and off, the row stands there once."""
+    found: dict[tuple[str, int], tuple[str, Moved]] = {}
+    for number, one in enumerate(moved):
+        counted = one.series == "instret"
+        name = named(one.row.id, one.row.params, None if counted else one.row.icache)
+        key = (name, round(one.change.new - one.change.base)) if counted else (name, -number - 1)
+        found.setdefault(key, (f"{name} {COUNTED[one.series]}", one))
+    return list(found.values())
+
+
+def cells(one: Moved) -> tuple[str, str, str, str]:
+    """Counts of one operation, by how much that is another, and where this may lie."""
+    change = one.change
+    if one.series == "instret":
+        moved, span = f"{change.new - change.base:+.0f}", text.change(change.base, change.new)
+    else:
+        moved = text.change(change.base, change.new)
+        span = f"{text.points(change.low - 1, '+')} to {text.percent(change.high - 1, '+')}"
+    return text.number(change.base), text.number(change.new), moved, span
+
+
+def _columns(level: str, name: str, base: str, head: str, moved: str, span: str) -> str:
+    return f"{level:<{LEVEL}}{name:<{NAME}}{base:>9}{head:>9}{moved:>9}{span:>17}".rstrip()
+
+
+def held(report: Report) -> list[str]:
+    """Flash and RAM, by section and symbol, and the stacks."""
+    lines, sizes = [], report.sizes
+    for name, (before, after) in sizes.whole.items():
+        told = _from_to(before, after)
+        sections = [f"{one.name} {one.change:+d}" for one in sizes.sections[name]]
+        lines += text.wrap(f"{name:8}{told}{': ' if sections else ''}{', '.join(sections)}")
+    for one in sizes.symbols[:NAMED]:
+        lines.append(f"symbol  {text.shortened(told_of(one), text.LINE - 8)}")
+    if len(sizes.symbols) > NAMED:
+        lines.append(f"        and {len(sizes.symbols) - NAMED} more symbols; --json has all")
+    if len(report.stacks) == 2:
+        base, head = report.stacks
+        kernel = _deep("the kernel's", base.kernel, head.kernel)
+        apps = _deep("the apps'", base.app, head.app)
+        lines.append(f"stack   {kernel}; {apps}")
+    return lines
+
+
+def _deep(whose: str, before: int | None, after: int | None) -> str:
+    if before is None or after is None:
+        return f"{whose} is not known"
+    return f"{whose} {_from_to(before, after)}"
+
+
+def _from_to(before: int, after: int) -> str:
+    return f"{before} bytes, as before" if before == after else f"{before} -> {after} bytes"
+
+
+def told_of(grown: Growth) -> str:
+    """One symbol that came, went, or has another size."""
+    if grown.base is None:
+        return f"{grown.name} came: {_bytes(grown)}"
+    if grown.new is None:
+        return f"{grown.name} went: {_bytes(grown)}"
+    return f"{grown.name}: {_bytes(grown)}"
+
+
+def _bytes(grown: Growth) -> str:
+    sides = (("", grown.flash), (" of RAM", grown.ram))
+    return ", ".join(f"{change:+d} bytes{of}" for of, change in sides if change) or "as large"
+
+
+def as_json(report: Report) -> dict[str, object]:
+    """The same for other programs."""
+    judged = report.judged
+    base, head = report.names
+    return {
+        "base": base,
+        "head": head,
+        "told": report.told,
+        "verdict": gate_text.WORDS[judged.gated.level],
+        "exit_code": EXIT[judged.gated.level],
+        "moved": [
+            {
+                "row": one.row.name,
+                "series": one.series,
+                "level": WORDS[one.level],
+                "change": finite(one.change),
+            }
+            for one in judged.moved
+        ],
+        "in_doubt": list(judged.looked_again),
+        "where": [{"of": one.row, **diff_text.as_json(one.diff)} for one in report.where],
+        "sizes": asdict(report.sizes),
+        "stacks": [asdict(one) for one in report.stacks],
+        "notes": report.caveats,
+        "gate": gate_text.as_json([base], head, judged.gated),
+        "folder": str(report.folder),
+    }

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How many commits of a checkout of Tock take the patch: a seeded sample.
+
+    python -m tockmark.tests.patch_sample TREE --seed 1 --count 100 --rev master -o FILE
+
+The sample is of the commits that `git log --first-parent` shows for the two years up to REV, or
+with `--refs "refs/pull/*/head"` of what such refs name in that time. Each one's sources are
+unpacked elsewhere, patched, and taken back; the checkout is only read. A line of FILE is a commit:
+id, date, what it takes, and why it does not take the rest.
+"""
+
+import argparse
+import random
+import subprocess
+import tarfile
+import tempfile
+from collections import Counter
+from datetime import date, timedelta
+from io import BytesIO
+from pathlib import Path
+
+from tockmark import files
+from tockmark.errors import TockmarkError
+from tockmark.kernel_patch.change import put_in, take_out
+
+# What the patch looks at, with room around it; the rest of the tree would only be copied.
+SOURCES = [
+    "Cargo.toml",
+    "boards/*earlgrey*",
+    "boards/opentitan",  # whose sources a board's folder once linked to
+    "capsules/*lib.rs",
+    "chips/*chip.rs",
+    "kernel/src/*.rs",
+]
+YEARS = 2
+
+
+def git(tree: Path, *command: str) -> bytes:
+    return subprocess.run(
+        ["git", "-C", str(tree), *command], check=True, capture_output=True
+    ).stdout
+
+
+def mainline(tree: Path, newest: str, since: date) -> list[tuple[str, str]]:
+    """Commit and date of a branch since a day, newest first."""
+    log = ("log", "--first-parent", "--format=%H %cs", f"--since={since}T00:00:00Z", newest)
+    lines = git(tree, *log).decode().splitlines()
+    return [(line.split()[0], line.split()[1]) for line in lines]
+
+
+def heads(tree: Path, refs: str, since: date) -> list[tuple[str, str]]:
+    """The same of what refs name."""
+    show = (
+        "for-each-ref",
+        "--sort=-committerdate",
+        "--format=%(objectname) %(committerdate:short)",
+    )
+    lines = dict.fromkeys(git(tree, *show, refs).decode().splitlines())
+    found = [(line.split()[0], line.split()[1]) for line in lines]
+    return [(commit, day) for commit, day in found if day >= str(since)]
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def takes(tree: Path, commit: str) -> tuple[str, str]:
+    """What a commit takes, and why not the rest."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made, "tock")
+        archive = git(tree, "archive", "--format=tar", "--prefix=tock/", commit, "--", *SOURCES)
+        with tarfile.open(fileobj=BytesIO(archive)) as packed:
+            packed.extractall(made, filter="data")
+        before = contents(folder)
+        try:
+            no_ipc = put_in(folder).no_ipc
+            take_out(folder)
+        except TockmarkError as error:
+            return "nothing", str(error).replace(str(folder), "TREE")
+        if contents(folder) != before:
+            return "nothing", "it does not come out as it went in"
+        return ("Perf", no_ipc) if no_ipc else ("Perf, IPC", "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--rev", default="HEAD")
+    parser.add_argument("--refs")
+    parser.add_argument("-o", dest="output", type=Path)
+    given = parser.parse_args()
+    last = date.fromisoformat(
+        git(given.tree, "show", "-s", "--format=%cs", given.rev).decode()[:10]
+    )
+    since = last - timedelta(days=round(YEARS * 365.25))
+    commits = (
+        heads(given.tree, given.refs, since)
+        if given.refs
+        else mainline(given.tree, given.rev, since)
+    )
+    chosen = set(random.Random(given.seed).sample(commits, given.count))
+    rows = [(*commit, *takes(given.tree, commit[0])) for commit in commits if commit in chosen]
+    print(f"{given.count} of {len(commits)} commits, {commits[-1][1]} to {commits[0][1]}:")
+    for (what, why), number in Counter((row[2], row[3]) for row in rows).most_common():
+        print(f"{number:4} take {what}{why and ': ' + why}")
+    if given.output is not None:
+        table = "".join(f"{commit[:9]}\t{day}\t{what}\t{why}\n" for commit, day, what, why in rows)
+        files.replace_whole({given.output: f"commit\tdate\ttakes\twhy not more\n{table}"})
+
+
+if __name__ == "__main__":
+    main()

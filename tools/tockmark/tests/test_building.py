@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Kernels of commits: each is built once, and links of it when they are asked for."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tockmark import paths
+from tockmark.commands.commits import recipe
+from tockmark.errors import TockmarkError
+from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
+from tockmark.tree.building import Builder, BuildError, Patch, Recipe
+from tockmark.tree.links import Built, sides
+from tockmark.tree.repository import repository
+from tockmark.tree.worktrees import worktree
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
+    return user_in(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def builder(user: User) -> Iterator[Builder]:
+    with worktree(repository(user.tree)) as place:
+        yield Builder(place, Recipe(COPY, ELF))
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../k", "a/../../k", "."])
+def test_the_elf_lies_within_the_checkout(path: str) -> None:
+    with pytest.raises(TockmarkError, match="not a file within the checkout"):
+        Recipe("make", PurePosixPath(path))
+
+
+def test_a_command_of_nothing_is_refused() -> None:
+    with pytest.raises(TockmarkError, match="the build command is empty"):
+        Recipe("  ", ELF)
+
+
+# What is built
+
+
+def test_a_kernel_is_built_once(user: User, builder: Builder) -> None:
+    first = builder.build(head(user))
+    assert builder.build(head(user)) == first
+    assert user.builds == ["0"]
+    Builder(builder.worktree, Recipe(COPY, ELF)).build(head(user))
+    assert user.builds == ["0"]
+
+
+def test_it_is_built_anew_for_another_command_patch_or_links_or_if_so_told(
+    user: User, builder: Builder
+) -> None:
+    first = builder.build(head(user))
+    place, recipe = builder.worktree, builder.recipe
+    others = [
+        Builder(place, Recipe(COPY + " ", ELF)).build(head(user)),
+        Builder(place, Recipe(COPY, ELF, Patch("a", lambda tree: None))).build(head(user)),
+        Builder(place, Recipe(COPY, ELF, Patch("b", lambda tree: None))).build(head(user)),
+        builder.build(head(user), "--shuffle-sections=.text.*=1"),
+        builder.build(head(user, "HEAD~1")),
+    ]
+    assert len({first, *others}) == 6
+    fresh = Builder(place, recipe, fresh=True)
+    assert {fresh.build(head(user)), fresh.build(head(user))} == {first}
+    assert len(user.builds) == 7
+
+
+def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
+    def put(tree: Path) -> None:
+        (tree / "k0").write_bytes(elf(8, 0, 4))
+        (tree / "added").write_bytes(b"")
+
+    recipe = Recipe("test -e added && " + COPY, ELF, Patch("p", put))
+    with sides(user.tree, ["HEAD~1", "HEAD"], recipe) as (base, new):
+        assert base.upto(1)[0].read_bytes() == elf(8, 0, 4)
+        place = base.builder.worktree
+        place.at(new.commit)
+        assert (place.path / "k0").read_bytes() == elf(0, 8, 4)
+        assert not (place.path / "added").exists()
+        assert (place.path / ELF).is_file()  # what git ignores stays: nothing is compiled twice
+
+
+def test_a_patch_that_does_not_fit_is_said_of_its_commit(user: User) -> None:
+    def put(tree: Path) -> None:
+        raise TockmarkError("no arm to stand behind")
+
+    sha = head(user).short
+    with (
+        pytest.raises(BuildError, match=f"{sha} cannot be built: no arm to stand behind"),
+        sides(user.tree, ["HEAD"], Recipe(COPY, ELF, Patch("p", put))) as (side,),
+    ):
+        side.upto(1)
+    assert user.builds == []
+
+
+def test_our_patch_is_put_in_unless_it_is_there_already(user: User) -> None:
+    sha = head(user).short
+    with (
+        pytest.raises(BuildError, match=f"{sha} cannot be built: .*Tock"),
+        sides(user.tree, ["HEAD"], recipe(COPY, str(ELF), no_patch=False)) as (side,),
+    ):
+        side.upto(1)
+    assert user.builds == []
+    with sides(user.tree, ["HEAD"], recipe(COPY, str(ELF), no_patch=True)) as (side,):
+        assert side.upto(1)
+
+
+def test_a_failed_build_says_why_and_loses_nothing(user: User, builder: Builder) -> None:
+    kept = builder.build(head(user))
+    place = builder.worktree
+    failing = Builder(place, Recipe("echo first; printf 'the \\033[1mlast\\n\\n'; exit 3", ELF))
+    with pytest.raises(BuildError) as caught:
+        failing.build(head(user))
+    said = str(caught.value)
+    assert f"the build of {head(user).short} failed with code 3: the  [1mlast; all" in said
+    log = failing.kept(head(user)).with_name("build.log")
+    assert log.read_bytes() == b"first\nthe \x1b[1mlast\n\n"
+    assert paths.shown(log) in said
+    assert kept.read_bytes() == elf(0, 8, 4)
+
+
+def test_an_elf_that_another_commit_left_is_not_taken(user: User, builder: Builder) -> None:
+    builder.build(head(user))
+    idle = Builder(builder.worktree, Recipe("true", ELF))
+    with pytest.raises(BuildError, match=r"ended well, but made no out/kernel\.elf"):
+        idle.build(head(user, "HEAD~1"))
+
+
+# Links
+
+
+def side(user: User, builder: Builder, command: str = COPY) -> Built:
+    return Built(head(user), Builder(builder.worktree, Recipe(command, ELF)))
+
+
+def test_links_are_built_when_they_are_asked_for(user: User, builder: Builder) -> None:
+    one = side(user, builder)
+    assert len(one.upto(1)) == 1
+    assert user.builds == ["0"]
+    plain, shuffled = one.upto(2)
+    assert (plain.read_bytes(), shuffled.read_bytes()) == (elf(0, 8, 4), elf(8, 4, 0))
+    assert one.upto(1) == [plain]
+    assert user.builds == ["0", "1"]
+
+
+def test_a_seed_of_the_same_order_is_passed_over(user: User, builder: Builder) -> None:
+    links = side(user, builder).upto(3)
+    assert [path.read_bytes() for path in links] == [elf(0, 8, 4), elf(8, 4, 0), elf(4, 8, 0)]
+    assert user.builds == ["0", "1", "2", "3"]
+
+
+def test_a_command_that_takes_no_link_arguments_gives_one_link(
+    user: User, builder: Builder
+) -> None:
+    one = side(user, builder, 'echo b >>"$COUNT"; mkdir -p out; cp k0 out/kernel.elf')
+    assert len(one.upto(4)) == 1
+    tried = len(user.builds)
+    assert len(one.upto(8)) == 1
+    assert len(user.builds) == tried  # it is not tried again
+
+
+def test_a_link_that_is_another_kernel_is_refused(user: User, builder: Builder) -> None:
+    user.commit("third", k1=elf(8, 4, 0, more=1))
+    one = side(user, builder)
+    assert len(one.upto(1)) == 1
+    with pytest.raises(TockmarkError, match=r"differs in more than its layout: .* functions g0"):
+        one.upto(2)
+    assert len(one.upto(1)) == 1
+
+
+def test_no_kernel_at_all_is_said(user: User, builder: Builder) -> None:
+    user.commit("third", k0=b"no ELF")
+    with pytest.raises(TockmarkError, match=r"kernel\.elf"):
+        side(user, builder).upto(1)

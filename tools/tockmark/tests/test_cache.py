@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The cache gives back what a boot printed, whole or not at all, and stays within its bound."""
+
+import json
+import os
+import subprocess
+import sys
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.target import cache
+from tockmark.target.cache import Cache, Kept
+from tockmark.target.kinds import sim
+from tockmark.target.protocol import Session, Start
+from tockmark.tests import stand_in
+
+BOOT = Kept(("#tm 0 time begin", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True)
+KEY = "ab" * 32
+
+
+def kept(folder: Path) -> int:
+    return len(Cache(folder).held())
+
+
+def test_a_boot_comes_back_as_it_was(tmp_path: Path) -> None:
+    some = Cache(tmp_path / "cache")
+    assert some.find(KEY) is None
+    some.keep(KEY, BOOT)
+    assert some.find(KEY) == BOOT
+    assert some.find("cd" * 32) is None
+    assert Cache(some.folder, fresh=True).find(KEY) is None
+    (tmp_path / "cache" / KEY).rename(tmp_path / "cache" / ("cd" * 32))
+    assert some.find("cd" * 32) is None  # it is another one's
+
+
+@given(at=st.integers(min_value=0), to=st.integers(0, 255), cut=st.booleans())
+def test_a_damaged_one_is_not_there(
+    at: int, to: int, cut: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("cache")
+    Cache(folder).keep(KEY, BOOT)
+    whole = (folder / KEY).read_bytes()
+    at %= len(whole)
+    damaged = whole[:at] if cut else whole[:at] + bytes([to]) + whole[at + 1 :]
+    (folder / KEY).write_bytes(damaged)
+    found = Cache(folder).find(KEY)
+    assert found == (BOOT if damaged == whole else None)
+    Cache(folder, fresh=True).keep(KEY, BOOT)
+    assert Cache(folder).find(KEY) == BOOT
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
+    keys = [f"{n:064x}" for n in range(50)]
+    some = Cache(tmp_path, limit=10 * cache.BLOCK)
+    noise = [bytes(reversed(range(256))).hex() + str(n) for n in range(50)]
+    for at, key in enumerate(keys):
+        some.keep(key, Kept((noise[at],), at))
+        os.utime(tmp_path / key, (at, at))
+        assert some.find(keys[0]) is not None  # that is in use
+        assert sum(size for _, size, _ in some.held()) <= some.limit
+    held = {path.name for _, _, path in some.held()}
+    assert keys[0] in held
+    recent = held - {keys[0]}
+    assert recent == set(keys[-len(recent) :])
+    assert len(recent) > 3
+    assert some.clear()[0] == len(held)
+    assert some.held() == []
+
+
+def test_a_cache_that_cannot_be_written_is_one_line_and_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", Path("/dev/full/x")):
+        some = Cache(folder)
+        for n in range(3):
+            some.keep(f"{n:064x}", BOOT)
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "boots are not kept in" in said
+        assert some.find(KEY) is None
+
+
+def test_a_full_disk_leaves_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = Cache(tmp_path)
+    some.keep(KEY, BOOT)
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache, "replace_soon", full)
+    some.keep("cd" * 32, BOOT)
+    assert "No space left on device; results lose nothing" in capsys.readouterr().err
+    assert some.find(KEY) == BOOT
+
+
+def test_what_a_killed_writer_left_goes_too(tmp_path: Path) -> None:
+    old, new = tmp_path / ".old.1-0", tmp_path / ".new.2-0"
+    for path in (old, new):
+        path.write_text("part")
+    os.utime(old, (1, 1))
+    Cache(tmp_path).clear()
+    assert [path.exists() for path in (old, new)] == [False, True]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tockmark.target.cache import Cache, Kept
+some = Cache(Path(sys.argv[1]), limit=5 * 4096)
+for round in range(300):
+    for n in range(8):
+        key = f"{n:064x}"
+        found = some.find(key)
+        assert found in (None, Kept((str(n) * 5000,), n)), found
+        some.keep(key, Kept((str(n) * 5000,), n))
+    if round % 50 == int(sys.argv[2]):
+        some.clear()
+assert not some._failed
+"""
+
+
+def test_processes_may_use_it_side_by_side(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    writers = [subprocess.Popen([*command, str(n)]) for n in range(4)]
+    assert [writer.wait() for writer in writers] == [0] * 4
+    assert {path.name for _, _, path in Cache(tmp_path).held()} <= {f"{n:064x}" for n in range(8)}
+
+
+def stood_in(tmp_path: Path, ending: str) -> tuple[sim.Target, Start]:
+    """The stand-in for a simulator, and a boot that prints two lines and ends so."""
+    binary = tmp_path / "stand-in"
+    binary.write_text(stand_in.STAND_IN)
+    binary.chmod(0o755)
+    stand_in.end(tmp_path, "boot", ending, ["one", "two"])
+    return sim.Target(binary, True, 16, 1000), Start("boot", tmp_path / "boot.flash", True)
+
+
+def whole(session: Session) -> tuple[object, ...]:
+    lines = list(session.lines())
+    return lines, session.ending(), session.cycles, session.panicked, session.idle, session.killed
+
+
+@pytest.mark.parametrize(("ending", "again"), [("0", True), ("7", True), ("4", False)])
+def test_a_kept_boot_is_as_the_first_run_of_it(ending: str, again: bool, tmp_path: Path) -> None:
+    """A boot that hung, or whose simulator gave up, is simulated again."""
+    target, start = stood_in(tmp_path, ending)
+    some = Cache(tmp_path / "cache")
+    first = whole(some.begin(target, start))
+    second = some.begin(target, start)
+    assert isinstance(second, cache.Replayed) is again
+    assert whole(second) == first
+    assert first[2] == 2_500_000
+
+
+def test_what_was_built_anew_on_the_way_is_not_kept(tmp_path: Path) -> None:
+    target, start = stood_in(tmp_path, "0")
+    session = Cache(tmp_path / "cache").begin(target, start)
+    lines = list(session.lines())
+    target.binary.write_text(target.binary.read_text() + "# another\n")
+    assert (lines, session.ending()) == (["one", "two"], None)
+    assert kept(tmp_path / "cache") == 0
+
+
+def test_what_nobody_read_to_its_end_is_not_kept(tmp_path: Path) -> None:
+    target, start = stood_in(tmp_path, "0")
+    session = Cache(tmp_path / "cache").begin(target, start)
+    assert next(iter(session.lines())) == "one"
+    assert session.ending() is None
+    assert kept(tmp_path / "cache") == 0
+
+
+def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_bytes(b"1")
+    two.write_bytes(b"2")
+
+    def key(binary: Path, start: Start, pace: int = 16, most: int = 1000) -> str:
+        return sim.Target(binary, True, pace, most).key(start)
+
+    start = Start("boot", two, icache=True)
+    keys = {
+        key(one, start),
+        key(two, start),
+        key(one, replace(start, flash=one)),
+        key(one, replace(start, icache=False)),
+        key(one, replace(start, marks=("--mark", "irq"))),
+        key(one, replace(start, marks=("--mark irq",))),
+        key(one, start, 17),
+        key(one, start, 16, 1001),
+    }
+    assert len(keys) == 8
+    assert key(one, replace(start, name="another", image="0" * 8)) in keys  # they decide nothing
+
+
+def test_a_file_of_another_form_is_not_there(tmp_path: Path) -> None:
+    """As a later version may write it, all of it undamaged."""
+    body = zlib.compress(msgspec.json.encode({"lines": 3}))
+    (tmp_path / KEY).write_bytes(cache._digest(KEY, body) + b"\n" + body)
+    assert Cache(tmp_path).find(KEY) is None
+
+
+def test_the_environment_says_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cache.default().folder is None  # in tests: conftest.py
+    monkeypatch.setenv(cache.PLACE, str(tmp_path))
+    assert [cache.default(fresh).fresh for fresh in (True, False)] == [True, False]
+    assert cache.default().folder == tmp_path
+    monkeypatch.delenv(cache.PLACE)
+    assert cache.default().folder == paths.CACHE
+
+
+def test_the_verb_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.PLACE, str(tmp_path / "c"))
+
+    def said(*arguments: str) -> str:
+        return CliRunner().invoke(app, ["cache", *arguments]).stdout
+
+    assert said().startswith(f"0 boots, 0 of at most {cache.LIMIT} bytes, in ")
+    cache.default().keep(KEY, BOOT)
+    size = cache.BLOCK
+    told = {"boots": 1, "bytes": size, "most_bytes": cache.LIMIT, "folder": str(tmp_path / "c")}
+    assert json.loads(said("--json")) == told | {"cleared": False}
+    assert said("--clear").startswith(f"removed 1 boots, {size} bytes, from ")
+    assert said().startswith("0 boots")
+
+
+@pytest.mark.parametrize(
+    ("place", "why"), [("off", "TOCKMARK_CACHE is off"), ("file", "Not a directory")]
+)
+def test_the_verb_says_in_one_line_what_is_no_cache(
+    place: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(cache.PLACE, place)
+    done = CliRunner().invoke(app, ["cache"])
+    assert isinstance(done.exception, TockmarkError)
+    assert why in str(done.exception)

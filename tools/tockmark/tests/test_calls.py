@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Calls in a trace: each begins and ends where control flow says, and no cycle is lost."""
+
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.profile import costs
+from tockmark.profile.attribute import charged
+from tockmark.profile.calls import KERNEL, Call, Code, Tracker
+from tockmark.profile.flow import MRET, calls, jumps_by_register
+from tockmark.profile.frame import Frame, Scope
+from tockmark.profile.functions import Function, Functions, Spread, chosen, means, spread
+from tockmark.profile.trace import ECALL, Step
+from tockmark.profile.traced import Options
+from tockmark.target import board as boards
+from tockmark.target.image import Apps, Kernel
+
+JAL, J, NOP, BEQ = 0xEF, 0x6F, 0x13, 0x63  # jumps to wherever the next step is
+RET, JR, JALR = 0x8082, 0x8782, 0x780E7  # to ra; to a5, by c.jr and by jalr
+F, G, H, K, APP, TRAP = range(0x1000, 0x7000, 0x1000)  # where functions begin
+STARTS = {F: "f", G: "g", H: "h", K: "k", APP: "app", TRAP: "trap"}
+
+
+class Functionary:
+    """Code of which only the starts of functions are known, and what is put into them: the name
+    and the place, for each address, the outer one first."""
+
+    def __init__(self, inner: dict[int, tuple[tuple[str, int], ...]] | None = None) -> None:
+        self._inner = inner or {}
+
+    def start_of(self, address: int) -> int:
+        return max(start for start in STARTS if start <= address)
+
+    def scopes(self, address: int) -> tuple[Scope, ...]:
+        start = self.start_of(address)
+        own = Scope(Frame(STARTS[start]), STARTS[start], start)
+        inside = self._inner.get(address, ())
+        return (own, *(Scope(Frame(name), name, place) for name, place in inside))
+
+
+def at(pc: int, insn: int = NOP, user: bool = False, **told: bool) -> Step:
+    return Step(0, user, pc, insn, 1, (), **told)
+
+
+def counted(steps: Iterable[Step], code: Code | None = None) -> dict[str, Function]:
+    known = code or Functionary()
+    found = Functions()
+    tracker = Tracker(lambda step: (0 if step.user else KERNEL, known), found.ended, found.cut)
+    tracker.follow((step, step.cycles) for step in steps)
+    tracker.close()
+    return found.found
+
+
+def told(found: dict[str, Function]) -> dict[str, tuple[int, int, dict[int, int], dict[int, int]]]:
+    """Calls, cut ones, and how many took how many cycles: of their own, and with callees."""
+    return {
+        name: (one.calls, one.cut, dict(one.own_cycles), dict(one.whole_cycles))
+        for name, one in found.items()
+    }
+
+
+def test_a_call_costs_its_caller_what_it_costs() -> None:
+    steps = [at(F, JAL), at(G, JAL), at(H), at(H + 4, RET), at(G + 4, RET), at(F + 4, JAL)]
+    steps += [at(H, RET), at(F + 8)]
+    assert told(counted(steps)) == {
+        "h": (2, 0, {2: 1, 1: 1}, {2: 1, 1: 1}),
+        "g": (1, 0, {2: 1}, {4: 1}),
+        "f": (0, 1, {}, {}),
+    }
+    assert counted(steps)["f"].cycles == 3
+
+
+@pytest.mark.parametrize("jump", [J, BEQ, JR])
+def test_a_tail_call_is_a_call_and_ends_with_its_caller(jump: int) -> None:
+    steps = [at(F, JAL), at(G), at(G + 4, jump), at(H), at(H + 4, RET), at(F + 4)]
+    found = told(counted(steps))
+    assert found["g"] == (1, 0, {2: 1}, {4: 1})
+    assert found["h"] == (1, 0, {2: 1}, {2: 1})
+
+
+def test_a_function_that_runs_into_the_next_calls_it() -> None:
+    steps = [at(F, JAL), at(H - 4), at(H), at(H + 4, RET), at(F + 4)]
+    assert told(counted(steps))["h"] == (1, 0, {2: 1}, {2: 1})
+
+
+def test_a_function_whose_last_instruction_is_a_call_runs_into_the_next() -> None:
+    steps = [at(F, JAL), at(H - 4, JAL), at(K, RET), at(H), at(H + 4, RET), at(F + 4)]
+    found = told(counted(steps))
+    assert found["g"] == (1, 0, {1: 1}, {4: 1})
+    assert found["h"] == (1, 0, {2: 1}, {2: 1})
+
+
+def test_functions_that_jump_to_one_another_go_round() -> None:
+    steps = [at(F, JAL), *[at(G, J), at(H, J)] * 3, at(K, RET), at(F + 4)]
+    found = told(counted(steps))
+    assert found["g"][:3] == (3, 0, {1: 3})
+    assert found["h"][:3] == (3, 0, {1: 3})
+    assert found["k"][:3] == (1, 0, {1: 1})
+
+
+def test_a_jump_by_a_table_is_no_call() -> None:
+    steps = [at(F, JALR), at(G, JR), at(G + 0x40), at(G + 0x44, RET), at(F + 4)]
+    assert told(counted(steps))["g"] == (1, 0, {3: 1}, {3: 1})
+
+
+def test_a_function_that_calls_itself() -> None:
+    down = [at(F, JAL), at(G, JAL), at(G, JAL), at(G)]
+    up = [at(G + 4, RET), at(G + 4, RET), at(G + 4, RET), at(F + 4)]
+    assert told(counted([*down, *up]))["g"] == (3, 0, {2: 3}, {2: 1, 4: 1, 6: 1})
+
+
+@pytest.mark.parametrize("last", [NOP, JAL, RET])
+def test_an_interrupt_counts_with_nothing_that_it_interrupts(last: int) -> None:
+    """Also right behind a call or a return, before the first instruction there."""
+    trap = [at(TRAP, JAL, handler=True), at(K, RET), at(TRAP + 4, MRET)]
+    steps = {
+        NOP: [at(F, JAL), at(G), *trap, at(G + 4, RET), at(F + 4)],
+        JAL: [at(F, JAL), *trap, at(G), at(G + 4, RET), at(F + 4)],
+        RET: [at(F, JAL), at(G), at(G + 4, RET), *trap, at(F + 4)],
+    }[last]
+    found = told(counted(steps))
+    assert found["g"] == (1, 0, {2: 1}, {2: 1})
+    assert found["k"] == (1, 0, {1: 1}, {1: 1})
+    assert found["trap"] == (1, 0, {2: 1}, {3: 1})
+
+
+def test_a_system_call_counts_with_the_kernel_only_and_an_upcall_is_a_call() -> None:
+    call = at(G, ECALL, user=True, trap=True)
+    kernel = [at(TRAP, JAL, handler=True), at(K, RET), at(TRAP + 4, MRET)]
+    steps = [
+        *[at(F, JAL, user=True), call, *kernel, at(G + 4, RET, user=True)],
+        *[at(F + 4, JAL, user=True), call, *kernel, at(H, RET, user=True)],
+        *[at(G + 4, RET, user=True), at(F + 8, user=True)],
+    ]
+    assert told(counted(steps)) == {
+        "k": (2, 0, {1: 2}, {1: 2}),
+        "trap": (2, 0, {2: 2}, {3: 2}),
+        "g": (2, 0, {2: 2}, {2: 1, 3: 1}),
+        "h": (1, 0, {1: 1}, {1: 1}),
+        "f": (0, 1, {}, {}),
+    }
+
+
+@pytest.mark.parametrize("back", [MRET, JR])
+def test_a_kernel_that_waits_for_the_app_within_a_function(back: int) -> None:
+    """As Tock's: the handler goes on in the function that started the app."""
+    handler = [at(TRAP, handler=True), at(TRAP + 4, back)]
+    steps = [
+        *[at(F, JAL), at(G, MRET), at(APP, user=True), at(APP + 4, ECALL, user=True, trap=True)],
+        *[*handler, at(G + 4, MRET), at(APP + 8, ECALL, user=True, trap=True)],
+        *[*handler, at(G + 8, JAL), at(H, RET), at(G + 12, RET), at(F + 4)],
+    ]
+    found = told(counted(steps))
+    assert found["g"] == (1, 0, {4: 1}, {5: 1})
+    assert found["trap"] == (2, 0, {2: 2}, {2: 2})
+    assert found["h"] == (1, 0, {1: 1}, {1: 1})
+
+
+def test_a_kernel_that_slept_need_not_go_back_to_where_it_did() -> None:
+    call = [at(APP, ECALL, user=True, trap=True), at(TRAP, JAL, handler=True), at(G, JAL), at(H)]
+    steps = [*call, at(TRAP, J, handler=True), at(K, MRET), at(APP + 4, user=True)] * 3
+    found = told(counted(steps))
+    assert {name: found[name][:2] for name in "ghk"} == {"g": (3, 0), "h": (3, 0), "k": (3, 0)}
+
+
+def test_what_began_before_the_trace_is_cut() -> None:
+    steps = [at(H + 4, RET), at(G + 8, JAL), at(K, RET), at(G + 12, RET), at(F + 4, JAL), at(G)]
+    assert told(counted(steps)) == {
+        "h": (0, 1, {}, {}),
+        "k": (1, 0, {1: 1}, {1: 1}),
+        "g": (0, 2, {}, {}),
+        "f": (0, 1, {}, {}),
+    }
+
+
+# What is put into f: o, with i in it, and an instruction of f's own between two of o's.
+OUTER, INNER = ("o", 1), ("i", 2)
+INSIDE = Functionary({0x1004: (OUTER,), 0x1008: (OUTER, INNER), 0x1010: (OUTER,)})
+
+
+def test_a_function_put_into_another_is_called_again_where_it_begins_again() -> None:
+    once = [at(0x1004), at(0x1008), at(0x100C), at(0x1010)]
+    found = told(
+        counted(
+            [at(G, JAL), at(F), *once, at(0x1014, BEQ), *once, at(0x1014, RET), at(G + 4)], INSIDE
+        )
+    )
+    assert found["o"] == (2, 0, {2: 2}, {3: 2})  # 0x100c within it makes no third call
+    assert found["i"] == (2, 0, {1: 2}, {1: 2})
+    assert found["f"] == (1, 0, {5: 1}, {11: 1})
+
+
+def test_a_loop_in_a_function_put_into_another_is_one_call() -> None:
+    loop = [at(0x1004), at(0x1008, BEQ)] * 5
+    found = told(counted([at(G, JAL), at(F), *loop, at(0x1014, RET), at(G + 4)], INSIDE))
+    assert found["o"] == (1, 0, {5: 1}, {10: 1})
+    assert found["i"][0] == 5
+
+
+def test_what_a_function_put_into_another_calls_counts_with_it() -> None:
+    steps = [at(G, JAL), at(F), at(0x1004), at(0x1008, JAL), at(H), at(H + 4, RET), at(0x100C)]
+    found = told(counted([*steps, at(0x1014, RET), at(G + 4)], INSIDE))
+    assert found["i"] == (1, 0, {1: 1}, {3: 1})
+    assert found["o"] == (1, 0, {1: 1}, {4: 1})
+
+
+def test_no_cycle_is_lost_whatever_runs() -> None:
+    """Nor does anything end it: steps that make no sense."""
+    for seed in range(200):
+        rng = random.Random(seed)
+        insns = (JAL, J, NOP, BEQ, RET, JR, JALR, MRET, ECALL)
+        steps = [
+            at(
+                rng.choice([*STARTS]) + rng.choice([0, 4, 8, 12, 16]),
+                rng.choice(insns),
+                rng.random() < 0.3,
+                trap=rng.random() < 0.1,
+                handler=rng.random() < 0.1,
+            )
+            for _ in range(rng.randrange(200))
+        ]
+        found = counted(steps, INSIDE)
+        assert sum(one.cycles for one in found.values()) == len(steps), f"seed {seed}"
+
+
+def test_the_stack_is_bounded() -> None:
+    found = counted([at(F, JAL), at(G, JAL)] * 5000)
+    assert (found["f"].cycles, found["g"].cycles) == (5000, 5000)
+
+
+@pytest.mark.parametrize(
+    ("insn", "does"),
+    [
+        (0x0000_00EF, calls),  # jal ra
+        (0x0000_02EF, calls),  # jal t0, as outlined code is called
+        (0x0007_80E7, calls),  # jalr ra, a5
+        (0x2001, calls),  # c.jal
+        (0x9782, calls),  # c.jalr a5
+        (0x8082, jumps_by_register),  # ret
+        (0x8282, jumps_by_register),  # c.jr t0
+        (0x0000_8067, jumps_by_register),  # jalr zero, ra
+        (0x0000_006F, None),  # j
+        (0xA001, None),  # c.j
+        (0x9002, None),  # c.ebreak
+        (0x852E, None),  # c.mv
+        (0x0000_0073, None),  # ecall
+    ],
+)
+def test_what_calls_and_what_returns(insn: int, does: Callable[[Step], bool] | None) -> None:
+    step = at(F, insn)
+    assert [one for one in (calls, jumps_by_register) if one(step)] == ([does] if does else [])
+
+
+def test_a_whole_trace_is_charged_as_a_sample_is() -> None:
+    waits: tuple[tuple[tuple[str, int], ...], ...] = ((), (("w", 2),), (("f", 3),), (("x", 36),))
+    steps = [
+        Step(0, False, F + 4 * i, NOP, 1 + sum(n for _, n in w), w) for i, w in enumerate(waits)
+    ]
+    # The wait for the load is the first instruction's; what comes late or is slow is its own.
+    assert [cycles for _, cycles in charged(steps)] == [3, 1, 4, 37]
+
+
+def call(path: str, cycles: int, file: str = "") -> Call:
+    made = Call(Scope(Frame(path, file), path, 0), cut=False)
+    made.own.cycles = made.whole.cycles = cycles
+    return made
+
+
+def test_the_median_is_a_real_call() -> None:
+    found = Functions()
+    for cycles in (9, 1, 4, 7):
+        found.ended(call("f", cycles))
+    assert spread(found.found["f"].own_cycles) == Spread(1, 4, 9)
+    assert spread(Function("none").own_cycles) is None
+
+
+def test_names_choose_functions() -> None:
+    found = Functions()
+    for path, cycles, file in (
+        ("kernel::grant::Grant::enter", 5, ""),
+        ("core::option::Option::map", 9, "/rustc/1/option.rs"),
+        ("resume", 7, ""),
+    ):
+        found.ended(call(path, cycles, file))
+
+    def named(*names: str) -> list[str]:
+        return [one.path for one in chosen(found.found.values(), names)]
+
+    assert named() == ["resume", "kernel::grant::Grant::enter"]
+    assert named("grant", "*::map") == ["core::option::Option::map", "kernel::grant::Grant::enter"]
+    with pytest.raises(TockmarkError, match="no function that ran is called 'gran'"):
+        named("grant", "gran")
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "does"),
+    [
+        ("grant", "kernel::grant::enter", True),
+        ("grant::enter", "kernel::grant::enter", True),
+        ("kernel::enter", "kernel::grant::enter", False),
+        ("enter", "kernel::grant::enter_all", False),
+        ("*::enter*", "kernel::grant::enter_all", True),
+        ("enter*", "kernel::grant::enter_all", False),
+        ("resume", "resume", True),
+    ],
+)
+def test_a_name_is_a_pattern_or_parts_of_a_path(name: str, path: str, does: bool) -> None:
+    assert means(name, path) is does
+
+
+def test_the_table_fits_and_the_json_has_everything() -> None:
+    found = Functions()
+    for cycles in (9, 123, 99999):
+        found.ended(call("kernel::" * 30 + "f", cycles))
+    for number in range(50):
+        found.cut(call(f"g{number}", 1))
+    kernel = Kernel(Path("k.elf"), None, "e" * 64, None, ())
+    board = boards.load(boards.DEFAULT)
+    options = Options(
+        kernel, board, Apps(Path("none"), 2), True, "call.args", {"n": 3}, Path("out")
+    )
+    functions = chosen(found.found.values(), ())
+    made = costs.Costs(options, False, 1000, False, functions)
+    shown = costs.render(made).splitlines()
+    assert max(map(len, shown)) <= 100
+    assert shown[0].startswith("call.args n=3, i-cache on: calls in one steady sample, 1000 cycles")
+    assert "by symbol" in shown[1]
+    assert "9-123-99999" in shown[6]
+    assert shown[-1].startswith("11 more")
+    rows = costs.as_json(made)["functions"]
+    assert isinstance(rows, list)
+    assert len(rows) == 51
+    assert rows[0]["own_cycles"] == {"least": 9, "median": 123, "most": 99999}
+    assert rows[1]["own_cycles"] is None
+
+
+def test_names_go_with_functions_only() -> None:
+    for arguments, said in (
+        (["time.read", "grant"], "the name grant means nothing here"),
+        (["time.read", "--whole"], "--whole means nothing here"),
+        (["time.read", "--functions", "--diff", "a", "b"], "exclude each other"),
+    ):
+        refused = CliRunner().invoke(app, ["profile", *arguments])
+        assert said in str(refused.exception)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a kernel holds in flash: functions and objects by their symbols, and no fill."""
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.target import contents
+from tockmark.target.contents import Piece
+from tockmark.target.elf import read_elf
+from tockmark.target.image import read_kernel
+from tockmark.tests import elves
+
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib"]
+LINK = ["-Wl,--build-id=none", "-Wl,-T"]
+# As Tock's linker script: the flash is filled up to a multiple of 512, and the initial data lie
+# behind it. `align` is of the second function.
+SCRIPT = """
+SECTIONS {
+    . = 0x20000000;
+    .text : { *(.text) *(.text.second) }
+    .storage : { BYTE(0) . = ALIGN(512); }
+    .data 0x10000000 : AT(ADDR(.storage) + SIZEOF(.storage)) { *(.data) }
+    .bss : { *(.bss) }
+}
+"""
+CODE = """
+    .option norelax
+    .text
+    .ascii "\\0name\\0"
+    .balign 4
+    .globl _start
+    .type _start, @function
+_start:
+    nop
+    {more}
+    ret
+    .size _start, . - _start
+    .section .text.second, "ax"
+    .balign {align}
+    .type second, @function
+second:
+    ret
+    .size second, . - second
+    .set other, second
+    .type other, @function
+    .size other, 4
+    .data
+    .type zeros, @object
+zeros:
+    .word 0, 0, 0
+    .size zeros, 12
+    .bss
+    .type room, @object
+room:
+    .space 20
+    .size room, 20
+    .space 4
+"""
+HELD = 4 + 8 + 4 + 12  # the name, two functions, one of which has two names, the initial data
+
+
+def linked(folder: Path, more: str = "", align: int = 4) -> Path:
+    source, script, elf = (folder / name for name in ("k.S", "k.ld", "k.elf"))
+    source.write_text(CODE.format(more=more, align=align))
+    script.write_text(SCRIPT)
+    subprocess.run([*CC, *LINK, script, "-o", elf, source], check=True, capture_output=True)
+    return elf
+
+
+def test_a_piece_is_a_function_an_object_or_what_lies_between(tmp_path: Path) -> None:
+    assert list(contents.pieces(read_elf(linked(tmp_path)))) == [
+        Piece("", ".text", 4, True, False),
+        Piece("_start", ".text", 8, True, False),
+        Piece("other", ".text", 4, True, False),
+        Piece("zeros", ".data", 12, True, True),
+        Piece("room", ".bss", 20, False, True),
+        Piece("", ".bss", 4, False, True),
+    ]
+
+
+@pytest.mark.parametrize("align", [4, 16, 256])
+def test_fill_is_not_counted_and_one_instruction_is(tmp_path: Path, align: int) -> None:
+    elf = linked(tmp_path, align=align)
+    loaded = sum(len(data) for _, data in read_elf(elf).segments)
+    assert loaded % 512 == 12
+    assert read_kernel(elf).flash_bytes == HELD
+    grown = linked(tmp_path, more="nop", align=align)
+    assert sum(len(data) for _, data in read_elf(grown).segments) == loaded
+    assert read_kernel(grown).flash_bytes == HELD + 4
+
+
+def test_without_symbols_a_section_counts_from_its_first_to_its_last_byte(tmp_path: Path) -> None:
+    elf = linked(tmp_path)
+    subprocess.run(["riscv64-unknown-elf-strip", str(elf)], check=True)
+    assert {piece.name for piece in contents.pieces(read_elf(elf))} == {""}
+    # From the n of the name to the last byte of the second function that is not 0; no .data.
+    assert read_kernel(elf).flash_bytes == len("name") + 3 + 8 + 2
+
+
+def test_without_sections_a_segment_counts_so(tmp_path: Path) -> None:
+    path = tmp_path / "k.elf"
+    path.write_bytes(elves.made([elves.Segment(elves.BASE, b"\0\xffab\0cd" + b"\xff" * 9)]))
+    assert list(contents.pieces(read_elf(path))) == [Piece("", "", 5, True, False)]
+
+
+def test_symbols_that_overlap_share_their_bytes(tmp_path: Path) -> None:
+    """And one that says to be longer than its section has what there is."""
+    tail = ".data\n.word 2\n.set tail, . - 2\n.type tail, @object\n.size tail, 1 << 30\n.text"
+    elf = linked(tmp_path, more=tail)
+    sizes = {p.name: p.size for p in contents.pieces(read_elf(elf)) if p.section == ".data"}
+    assert sizes == {"": 1, "tail": 2 + 12}
+
+
+@pytest.mark.parametrize("name", [".data", ".riscv.attributes"])
+def test_a_section_that_is_longer_than_the_file_is_refused(name: str, tmp_path: Path) -> None:
+    elf = linked(tmp_path)
+    (number,) = (n for n, one in enumerate(read_elf(elf).sections) if one.name == name)
+    content = bytearray(elf.read_bytes())
+    table = int.from_bytes(content[32:36], "little")
+    struct.pack_into("<I", content, table + 40 * number + 20, 1 << 30)
+    elf.write_bytes(content)
+    with pytest.raises(TockmarkError, match="is torn"):
+        read_kernel(elf)

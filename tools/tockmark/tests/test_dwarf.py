@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Debugging information: which functions lie at an address; and a damaged file ends in one line.
+
+TOCKMARK_FUZZ=100000 damages one so many times.
+"""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.profile.symbols import Program
+from tockmark.target.elf import read_elf
+
+COUNT = int(os.environ.get("TOCKMARK_FUZZ", "2000")) // 5  # a file takes milliseconds
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-O2", "-g"]
+SOURCE = """
+volatile int x;
+static inline __attribute__((always_inline)) void inner(int a) { if (a) x = a; }
+static inline __attribute__((always_inline)) void outer(int a) { inner(a); inner(x); }
+void _start(void) { x = 1; outer(x); }
+"""
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dwarf")
+    (folder / "k.c").write_text(SOURCE)
+    made = folder / "k.elf"
+    subprocess.run([*CC, "-Wl,-Ttext=0x20000000", "-o", made, folder / "k.c"], check=True)
+    return made
+
+
+def names(path: Path) -> set[tuple[str, ...]]:
+    """The functions at each instruction of _start."""
+    program = Program(path)
+    start, size = program.symbol("_start")
+    program.study(range(start, start + size, 2))
+    return {tuple(f.name for f in program.frames(at)) for at in range(start, start + size, 2)}
+
+
+def test_functions_within_one_another_are_told(elf: Path) -> None:
+    found = names(elf)
+    assert ("_start", "outer", "inner") in found
+    assert ("_start",) in found
+    assert {chain[0] for chain in found} == {"_start"}
+
+
+def test_without_debugging_information_the_symbol_is_told(elf: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "k.elf"
+    subprocess.run(["riscv64-unknown-elf-strip", "-g", "-o", bare, elf], check=True)
+    assert names(bare) == {("_start",)}
+
+
+def test_damaged_debugging_information_is_read_or_ends_in_one_line(
+    elf: Path, tmp_path: Path
+) -> None:
+    """Bytes of its sections become others. What pyelftools raises never comes through."""
+    path = tmp_path / "k.elf"
+    whole = elf.read_bytes()
+    places = [
+        at
+        for one in read_elf(elf).sections
+        if one.name.startswith(".debug")
+        for at in range(one.start, one.start + one.size)
+    ]
+    refused = 0
+    for seed in range(COUNT):
+        rng = random.Random(seed)
+        content = bytearray(whole)
+        for _ in range(rng.choice([1, 2, 4])):
+            content[rng.choice(places)] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+        path.write_bytes(content)
+        try:
+            shown = "".join(name for chain in names(path) for name in chain)
+        except TockmarkError as error:
+            refused += 1
+            shown = str(error)
+        assert shown.isprintable(), f"seed {seed}"
+    assert COUNT / 20 < refused < COUNT

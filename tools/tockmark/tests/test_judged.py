@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What judge runs and says, on committed results of several links of Tock 2.2 and of small changes
+of it: links of one source are silent, changes are found, and only rows in doubt are run again."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tockmark.judge.gate import Level
+from tockmark.judging import contents, engine, markdown, report
+from tockmark.judging.contents import Grown, Sizes
+from tockmark.judging.engine import Judged
+from tockmark.judging.stack import Depth, least
+from tockmark.judging.where import Where, dearest
+from tockmark.profile.diff import diff
+from tockmark.profile.file import Share, Stored
+from tockmark.profile.growth import UNNAMED, Growth, Size
+from tockmark.result.provenance import Kernel
+from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
+from tockmark.tests.trials import TRIALS, WANTED, Held, links_of, trial
+
+FEWER = 5  # trials, where each is like another
+
+
+@cache
+def judged(of: str) -> Judged:
+    return trial(1, of)[0]
+
+
+@pytest.mark.parametrize("of", ["tock-2.2", "lay1", "lay2"])
+def test_what_differs_in_layout_only_is_silent(of: str) -> None:
+    assert layouts(pool("tock-2.2")) == 16
+    for seed in range(TRIALS if of == "tock-2.2" else FEWER):
+        found, _, _ = trial(seed, of)
+        assert found.gated.exit_code == 0, [one.row for one in found.gated.findings]
+        assert found.moved == []
+
+
+def test_a_dearer_system_call_is_found_with_its_sign() -> None:
+    for seed in range(FEWER):
+        found, _, _ = trial(seed, "cost")
+        assert found.gated.exit_code == 3
+        counted = [one for one in found.moved if one.series == "instret"]
+        assert {one.change.new > one.change.base for one in counted} == {True}
+        system_call = next(one for one in counted if one.row.id == "syscall.command")
+        assert round(system_call.change.new - system_call.change.base) == 33
+        assert re.match(r"\+3[23] instructions", told(found).told)
+
+
+def test_an_improvement_is_one() -> None:
+    for seed in range(FEWER):
+        found, _, _ = trial(seed, "save")
+        assert found.gated.level < Level.HARD
+        better = [one for one in found.moved if one.level is Level.BETTER]
+        assert len(better) > 50
+        assert {one.change.lower for one in better} == {True}
+        assert "-78 instructions" in told(found).told
+
+
+def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
+    for seed in range(FEWER):
+        found, base, head = trial(seed)
+        assert base.asked == head.asked
+        assert [(first, last) for first, last, _ in base.asked] == [(0, 1), (1, 2), (2, 4)][
+            : len(base.asked)
+        ]
+        sizes = [len(wanted.terms) for _, _, wanted in base.asked[1:]]
+        assert tuple(sizes) == found.looked_again
+        rows = [set(wanted.terms) for _, _, wanted in base.asked[1:]]
+        assert all(later <= before for before, later in pairwise(rows))
+        links = {row.name: len(row.layouts) for row in found.results[0].rows}
+        assert all(links[name] > 1 for name in rows[0])
+        assert {links[r.name] for r in found.gated.judged if r.name not in rows[0]} == {1}
+
+
+def test_instructions_come_from_one_link() -> None:
+    """More links do not change what is said of them."""
+    one, four = trial(3, "cost", most=1)[0], trial(3, "cost", most=4)[0]
+    counts = [
+        {
+            m.row.name: round(m.change.new - m.change.base)
+            for m in found.moved
+            if m.series != "cycles"
+        }
+        for found in (one, four)
+    ]
+    assert one.looked_again == ()
+    assert counts[0].keys() == counts[1].keys()
+    assert all(abs(count - counts[1][name]) <= 1 for name, count in counts[0].items())
+
+
+def test_links_that_are_not_there_end_it() -> None:
+    links = links_of(pool("tock-2.2"))
+    base, head = Held("base", links[:2]), Held("head", links[2:3])
+    found = engine.judge(base, head, WANTED, LIMITS, 8)
+    assert found.gated.links == (2, 1)
+    assert [last for _, last, _ in base.asked] == [1, 2, 4]
+    assert found.gated.unsure
+
+
+def told(found: Judged) -> report.Report:
+    """A report with all parts."""
+    phase = "kernel", "scheduler"
+    where = Where("syscall.command icache=on", diff(stored(phase, (10, 5)), stored(phase, (43, 5))))
+    grown = Growth("kernel::new", None, Size(1, 40)), Growth("<script>|`@me`", Size(1, 8), None)
+    sizes = Sizes(
+        {"flash": (1000, 1032), "RAM": (64, 64)},
+        {"flash": [Grown(".text", 900, 932)], "RAM": []},
+        grown,
+    )
+    return report.Report(
+        found, ("old.elf", "new`|<b>.elf"), Path("out"), sizes, [where], [Depth(500, 90)] * 2
+    )
+
+
+def stored(names: Sequence[str], instructions: Sequence[int]) -> Stored:
+    """A profile with as many functions as phases, two cycles an instruction."""
+    shares = tuple(
+        Share(name, {"execute": 2 * count}, count)
+        for name, count in zip(names, instructions, strict=True)
+    )
+    return Stored("tockmark-profile", 2, "syscall.command", True, Kernel(), "b", shares, shares)
+
+
+def test_the_first_line_says_what_happened() -> None:
+    text = report.render(told(judged("cost")))
+    first, *rest = text.split("\n\n")
+    assert first.startswith("+33 instructions (+2.")
+    assert "nothing else moved" in " ".join(first.split())
+    assert re.search(r"^Regression: [1-9]\d* figures beyond a hard limit", rest[0])
+    assert "+33 instructions    +66 cycles  kernel" in text
+    assert "flash   1000 -> 1032 bytes: .text +32" in text
+    assert "stack   the kernel's 500 bytes, as before" in text
+    assert max(map(len, text.splitlines())) <= 100
+    silent = report.render(told(judged("lay1")))
+    assert silent.startswith("nothing moved beyond its layout spread")
+
+
+def test_the_json_has_all_that_moved() -> None:
+    found = told(judged("cost"))
+    said = json.loads(json.dumps(report.as_json(found), allow_nan=False))
+    assert said["exit_code"] == 3
+    assert len(said["moved"]) == len(found.judged.moved) > report.SHOWN
+    assert said["where"][0]["functions"][0]["instructions"] == [10, 43]
+
+
+def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
+    text = markdown.markdown(told(judged("cost")))
+    open_part = text.split("<details>")[0]
+    assert len(open_part.splitlines()) < 20
+    assert text.count("<details>") == text.count("</details>") == 4
+    assert open_part.startswith("### ❌ tockmark: +33 instructions")
+
+
+def test_no_name_becomes_markup() -> None:
+    text = markdown.markdown(told(judged("cost")))
+    for mark in ("<script>", "<b>", "`", "@me", "new`"):
+        assert mark not in text
+    hostile = "](http://x) @you #1 **b** ![i](j) <img>\n|a|\x1b[31m"
+    assert not set(markdown.escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
+
+
+def test_the_dearest_rows_are_of_different_benchmarks() -> None:
+    moved = judged("cost").moved
+    rows = dearest(moved, len(moved), KNOWN)
+    ids = [row.id for row in rows]
+    assert len(ids) == len(set(ids)) > 10
+    assert {KNOWN.benchmarks[id_].by for id_ in ids} == {"sampler"}
+    assert {one.row.id for one in moved} > set(ids)
+    assert dearest(moved, 3, KNOWN) == rows[:3]
+    assert dearest(judged("lay1").moved, 3, KNOWN) == []
+
+
+TRACE = """\
+       100        100 M 20000400 00000013   1 -        x2=10001240
+       101        101 M 20000404 00000013   1 -        x1=10000700 x2=10001200
+       102        102 M 20000408 00000013   1 -        x2=10004000
+       103        103 U 20030000 00000013   1 -        x2=100047f0
+       104        104 U 20030004 00000013   1 -        x2=10004700 handler
+       105        105 U 20030008 00000013   1 -        x2=00000010
+       106        106 U 2003000c effd2117   1 -        x2=100040a6
+       106        106 M 2000040c 00000013   1 -        x2=10001230
+"""
+
+
+def test_a_stack_is_as_deep_as_its_pointer_was_low() -> None:
+    found = least(TRACE.splitlines(), (0x10000650, 0x10001250), [(0x10004000, 0x10004800)])
+    assert found == {"kernel": 0x50, "app": 0x100}
+    unknown = least(TRACE.splitlines(), None, [])
+    assert unknown == {"kernel": 0, "app": 0}
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "more"),
+    [
+        (Size(1, 100), Size(1, 112), False),  # calls that reach farther
+        (Size(1, 100), Size(1, 120), True),
+        (Size(1, 4000), Size(1, 4040), False),
+        (Size(1, 64), Size(1, 64, 20), True),
+        (None, Size(1, 2), True),
+        (Size(1, 2), None, True),
+        (Size(2, 40), Size(3, 44), True),
+    ],
+)
+def test_a_symbol_counts_if_no_other_link_would_change_it(
+    base: Size | None, new: Size | None, more: bool
+) -> None:
+    assert contents.is_more(Growth("f", base, new)) is more
+
+
+def test_stretches_without_a_symbol_are_no_news() -> None:
+    assert not contents.is_more(Growth(UNNAMED, Size(5, 900), Size(7, 901)))
+    assert contents.is_more(Growth(UNNAMED, Size(5, 900), Size(5, 990)))
+
+
+def test_what_a_symbol_did_is_told() -> None:
+    assert report.told_of(Growth("f", Size(1, 9), None)) == "f went: -9 bytes"
+    assert report.told_of(Growth("f", None, Size(1, 0, 4))) == "f came: +4 bytes of RAM"
+    assert report.told_of(Growth("f", Size(1, 9), Size(1, 29))) == "f: +20 bytes"
+
+
+def test_the_sections_are_told_by_change() -> None:
+    found = contents.grown({"a": 10, "b": 4, "gone": 9}, {"a": 30, "b": 4, "new": 2})
+    assert [(one.name, one.change) for one in found] == [("a", 20), ("gone", -9), ("new", 2)]
+
+
+def test_what_is_still_in_doubt_is_said_in_the_first_line() -> None:
+    found = trial(0)[0]
+    assert found.gated.unsure
+    many = len(found.gated.unsure)
+    said = report.Report(found, ("a", "b"), Path("out"), Sizes({}, {}))
+    assert re.search(rf"; {many} figures? in doubt$", said.told)
+    assert said.caveats[0].startswith(f"in doubt, {many} of cycles")
+    calm = replace(found, gated=replace(found.gated, unsure=[]), looked_again=())
+    said = report.Report(calm, ("a", "b"), Path("out"), Sizes({}, {}))
+    assert "in doubt" not in said.told
+    assert said.caveats == []

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Two profiles of one row: what does more, what only moved; and symbols that came and went."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.profile import diff_text, file
+from tockmark.profile.diff import diff
+from tockmark.profile.file import Share, Stored
+from tockmark.profile.growth import UNNAMED, Growth, Size, growth
+from tockmark.result.provenance import Kernel
+from tockmark.target.contents import flash_bytes
+from tockmark.target.elf import Elf, read_elf
+
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,--build-id=none"]
+
+
+def share(name: str, cycles: int, instructions: int, in_body: int = 0) -> Share:
+    return Share(name, {"execute": cycles}, instructions, in_body)
+
+
+def profile(
+    *functions: Share, icache: bool = True, params: dict[str, int | str] | None = None
+) -> Stored:
+    cycles, instructions, in_body = (
+        sum(getattr(one, of) for one in functions) for of in ("cycles", "instructions", "in_body")
+    )
+    return Stored(
+        file.FORMAT,
+        file.VERSION,
+        "call.args",
+        icache,
+        Kernel("k"),
+        "a-board",
+        (share("kernel", cycles, instructions, in_body),),
+        functions,
+        params or {},
+    )
+
+
+BASE = profile(
+    share("same (a/k.rs)", 10, 5),
+    share("moved (a/k.rs)", 20, 6, 9),
+    share("grew (a/k.rs)", 30, 7),
+    share("went (a/k.rs)", 3, 1),
+)
+NEW = profile(
+    share("same (a/k.rs)", 10, 5),
+    share("moved (a/k.rs)", 24, 6, 11),
+    share("grew (a/k.rs)", 100, 40),
+    share("came (a/k.rs)", 8, 2),
+)
+
+
+def test_instructions_are_kept_apart_from_what_only_moved() -> None:
+    found = diff(BASE, NEW)
+    assert (found.instructions, found.cycles, found.layout) == (34, 79, 4)
+    assert [(c.name, c.instructions, c.cycles) for c in found.changed] == [
+        ("grew (a/k.rs)", 33, 70),
+        ("came (a/k.rs)", 2, 8),
+        ("went (a/k.rs)", -1, -3),
+    ]
+    assert [(c.name, c.cycles, c.in_body) for c in found.moved] == [("moved (a/k.rs)", 4, 2)]
+    assert sum(c.cycles for c in found.functions) == found.cycles
+    assert sum(c.cycles for c in found.phases) == found.cycles
+
+
+def test_a_profile_does_not_differ_from_itself() -> None:
+    found = diff(BASE, BASE)
+    assert (found.instructions, found.cycles, found.changed, found.moved) == (0, 0, (), ())
+    assert "+0 instructions, +0 cycles" in diff_text.render(found)
+
+
+def test_the_folder_that_a_kernel_was_built_in_makes_no_other_function() -> None:
+    there = profile(
+        share("f (b/x/k.rs)", 9, 3), share("g (b/x/k.rs)", 9, 3), share("g (b/y/k.rs)", 1, 1)
+    )
+    here = profile(share("f (a/x/k.rs)", 9, 3), share("g (a/x/k.rs)", 9, 3))
+    found = diff(here, there)
+    assert [c.name for c in found.functions if not c.cycles] == ["f (b/x/k.rs)"]
+    # Of two that it may be, it is neither.
+    assert sorted(c.cycles for c in found.functions) == [-9, 0, 1, 9]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (profile(icache=False), "i-cache on and of i-cache off"),
+        (profile(params={"n": 3}), "of call.args and of call.args n=3"),
+    ],
+)
+def test_profiles_of_other_rows_are_refused(other: Stored, said: str) -> None:
+    with pytest.raises(TockmarkError, match=said):
+        diff(BASE, other)
+
+
+def test_the_text_has_every_sum_and_fits() -> None:
+    many = profile(*(share(f"f{n} ({'folder/' * n}k.rs)", 10 + n, 5 + n) for n in range(40)))
+    shown = diff_text.render(diff(BASE, many)).splitlines()
+    assert max(map(len, shown)) <= 100
+    assert any(line.endswith("  33 more") for line in shown)
+    sums = [line for line in shown if line.endswith(("  sum", "  sum of these"))]
+    assert [line.split()[:3] for line in sums] == [["19", "980", "+961"]] * 2
+
+
+def elf(folder: Path, *functions: tuple[str, int]) -> Elf:
+    text = "".join(
+        f".type {name}, @function\n{name}:\n.rept {count}\naddi a0, a0, 1\n.endr\n"
+        f".size {name}, . - {name}\n"
+        for name, count in functions
+    )
+    source, made = folder / "k.S", folder / "k.elf"
+    source.write_text(f'.text\n.globl _start\n_start:\n{text}.ascii "text"\n')
+    subprocess.run([*CC, "-o", made, source], check=True)
+    return read_elf(made)
+
+
+def test_functions_come_go_and_grow(tmp_path: Path) -> None:
+    hashes = ("497b8cf41547853f", "0123456789abcdef")
+    names = [f"_ZN1k5grant5enter17h{one}E" for one in hashes]
+    base = elf(tmp_path, (names[0], 8), ("same", 4), ("went", 3), ("OUTLINED_FUNCTION_1", 2))
+    new = elf(tmp_path, (names[1], 9), ("same", 4), ("came", 5), ("OUTLINED_FUNCTION_7", 2))
+    found = growth(base, new)
+    assert found == (
+        Growth("came", None, Size(1, 20, 0)),
+        Growth("went", Size(1, 12, 0), None),
+        Growth("k::grant::enter", Size(1, 32, 0), Size(1, 36, 0)),
+    )
+    assert sum(one.flash for one in found) == flash_bytes(new) - flash_bytes(base)
+    shown = diff_text.render(diff(BASE, BASE), found)
+    assert "came (came)" in shown
+    assert "went (went)" in shown
+
+
+def test_what_has_no_symbol_grows_too(tmp_path: Path) -> None:
+    base, new = elf(tmp_path), elf(tmp_path, ("f", 1))
+    assert [one.name for one in growth(base, new)] == ["f"]
+    assert UNNAMED in {one.name for one in growth(base, read_elf(bare(tmp_path)))}
+
+
+def bare(folder: Path) -> Path:
+    subprocess.run(["riscv64-unknown-elf-strip", str(folder / "k.elf")], check=True)
+    return folder / "k.elf"
+
+
+def test_the_verb_takes_two_files(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, made in zip(paths, (BASE, NEW), strict=True):
+        path.write_text(file.text(made), encoding="utf-8")
+    call = ["profile", "--diff", *map(str, paths)]
+    done = CliRunner().invoke(app, call)
+    assert "+34 instructions, +79 cycles, +4 of them by layout alone" in done.output
+    told = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
+    assert (told["instructions"], told["cycles"], told["layout_cycles"]) == (34, 79, 4)
+    refused = CliRunner().invoke(app, ["profile", "call.args", *call[1:]])
+    assert "profiles say what" in str(refused.exception)
+    refused = CliRunner().invoke(app, ["profile", "--diff", str(paths[0]), "k.elf"])
+    assert "a profile and a kernel" in str(refused.exception)
+    refused = CliRunner().invoke(app, ["profile"])
+    assert "no benchmark is named" in str(refused.exception)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Worktrees of the user's repository, which stays as it is whatever comes of a build."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
+from tockmark.tree.building import BuildError, Recipe
+from tockmark.tree.links import sides
+from tockmark.tree.repository import repository
+from tockmark.tree.worktrees import worktree
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
+    return user_in(tmp_path, monkeypatch)
+
+
+def refused(user: User, *revisions: str) -> str:
+    with (
+        pytest.raises(TockmarkError) as caught,
+        sides(user.tree, revisions or ["HEAD"], Recipe(COPY, ELF)),
+    ):
+        pass
+    assert "\n" not in str(caught.value)
+    assert caught.value.code == 2
+    return str(caught.value)
+
+
+# The user's repository
+
+
+def test_both_sides_are_built_and_the_users_repository_is_as_it_was(user: User) -> None:
+    before = user.state()
+    with sides(user.tree, ["HEAD~1", "main"], Recipe(COPY, ELF)) as (base, new):
+        assert [path.read_bytes() for path in base.upto(1)] == [elf(0, 4, 8)]
+        assert [path.read_bytes() for path in new.upto(1)] == [elf(0, 8, 4)]
+        assert (base.commit.subject, new.commit.subject) == ("first", "second")
+        assert "worktrees" in os.listdir(user.tree / ".git")  # or the test would see nothing
+    assert user.state() == before
+    assert not list(paths.worktrees().rglob("tree"))
+
+
+@pytest.mark.parametrize("command", ["exit 7", "true", "kill -9 $$"])
+def test_it_is_as_it_was_after_a_build_that_failed(user: User, command: str) -> None:
+    before = user.state()
+    with (
+        pytest.raises(BuildError),
+        sides(user.tree, ["HEAD"], Recipe(command, ELF)) as (side,),
+    ):
+        side.upto(1)
+    assert user.state() == before
+    assert user.git("worktree", "list").count("\n") == 0
+
+
+def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
+    """A process in the midst of a build, and one that this build began."""
+    begun = user.count.with_name("begun")
+    command = f"sleep 1000 & echo $! >{begun}.new; mv {begun}.new {begun}; wait"
+    words = ["bisect", str(user.tree), "HEAD~1", "HEAD", "--build", command, "--elf", "kernel.elf"]
+    words += ["--no-patch", "--row", "time.read", "--limit", "+1"]
+    script = (
+        "import sys; from pathlib import Path; from tockmark import cli, paths;"
+        f"paths.COMMITS = Path({str(paths.COMMITS)!r});"
+        f"sys.argv = ['tockmark', *{words}]; cli.main()"
+    )
+    environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], env=environment, stderr=subprocess.PIPE
+    )
+    while not begun.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    return process, int(begun.read_text())
+
+
+def test_it_is_as_it_was_after_control_c_and_nothing_goes_on(user: User) -> None:
+    before = user.state()
+    process, child = building(user)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)  # nor does a second one break off what the first began
+    _, said = process.communicate()
+    last = said.decode().splitlines()[-1]
+    assert process.returncode == 130, said
+    assert last.startswith("tockmark: interrupted while "), said
+    assert user.state() == before
+    assert not runs(child)
+
+
+def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
+    before = user.state()
+    process, child = building(user)
+    process.kill()
+    process.communicate()
+    os.kill(child, signal.SIGKILL)
+    assert user.state() != before
+    with sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
+        assert side.upto(1)
+    assert user.state() == before
+
+
+def test_two_at_a_time_are_told_so(user: User) -> None:
+    with worktree(repository(user.tree)) as place:
+        place.at(head(user))
+        assert "another tockmark builds commits of" in refused(user)
+        assert place.path.is_dir()
+
+
+def runs(pid: int) -> bool:
+    """Whether a process does anything yet; it may be dead and not yet taken note of."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_worktree_that_is_left_is_removed_whether_its_folder_is_there_or_not(user: User) -> None:
+    before = user.state()
+    for gone in (False, True):
+        with worktree(repository(user.tree)) as place:
+            path = place.path
+        user.git("worktree", "add", "--quiet", "--detach", str(path))
+        (user.tree / "notes").write_text("of the user's, in no commit")  # their hook ran
+        if gone:
+            path.rename(path.with_name("elsewhere"))
+        with worktree(repository(user.tree)):
+            pass
+        assert user.state() == before
+
+
+def test_another_worktree_of_the_users_stays(user: User, tmp_path: Path) -> None:
+    user.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "mine"))
+    (tmp_path / "mine").rename(tmp_path / "unplugged")  # as on a disk that is not there now
+    with sides(tmp_path / "tock", ["HEAD"], Recipe(COPY, ELF)) as (side,):
+        side.upto(1)
+    assert str(tmp_path / "mine") in user.git("worktree", "list")
+
+
+def test_an_environment_of_a_hook_leads_to_no_other_repository(
+    user: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = user.state()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    recipe = Recipe('test -z "$GIT_DIR$GIT_INDEX_FILE" && ' + COPY, ELF)
+    with sides(user.tree, ["HEAD"], recipe) as (side,):
+        assert side.upto(1)
+    monkeypatch.undo()
+    assert user.state() == before
+
+
+# What is refused
+
+
+def test_what_will_not_do_is_refused_in_one_line(user: User, tmp_path: Path) -> None:
+    assert "'none' names no commit of" in refused(user, "none")
+    assert "'--all' names no commit of" in refused(user, "--all")
+    assert "names no commit" in refused(user, "HEAD:k0")
+    (tmp_path / "bare").mkdir()
+    assert "is no checkout of git's" in refused(User(tmp_path / "bare", tmp_path))
+    assert "is not a folder" in refused(User(tmp_path / "none", tmp_path))
+    (user.tree / "sub").mkdir()
+    assert "within a checkout; give its top" in refused(User(user.tree / "sub", tmp_path))
+    (user.tree / "k0").write_bytes(b"changed")
+    before = user.state()
+    assert "has changes in no commit: k0" in refused(user)
+    assert user.state() == before
+
+
+def test_a_submodule_is_refused(user: User) -> None:
+    sha = user.git("rev-parse", "HEAD")
+    user.git("update-index", "--add", "--cacheinfo", f"160000,{sha},lib")
+    user.git("commit", "--quiet", "-m", "third")
+    (user.tree / "lib").mkdir()
+    assert "has a submodule, lib" in refused(user)
+
+
+def test_of_a_shallow_clone_the_way_out_is_named(user: User, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    user.git("clone", "--quiet", "--depth", "1", f"file://{user.tree}", str(clone))
+    shallow = User(clone, user.count)
+    assert "git fetch --unshallow" in refused(shallow, "HEAD~1")
+    with sides(clone, ["HEAD"], Recipe(COPY, ELF)) as (side,):
+        assert side.upto(1)[0].read_bytes() == elf(0, 8, 4)
+
+
+def test_a_bare_repository_will_do(user: User, tmp_path: Path) -> None:
+    user.git("clone", "--quiet", "--bare", str(user.tree), str(tmp_path / "bare.git"))
+    with sides(tmp_path / "bare.git", ["main"], Recipe(COPY, ELF)) as (side,):
+        assert side.upto(1)[0].read_bytes() == elf(0, 8, 4)
+
+
+# The line from one commit to another
+
+
+def test_the_line_of_commits_goes_by_first_parents(user: User) -> None:
+    first = user.git("rev-parse", "HEAD~1")
+    user.git("checkout", "--quiet", "-b", "side", first)
+    user.commit("aside", other=b"")
+    user.git("checkout", "--quiet", "main")
+    user.git("merge", "--quiet", "--no-ff", "-m", "merged", "side")
+    found = repository(user.tree)
+    good, bad, aside = (found.commit(name) for name in (first, "main", "side"))
+    assert [one.subject for one in found.line(good, bad)] == ["first", "second", "merged"]
+    for older, newer in ((bad, good), (good, good), (aside, bad)):
+        with pytest.raises(TockmarkError, match="no way of first parents leads from"):
+            found.line(older, newer)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Small trees that have the anchors of `tockmark patch`: nothing of Tock is needed."""
+
+from pathlib import Path
+
+from tockmark.kernel_patch.family import families
+
+KNOWN = {Path(family.board).name: family for family in families()}
+NAMES = {"earlgrey-nexysvideo": "EarlGreyNexysVideo", "earlgrey-cw310": "EarlGrey"}
+NO_IPC = {
+    "earlgrey-nexysvideo": "None::<&kernel::ipc::IPC<NUM_PROCS>>",
+    "earlgrey-cw310": "None::<&kernel::ipc::IPC<0>>",
+}
+MAIN = """// a board
+#[cfg(test)]
+mod tests;
+pub mod io;
+
+struct NAME {
+    led: Led,
+}
+
+impl Lookup for NAME {
+    fn with_driver(&self, driver: usize) {
+        match driver {
+            led::DRIVER_NUM => f(Some(self.led)),
+            _ => f(None),
+        }
+    }
+}
+
+fn main() {
+    let board = static_init!(
+        NAME,
+        NAME {
+            led,
+        }
+    );
+    kernel_loop(board, chip, NO_IPC, &main_loop_cap);
+}
+"""
+CHIP = "struct Chip {\n    pmp: PMP<4, 2>,\n}\nimpl Chip {\n    type MPU = PMP<4, 2>;\n}\n"
+
+
+def make(tree: Path, board: str) -> Path:
+    """A tree that has what the family of a board looks for, and hardly more."""
+    family = KNOWN[board]
+    main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])
+    library = next(edit.file for edit in family.perf.edits if edit.file.endswith("lib.rs"))
+    made = {
+        **dict.fromkeys(family.needs, "// it is there\n"),
+        f"{family.board}/src/main.rs": main,
+        library: "#![no_std]\npub mod adc;\n/// One more.\npub mod last;\n\nuse core::fmt;\n",
+        "chips/earlgrey/src/chip.rs": CHIP,
+    }
+    for name, text in made.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text, encoding="utf-8")
+    return tree
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
