@@ -64,18 +64,57 @@ def test_shows_medians_and_ratios(simspeed: ModuleType) -> None:
     assert theirs.split() == ["theirs", "0.220", "0.200", "to", "0.900", "5.00"]
 
 
-def test_seldom_guards_long_expressions_of_registers_and_no_others() -> None:
-    long = " & ".join(["vlSelfRef.a_csr__DOT__rdata_q"] * 100)
-    mixed = long + " & vlSelfRef.b"
+def quickened(block: str) -> str:
+    """What seldom.py makes of a clock's logic, without blanks and its own head."""
+    long = "vlSelfRef.pad = 0U;\n" * 1500  # a block is long
     source = (
         '#include "Vcore__pch.h"\n'
-        f"vlSelfRef.x = ({long});\n"
-        f"vlSelfRef.y = ({mixed});\n"  # of something that changes
-        f"vlSelfRef.z = ({long});\nvlSelfRef.z = 0U;\n"  # has two meanings
-        "vlSelfRef.w = vlSelfRef.a_csr__DOT__rdata_q;\n"  # short
+        "void Vcore___024root___eval_nba(Vcore___024root* vlSelf) {\n"
+        "    CData/*0:0*/ part;\n    part = 0;\n"
+        f"    if ((2ULL & vlSelfRef.__VnbaTriggered[0U])) {{\n{block}\n{long}    }}\n}}\n"
     )
     command = [sys.executable, str(SIM / "seldom.py")]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
-    assert done.stdout.count(".changed(") == 1
-    register = "vlSelfRef.a_csr__DOT__rdata_q"
-    assert f".changed({register}, {register}))) vlSelfRef.x = ({long});" in done.stdout
+    return "".join(done.stdout.partition("eval_nba")[2].split())
+
+
+RESULT = "vlSelfRef.ex_block_i__DOT__alu_result"
+
+
+def test_logic_is_skipped_while_its_inputs_are_as_they_were() -> None:
+    made = quickened(f"part = (vlSelfRef.a & vlSelfRef.b);\n{RESULT} = (part | vlSelfRef.c);")
+    test = "inputs_0.changed(seldom_number,vlSelfRef.a,vlSelfRef.b,vlSelfRef.c)"
+    assert f"if(VL_UNLIKELY({test})){{part=(vlSelfRef.a&vlSelfRef.b);{RESULT}=" in made
+    assert "staticCData/*0:0*/part;" in made
+    assert "part=0;" not in made
+
+
+def test_what_is_used_elsewhere_or_changes_meanwhile_is_computed_as_before() -> None:
+    read = quickened(f"part = vlSelfRef.a;\nvlSelfRef.x = part;\n{RESULT} = part;")
+    assert "inputs_0.changed(seldom_number,part)" in read
+    assert read.index("part=vlSelfRef.a;") < read.index("inputs_0")
+    written = quickened(f"part = vlSelfRef.a;\nvlSelfRef.a = 1U;\n{RESULT} = part;")
+    assert written.index("part=vlSelfRef.a;") < written.index("vlSelfRef.a=1U;")
+    latch = quickened(f"if (vlSelfRef.a) {{\n{RESULT} = 1U;\n}}\nvlSelfRef.x = {RESULT};")
+    assert "changed(" not in latch  # without the if, it keeps what it had
+
+
+def test_logic_goes_where_its_value_is_used() -> None:
+    branch = f"if (vlSelfRef.b) {{\n{RESULT} = part;\n}} else {{\n{RESULT} = 0U;\n}}"
+    made = quickened(f"part = vlSelfRef.a;\n{branch}")
+    assert f"if(vlSelfRef.b){{part=vlSelfRef.a;{RESULT}=part;}}else{{{RESULT}=0U;}}" in made
+
+
+def test_what_hangs_on_seldom_written_registers_waits_for_them() -> None:
+    register = "vlSelfRef.u_pmp_addr_csr__DOT__rdata_q"
+    long = " & ".join([register] * 150)
+    written = f"if (vlSelfRef.we) {{\n{register} = vlSelfRef.d;\n}}"
+    made = quickened(f"{written}\nvlSelfRef.x = ({long});\nvlSelfRef.y = ({long} & vlSelfRef.d);")
+    assert made.count("if(VL_UNLIKELY(seldom_changed)){vlSelfRef.x=") == 1
+    assert "changed(seldom_number,vlSelfRef.d))){vlSelfRef.y=" in made
+
+
+def test_source_without_such_a_function_stays_as_it_is() -> None:
+    command = [sys.executable, str(SIM / "seldom.py")]
+    done = subprocess.run(command, input="int x;\n", capture_output=True, text=True, check=True)
+    assert done.stdout == "int x;\n"

@@ -1,65 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Makes the Verilated core skip work whose inputs did not change. Reads C++ and writes C++.
 
-Verilator evaluates all logic of a clock at every edge. A quarter of the time goes to the address
-masks of the 16 PMP regions: long expressions of two registers each, which software writes when it
-switches processes. This script finds such assignments, of a variable from nothing but
-configuration registers, and puts before each a test whether one of them has another value than at
-the last time. The value is the same either way; where nothing matches, nothing is changed.
+Verilator evaluates all logic of a clock at every edge, though most of it comes out as before: while
+the core waits for memory little changes, and what the PMP allows changes with its registers only.
+This script takes such logic together, as logic.py finds it, and puts before each piece a test
+whether one of its inputs has another value than when it was last evaluated. No value is another
+for it; where nothing is found, nothing is changed.
 """
 
 import re
 import sys
 
-LONG = 2000  # characters of an expression that cost more than the test
+from logic import FUNCTION, Logic
+
+# What is worth a test, by the variable that it ends in; what lies within another comes first.
+ENDS = [
+    r"access_fault_check__\d+__final_perm_check",  # PMP: what each region allows
+    r"pmp_req_err",  # PMP: whether this address is in one that does
+    r"clmul_result_raw",  # the ALU: multiplication without carries
+    r"ex_block_i__DOT__alu_result",  # and the rest of it, with its bit manipulation
+]
+# Registers that software seldom writes. They are compared once, for all that hangs on nothing else.
+SELDOM = re.compile(r"\w*pmp_(?:addr_csr|cfg_csr|mseccfg)__DOT__rdata_q")
+COSTS = 100  # operators of an expression of such registers that cost more than the test
+
 PRELUDE = """
+#include <tuple>
+#include <type_traits>
 namespace {
-struct Seldom { // the registers of an expression, as they were when it was last evaluated
-    QData seen[2] = {~0ULL, ~0ULL};
-    bool changed(QData a, QData b) {
-        if (VL_LIKELY(seen[0] == a && seen[1] == b)) return false;
-        seen[0] = a, seen[1] = b;
+template <typename T> inline bool differs(const T &a, const T &b) {
+    if constexpr (std::is_integral_v<T>) {
+        return a != b;
+    } else { // an array, byte by byte: a call of memcmp would cost more
+        const auto *x = reinterpret_cast<const CData *>(&a);
+        const auto *y = reinterpret_cast<const CData *>(&b);
+        CData other = 0;
+        for (unsigned i = 0; i < sizeof a; ++i) other |= x[i] ^ y[i];
+        return other != 0;
+    }
+}
+template <typename... T> struct Inputs { // of a piece of logic, as they were when it was evaluated
+    std::tuple<T...> seen{};
+    bool known = false;
+    inline bool changed(const T &...now) {
+        const bool same = known & std::apply(
+            [&](const T &...before) { return !(differs(before, now) | ...); }, seen);
+        if (VL_LIKELY(same)) return false;
+        seen = std::tuple<T...>(now...), known = true;
         return true;
     }
 };
+
+// A piece of logic with one bit of a value: what it was for inputs that it had before, while the
+// registers that are seldom written are as they were.
+template <typename Out, typename... T> struct Known {
+    struct Entry {
+        std::tuple<T...> inputs{};
+        QData number = ~0ULL;
+        Out out = 0;
+    };
+    static constexpr unsigned kEntries = 512;
+    Entry entries[kEntries];
+    Entry *entry = entries;
+    inline bool find(QData number, Out &out, const T &...now) {
+        QData hash = 0;
+        ((hash = (hash + bits(now)) * 0x9e3779b97f4a7c15ULL), ...);
+        entry = &entries[hash >> 55];
+        const bool same = (entry->number == number) & std::apply(
+            [&](const T &...before) { return !(differs(before, now) | ...); }, entry->inputs);
+        if (VL_LIKELY(same)) {
+            out = entry->out;
+            return true;
+        }
+        entry->inputs = std::tuple<T...>(now...), entry->number = number;
+        return false;
+    }
+    inline void keep(Out out) { entry->out = out; }
+    template <typename One> static inline QData bits(const One &one) {
+        QData value = 0;
+        __builtin_memcpy(&value, &one, sizeof one < sizeof value ? sizeof one : sizeof value);
+        return value;
+    }
+};
+
+// A number for each content of the registers that are seldom written: a kernel that switches
+// between apps comes back to those it had.
+template <typename... T> struct Numbers {
+    static constexpr unsigned kEntries = 64;
+    std::tuple<T...> contents[kEntries]{};
+    QData numbers[kEntries]{};
+    QData last = 0;
+    QData of(const T &...now) {
+        for (unsigned i = 0; i < kEntries; ++i) {
+            const bool same = numbers[i] && std::apply(
+                [&](const T &...before) { return !(differs(before, now) | ...); }, contents[i]);
+            if (same) return numbers[i];
+        }
+        const unsigned oldest = last % kEntries;
+        contents[oldest] = std::tuple<T...>(now...);
+        return numbers[oldest] = ++last;
+    }
+};
+QData seldom_number = 0; // of what they hold
 } // namespace
 """
-ASSIGNMENT = re.compile(r"\bvlSelfRef\.(\w+)\s*=(?!=)([^;{}]*);")
-MEMBER = re.compile(r"vlSelfRef\.(\w+)")
-REGISTER = re.compile(r"\w*_csr__DOT__rdata_q")
-# What else an expression may hold: casts and calls of Verilator's, and numbers.
-OTHER = re.compile(r"\b(?!vlSelfRef\b|[CSIQ]Data\b|VL_|0x|\d)[A-Za-z_]\w*(?<!\.)")
-
-
-def registers(expression: str) -> list[str]:
-    """The registers that the expression reads, if it is long, reads two at most, and no more."""
-    names = sorted(set(MEMBER.findall(expression)))
-    plain = not OTHER.search(MEMBER.sub("0", expression))
-    if len(expression) < LONG or not plain or not 1 <= len(names) <= 2:
-        return []
-    return names if all(map(REGISTER.fullmatch, names)) else []
 
 
 def main() -> None:
     source = sys.stdin.read()
-    meanings: dict[str, set[str]] = {}
-    for name, expression in ASSIGNMENT.findall(source):
-        meanings.setdefault(name, set()).add("".join(expression.split()))
-    tests: list[str] = []
+    sys.stdout.write(quickened(source) if FUNCTION in source else source)
 
-    def guarded(match: re.Match[str]) -> str:
-        name, expression = match.groups()
-        names = registers(expression)
-        if not names or len(meanings[name]) > 1:
-            return match[0]
-        tests.append(name)
-        values = ", ".join(f"vlSelfRef.{n}" for n in (names * 2)[:2])
-        return f"if (VL_UNLIKELY(seldom_{name}.changed({values}))) {match[0]}"
 
-    body = ASSIGNMENT.sub(guarded, source)
-    head, first, rest = body.partition('#include "Vcore__pch.h"\n')
-    objects = "".join(f"static Seldom seldom_{name};\n" for name in sorted(set(tests)))
-    sys.stdout.write(head + first + PRELUDE + objects + rest)
+def quickened(source: str) -> str:
+    """The same with tests before what may be skipped."""
+    logic = Logic(source)
+    logic.compare_once(logic.registers(SELDOM), COSTS)
+    for end in ENDS:
+        for piece in logic.pieces(re.compile(rf"\w*{end}")):
+            logic.guard(piece)
+    for piece in logic.of_one_input(COSTS):
+        logic.guard(piece)
+    head, first, rest = logic.text().partition('#include "Vcore__pch.h"\n')
+    return head + first + PRELUDE + logic.declarations() + rest
 
 
 if __name__ == "__main__":

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Reads the function of Verilator's C++ that evaluates a clock, and finds logic in it that may be
+skipped while its inputs are as they were.
+
+The function is straight code: a few blocks, one a clock, of assignments and of `if`s of them. A
+piece of logic is a statement, and all statements before it whose values nothing else reads. It may
+stand where its last statement does if what stands between neither writes what it reads or writes,
+nor reads what it writes; statements of which that is not so are left out. What it computes then
+depends on its inputs alone: on what it reads before it writes it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from straight import DECLARATION, Facts, Node, closing, facts, node, of_all, sink, statements
+
+FUNCTION = "void Vcore___024root___eval_nba(Vcore___024root* vlSelf) {"
+BLOCK = 20_000  # characters of an `if` that is the logic of a clock
+FEW = 12  # inputs whose test is worth it
+ELEMENT = re.compile(r"^(?:vlSelfRef\.)?(\w+)\s*\[(\d+)U\]\s*=(?!=)")
+ZERO = re.compile(r"^(\w+) = 0;$")
+OPERATORS = re.compile(r"[&|^?+<>~*-]|==")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Logic that may be skipped: statements by their places, the last of which is its end."""
+
+    places: tuple[int, ...]
+    ends: frozenset[int]  # of them, those whose values others read
+    inputs: tuple[str, ...]
+    writes: frozenset[str]
+
+
+class Logic:
+    """The function, as statements that know their block."""
+
+    def __init__(self, source: str) -> None:
+        start = source.index("{", source.index(FUNCTION)) + 1
+        end = closing(source, start - 1)
+        self.before, self.after = source[:start], source[end:]
+        self.code: list[str] = []
+        self.block: list[int] = []  # of each statement; -1: in none
+        for number, one in enumerate(statements(source[start:end])):
+            text = one.strip()
+            if text.startswith("if ") and len(text) > BLOCK:
+                opens = one.index("{", closing(one, one.index("(")))
+                closes = closing(one, opens)
+                self._add(-1, one[: opens + 1])
+                for inner in statements(one[opens + 1 : closes]):
+                    self._add(number, inner)
+                self._add(-1, one[closes:])
+            else:
+                self._add(-1, one)
+        self.types = {m[2]: m[1] for one in self.code if (m := DECLARATION.match(one))}
+        self.facts = [
+            Facts() if self._opens_or_closes(i) else facts(one) for i, one in enumerate(self.code)
+        ]
+        self.elements = {
+            place: (found[1], found[2])
+            for place, one in enumerate(self.code)
+            if (found := ELEMENT.match(one.strip()))
+        }
+        self.seldom: set[str] = set()
+        self.guarded: list[str] = []
+        self._declared: list[str] = []
+        self._kept: set[str] = set()
+        self._index()
+
+    def _add(self, block: int, code: str) -> None:
+        self.code.append(code)
+        self.block.append(block)
+
+    def _opens_or_closes(self, place: int) -> bool:
+        return self.block[place] == -1 and (
+            self.code[place].endswith("{") or self.code[place].startswith("}")
+        )
+
+    def _index(self) -> None:
+        self.readers: dict[str, set[int]] = {}
+        self.writers: dict[str, set[int]] = {}
+        for place, one in enumerate(self.facts):
+            for name in one.reads:
+                self.readers.setdefault(name, set()).add(place)
+            if self.block[place] == -1 and ZERO.match(self.code[place].strip()):
+                continue  # a local, before anything happens
+            for name in one.writes:
+                self.writers.setdefault(name, set()).add(place)
+
+    # --- registers that are compared once ---------------------------------------------------------
+
+    def registers(self, pattern: re.Pattern[str]) -> list[str]:
+        """Those of a pattern that are written in one block, by statements of their own."""
+        found = [name for name in self.writers if pattern.fullmatch(name)]
+        blocks = {self.block[place] for name in found for place in self.writers[name]}
+        return sorted(found) if len(blocks) == 1 and -1 not in blocks else []
+
+    def compare_once(self, registers: list[str], costs: int) -> None:
+        """Compare these behind the last statement that writes one, and compute long expressions of
+        nothing else only if one has changed."""
+        if not registers:
+            return
+        last = max(place for name in registers for place in self.writers[name])
+        self.seldom = set(registers)
+        grown = True
+        while grown:  # and all that is computed of them alone, later in the same cycle
+            more = {
+                name
+                for name, places in self.writers.items()
+                if name not in self.seldom
+                and all(place > last and self.block[place] != -1 for place in places)
+                and all(self.facts[place].reads - {name} <= self.seldom for place in places)
+                and (self.facts[min(places)].sets >= {name} or len(places) > 1)
+                and self.facts[min(places)].plain
+            }
+            self.seldom |= more
+            grown = bool(more)
+        for place in range(last + 1, len(self.code)):
+            one = self.facts[place]
+            if (
+                self.block[place] == self.block[last]
+                and one.writes
+                and one.reads | one.writes <= self.seldom
+                and all(self.writers.get(name) == {place} for name in one.writes)
+                and len(OPERATORS.findall(self.code[place])) >= costs
+            ):
+                self._keep(one.writes)
+                self.code[place] = (
+                    f"\n        if (VL_UNLIKELY(seldom_changed)) {{{self.code[place]}}}"
+                )
+                self.guarded.append(f"{min(one.writes)}: registers only")
+        self._declare("seldom_registers", registers)
+        self.code[last] += (
+            f"\n        seldom_changed = {self._test('seldom_registers', registers)};"
+        )
+        self._declared.append(f"static Numbers<{self._types(registers)}> seldom_numbers;\n")
+        number = f"seldom_numbers.of({self._given(registers)})"
+        self.code[last] += f"\n        if (seldom_changed) seldom_number = {number};"
+        self.before += "\n    bool seldom_changed = false;"
+
+    # --- pieces -----------------------------------------------------------------------------------
+
+    def pieces(self, end: re.Pattern[str]) -> Iterator[Piece]:
+        """Those that end in a variable of this name, if they may be skipped."""
+        firsts: list[set[int]] = []
+        for name in [name for name in self.writers if end.fullmatch(name)]:
+            places = self.writers[name]
+            if any(self.block[i] == -1 or not self.facts[i].plain for i in places):
+                continue
+            elements = all(self.elements.get(i, ("",))[0] == name for i in places)
+            firsts += [{i} for i in sorted(places)] if elements else [set(places)]
+        for first in firsts:
+            piece = self._piece(first)
+            if piece is not None:
+                yield piece
+
+    def of_one_input(self, costs: int) -> Iterator[Piece]:
+        """Statements that read the same one variable, where they are many or long."""
+        by_input: dict[tuple[int, str], list[int]] = {}
+        for place, one in enumerate(self.facts):
+            inputs = one.reads - self.seldom
+            alone = all(self.writers.get(name) == {place} for name in one.writes)
+            if self.block[place] == -1 or len(inputs) != 1 or not one.plain or not alone:
+                continue
+            if one.writes == one.sets and not one.writes & one.reads:
+                by_input.setdefault((self.block[place], min(inputs)), []).append(place)
+        for places in by_input.values():
+            if sum(len(OPERATORS.findall(self.code[place])) for place in places) >= costs:
+                piece = self._piece(set(places))
+                if piece is not None and len(piece.inputs) <= FEW:
+                    yield piece
+
+    def _piece(self, first: set[int]) -> Piece | None:
+        end = max(first)
+        if {self.block[place] for place in first} != {self.block[end]}:
+            return None
+        taken = self._that_may_stand_at(end, self._read_here_only(first, end))
+        sum_ = of_all(self.facts[place] for place in sorted(taken))
+        for name in sum_.writes:
+            others = self.writers[name] - taken
+            read = self.readers.get(name, set()) - taken
+            if others and not self._other_elements(name, end, others, taken):
+                return None
+            element = self.elements.get(end, ("", ""))[0] == name
+            if read and name not in sum_.sets and not element:
+                return None  # a part of it keeps an older value
+        constant = {name for name in sum_.reads if "__DOT__" in name and name not in self.writers}
+        inputs = sorted(sum_.reads - self.seldom - constant)
+        ends = frozenset(
+            place
+            for place in taken
+            if any(self.readers.get(name, set()) - taken for name in self.facts[place].writes)
+        )
+        return Piece(tuple(sorted(taken)), ends, tuple(inputs), frozenset(sum_.writes))
+
+    def _other_elements(self, name: str, end: int, others: set[int], taken: set[int]) -> bool:
+        """Whether it is an array, of which each statement sets another element."""
+        set_ = [self.elements.get(place, ("", "")) for place in {end, *others}]
+        return (
+            self.writers[name] & taken == {end}
+            and all(array == name for array, _ in set_)
+            and len({index for _, index in set_}) == len(set_)
+        )
+
+    def _read_here_only(self, first: set[int], end: int) -> set[int]:
+        """These statements, and those of their block before the end whose values nothing else
+        reads."""
+        taken, grown = set(first), True
+        while grown:
+            grown = False
+            inputs = of_all(self.facts[place] for place in sorted(taken)).reads
+            for name in sorted(inputs - self.seldom):
+                places = self.writers.get(name, set()) - taken
+                if not places or any(
+                    self.block[place] != self.block[end]
+                    or place > end
+                    or not self.facts[place].plain
+                    for place in places
+                ):
+                    continue
+                written = {other for place in places for other in self.facts[place].writes}
+                if all(self.readers.get(other, set()) <= taken | places for other in written):
+                    taken |= places
+                    grown = True
+        return taken
+
+    def _that_may_stand_at(self, end: int, taken: set[int]) -> set[int]:
+        left, shrunk = set(taken), True
+        while shrunk:
+            shrunk = False
+            for place in sorted(left - {end}):
+                mine = self.facts[place]
+                for between in range(place + 1, end):
+                    other = self.facts[between]
+                    if between not in left and (
+                        other.writes & (mine.reads | mine.writes) or other.reads & mine.writes
+                    ):
+                        left.discard(place)
+                        shrunk = True
+                        break
+        return left
+
+    def guard(self, piece: Piece) -> None:
+        """Put its statements to its end, behind a test of its inputs; within it, each where its
+        value is used."""
+        *others, end = piece.places
+        sum_ = of_all(self.facts[place] for place in piece.places)
+        body: list[Node] = [node(self.code[end])]
+        for place in reversed(others):
+            if place in piece.ends:
+                body.insert(0, node(self.code[place]))
+            else:
+                sink(node(self.code[place]), body, several=True)
+            self.code[place], self.facts[place] = "", Facts()
+        text = "".join(one.text() for one in body)
+        number = len(self.guarded)
+        out = self._only_value(piece)
+        if out is not None and self.seldom:
+            self._declared.append(
+                f"static Known<CData, {self._types(piece.inputs)}> known_{number};\n"
+            )
+            given = self._given(piece.inputs)
+            self.code[end] = (
+                f"\n        if (VL_UNLIKELY(!known_{number}.find(seldom_number, {out}, {given})))"
+                f" {{{text}\n            known_{number}.keep({out});\n        }}"
+            )
+        else:
+            name = f"inputs_{number}"
+            self._declare(name, ("seldom_number", *piece.inputs))
+            test = self._test(name, ("seldom_number", *piece.inputs))
+            self.code[end] = f"\n        if (VL_UNLIKELY({test})) {{{text}\n        }}"
+        self.facts[end] = sum_
+        self._keep(piece.writes)
+        self._keep(set(piece.inputs))
+        self._index()
+        self.guarded.append(f"{min(piece.writes)}: {len(piece.places)} of {len(piece.inputs)}")
+
+    def _only_value(self, piece: Piece) -> str | None:
+        """What it computes, if that is one element of an array of bits: many may be remembered."""
+        array, index = self.elements.get(piece.places[-1], ("", ""))
+        read = {name for name in piece.writes if self.readers.get(name, set()) - set(piece.places)}
+        alone = read == {array} and not set(piece.inputs) & piece.writes
+        return f"vlSelfRef.{array}[{index}U]" if alone else None
+
+    def _keep(self, written: Iterable[str]) -> None:
+        self._kept |= {name for name in written if name in self.types}
+
+    def _declare(self, name: str, inputs: Iterable[str]) -> None:
+        self._declared.append(f"static Inputs<{self._types(inputs)}> {name};\n")
+
+    def _types(self, inputs: Iterable[str]) -> str:
+        return ", ".join(self._type(one) for one in inputs)
+
+    def _given(self, inputs: Iterable[str]) -> str:
+        ours = {"seldom_number", *self.types}
+        return ", ".join(one if one in ours else f"vlSelfRef.{one}" for one in inputs)
+
+    def _type(self, name: str) -> str:
+        if name == "seldom_number":
+            return "QData"
+        return self.types.get(name) or f"decltype(Vcore___024root::{name})"
+
+    def _test(self, name: str, inputs: Iterable[str]) -> str:
+        return f"{name}.changed({self._given(inputs)})"
+
+    # --- what comes of it -------------------------------------------------------------------------
+
+    def declarations(self) -> str:
+        """What stands before all code."""
+        return "".join(self._declared)
+
+    def text(self) -> str:
+        """The whole source, changed."""
+        code = []
+        for place, one in enumerate(self.code):
+            if self.block[place] == -1:
+                found = DECLARATION.match(one)
+                if found and found[2] in self._kept:
+                    one = one.replace(found[1], f"static {found[1]}", 1)
+                zero = ZERO.match(one.strip())
+                if zero and zero[1] in self._kept:
+                    continue
+            code.append(one)
+        return self.before + "".join(code) + self.after

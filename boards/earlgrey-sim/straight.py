@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Straight C++ as Verilator writes it: its statements, and what each reads and writes."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+NAME = re.compile(r"(?:vlSelfRef\.)?\b([A-Za-z_]\w*)\b")
+NO_VARIABLE = re.compile(
+    r"VL_\w+|[CSIQ]Data|vlSelfRef|vlSelf|vlSymsp|if|else|const|auto|Vcore__ConstPool__\w+|seldom_\w+|inputs_\d+|known_\d+|changed|find|keep"
+)
+TYPE = r"(?:[CSIQ]Data|VlWide<\d+>|VlUnpacked<[^;]*>)"
+DECLARATION = re.compile(rf"^(?:\s*//[^\n]*\n)*\s*({TYPE})(?:/\*[\d:]+\*/)? (\w+);$")
+ASSIGNMENT = re.compile(r"^(?:vlSelfRef\.)?(\w+)((?:\s*\[[^\]]*\])*)\s*=(?!=)(.*);$", re.DOTALL)
+PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+
+def closing(text: str, start: int) -> int:
+    """Where the bracket that opens at `start` closes."""
+    depth = 0
+    for match in re.compile(r"[(){}\[\]]").finditer(text, start):
+        depth += 1 if match[0] in PAIRS else -1
+        if depth == 0:
+            return match.start()
+    raise ValueError("a bracket does not close")
+
+
+def statements(text: str) -> Iterator[str]:
+    """The statements of a block, in their order; together they are its text."""
+    start = at = 0
+    for match in re.compile(r'"[^"\n]*"|[;({\[]').finditer(text):
+        if match.start() < at or match[0].startswith('"'):
+            continue
+        end = match.start()
+        if match[0] != ";":
+            at = end = closing(text, end)
+            if match[0] != "{" or re.compile(r"\s*else\b").match(text, end + 1):
+                continue
+        yield text[start : end + 1]
+        start = at = end + 1
+    if text[start:].strip():
+        yield text[start:]
+
+
+def names(expression: str) -> set[str]:
+    """The variables in it."""
+    return {name for name in NAME.findall(expression) if not NO_VARIABLE.fullmatch(name)}
+
+
+@dataclass
+class Facts:
+    """What a statement does to variables."""
+
+    reads: set[str] = field(default_factory=set)  # values from before it
+    writes: set[str] = field(default_factory=set)  # in whatever case, all or a part
+    sets: set[str] = field(default_factory=set)  # in every case, all of it
+    plain: bool = True  # these are known; else it must not be touched
+
+    def then(self, other: "Facts") -> None:
+        """Another statement follows."""
+        self.reads |= other.reads - self.sets
+        self.writes |= other.writes
+        self.sets |= other.sets
+        self.plain &= other.plain
+
+
+def facts(statement: str) -> Facts:
+    """Those of one statement."""
+    text = re.sub(r"^(?:\s*//[^\n]*\n)*", "", statement).strip()
+    if not text or DECLARATION.match(text):
+        return Facts()
+    if re.match(r"if\b", text):
+        return _facts_of_if(text)
+    if text.startswith("{"):
+        return of_all(facts(one) for one in statements(text[1 : closing(text, 0)]))
+    match = ASSIGNMENT.match(text)
+    if match is None:
+        found = names(text)
+        return Facts(found, set(found), set(), plain=False)
+    whole = {match[1]} if not match[2] else set()
+    return Facts(names(match[2]) | names(match[3]), {match[1]}, whole)
+
+
+def _facts_of_if(text: str) -> Facts:
+    end = closing(text, text.index("("))
+    rest = text[end + 1 :].lstrip()
+    yes, no = Facts(), Facts()
+    if rest.startswith("{"):
+        close = closing(rest, 0)
+        yes = facts(rest[: close + 1])
+        rest = rest[close + 1 :].strip()
+        if rest:
+            no = facts(rest.removeprefix("else"))
+    else:
+        yes = facts(rest)
+    condition = names(text[: end + 1])
+    return Facts(
+        condition | yes.reads | no.reads,
+        yes.writes | no.writes,
+        yes.sets & no.sets,
+        yes.plain and no.plain,
+    )
+
+
+def of_all(these: Iterable[Facts]) -> Facts:
+    """Those of statements in a row."""
+    sum_ = Facts()
+    for one in these:
+        sum_.then(one)
+    return sum_
+
+
+@dataclass
+class Node:
+    """A statement as a tree: an `if` has its branches."""
+
+    code: str  # of an `if`: up to its condition's end
+    known: Facts  # of the whole
+    branches: list[list["Node"]] = field(default_factory=list)
+
+    @property
+    def mentions(self) -> set[str]:
+        return self.known.reads | self.known.writes | names(self.code)
+
+    def text(self) -> str:
+        if not self.branches:
+            return self.code
+        inner = ["".join(one.text() for one in branch) for branch in self.branches]
+        return f"{self.code} {{" + "\n } else {".join(inner) + "\n }"
+
+
+def node(statement: str) -> Node:
+    """The tree of a statement."""
+    text = re.sub(r"^(?:\s*//[^\n]*\n)*", "", statement).strip()
+    if not re.match(r"if\b", text):
+        return Node(f"\n{text}", facts(text))
+    end = closing(text, text.index("("))
+    rest = text[end + 1 :].lstrip()
+    if not rest.startswith("{"):
+        return Node(f"\n{text}", facts(text))
+    close = closing(rest, 0)
+    branches = [[node(one) for one in statements(rest[1:close]) if one.strip()]]
+    rest = rest[close + 1 :].strip().removeprefix("else").strip()
+    if rest:
+        inner = rest[1 : closing(rest, 0)] if rest.startswith("{") else rest
+        branches.append([node(one) for one in statements(inner) if one.strip()])
+    return Node(f"\n{text[: end + 1]}", facts(text), branches)
+
+
+def sink(one: Node, block: list[Node], several: bool = False) -> None:
+    """Put a statement before those of a block that use what it writes: into the branches that do,
+    where only branches of one `if` do, or of `several`; else to the front."""
+    users = [i for i, other in enumerate(block) if other.mentions & one.known.writes]
+    passed = set().union(*(other.known.writes for other in block[: max(users, default=0)]))
+    if (
+        users
+        and (several or len(users) == 1)
+        and all(block[i].branches for i in users)
+        and not any(names(block[i].code) & one.known.writes for i in users)
+        and not passed & one.known.reads
+    ):
+        for user in (block[i] for i in users):
+            for branch in user.branches:
+                if any(other.mentions & one.known.writes for other in branch):
+                    sink(one, branch)
+            user.known = of_all([one.known, user.known])
+    else:
+        block.insert(0, one)
