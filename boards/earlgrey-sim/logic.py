@@ -37,6 +37,8 @@ class Logic:
     """The function, as statements that know their block."""
 
     def __init__(self, source: str) -> None:
+        if "___eval_ico" in source:
+            raise ValueError("logic hangs on an input of the core: it is evaluated elsewhere too")
         start = source.index("{", source.index(FUNCTION)) + 1
         end = closing(source, start - 1)
         self.before, self.after = source[:start], source[end:]
@@ -63,7 +65,7 @@ class Logic:
             if (found := ELEMENT.match(one.strip()))
         }
         self.seldom: set[str] = set()
-        self.guarded: list[str] = []
+        self._guards = 0  # that have a number
         self._declared: list[str] = []
         self._kept: set[str] = set()
         self._index()
@@ -129,7 +131,6 @@ class Logic:
                 self.code[place] = (
                     f"\n        if (VL_UNLIKELY(seldom_changed)) {{{self.code[place]}}}"
                 )
-                self.guarded.append(f"{min(one.writes)}: registers only")
         self._declare("seldom_registers", registers)
         self.code[last] += (
             f"\n        seldom_changed = {self._test('seldom_registers', registers)};"
@@ -144,7 +145,7 @@ class Logic:
     def pieces(self, end: re.Pattern[str]) -> Iterator[Piece]:
         """Those that end in a variable of this name, if they may be skipped."""
         firsts: list[set[int]] = []
-        for name in [name for name in self.writers if end.fullmatch(name)]:
+        for name in sorted(name for name in self.writers if end.fullmatch(name)):
             places = self.writers[name]
             if any(self.block[i] == -1 or not self.facts[i].plain for i in places):
                 continue
@@ -254,7 +255,8 @@ class Logic:
                 sink(node(self.code[place]), body, several=True)
             self.code[place], self.facts[place] = "", Facts()
         text = "".join(one.text() for one in body)
-        number = len(self.guarded)
+        number = self._guards
+        self._guards += 1
         out = self._only_value(piece)
         if out is not None and self.seldom:
             self._declared.append(
@@ -274,7 +276,6 @@ class Logic:
         self._keep(piece.writes)
         self._keep(set(piece.inputs))
         self._index()
-        self.guarded.append(f"{min(piece.writes)}: {len(piece.places)} of {len(piece.inputs)}")
 
     def _only_value(self, piece: Piece) -> str | None:
         """What it computes, if that is one element of an array of bits: many may be remembered."""
