@@ -22,7 +22,7 @@ from tockmark.log import protocol
 
 RUNTIME = Path(__file__).parents[1] / "apps" / "runtime"
 LINE = re.compile(rb"#tm (\d+) ([a-z][a-z0-9_]*) (.+) \*([0-9a-f]{4})\n")
-LINE_MAX, WORD_MAX, WINDOW, PERIOD_MAX = 64, 32, 8, 4
+LINE_MAX, LINES_MAX, WORD_MAX, WINDOW, PERIOD_MAX = 64, 8, 32, 8, 4
 WRITE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_uint32)
 
 U32 = st.integers(0, 2**32 - 1)
@@ -38,9 +38,10 @@ class Out(ctypes.Structure):
         ("app", ctypes.c_char_p),
         ("write", WRITE),
         ("seq", ctypes.c_uint32),
+        ("whole", ctypes.c_uint32),
         ("used", ctypes.c_uint32),
         ("empty", ctypes.c_bool),
-        ("line", ctypes.c_char * LINE_MAX),
+        ("text", ctypes.c_char * (LINES_MAX * LINE_MAX)),
     )
 
 
@@ -54,13 +55,36 @@ class Printer:
         self, app: str, fill: Callable[[ctypes.CDLL, Out], None], kind: str = "k", seq: int = 0
     ) -> list[bytes]:
         """The lines of one record: `kind`, and what `fill` adds."""
-        lines: list[bytes] = []
-        write = WRITE(lambda text, length: lines.append(text[:length]))
+        return of_writes(self.writes(app, [(kind, fill)], seq))
+
+    def writes(
+        self, app: str, records: list[tuple[str, Callable[[ctypes.CDLL, Out], None]]], seq: int = 0
+    ) -> list[bytes]:
+        """What is written of records that go out together."""
+        found: list[bytes] = []
+        write = WRITE(lambda text, length: found.append(text[:length]))
         out = Out(app=app.encode(), write=write, seq=seq)
-        self.code.tm_record(ctypes.byref(out), kind.encode())
-        fill(self.code, out)
+        for number, (kind, fill) in enumerate(records):
+            if number:
+                self.code.tm_record_and_next(ctypes.byref(out))
+            self.code.tm_record(ctypes.byref(out), kind.encode())
+            fill(self.code, out)
         self.code.tm_record_end(ctypes.byref(out))
-        return lines
+        return found
+
+
+def of_writes(writes: list[bytes]) -> list[bytes]:
+    """The lines in these writes, without what fills them up; each write as a console takes it that
+    sends 64 bytes at a time: a piece is a line."""
+    lines = []
+    for text in writes:
+        pieces = [text[at : at + LINE_MAX] for at in range(0, len(text), LINE_MAX)]
+        assert len(pieces) <= LINES_MAX
+        assert all(piece.index(b"\n") == len(piece) - 1 for piece in pieces)
+        lines += [piece[:-1].rstrip(b" ") + b"\n" for piece in pieces]
+    assert all(len(text) == LINES_MAX * LINE_MAX for text in writes[:-1])
+    assert not writes[-1].endswith(b" \n")
+    return lines
 
 
 @pytest.fixture(scope="session")
@@ -130,6 +154,22 @@ def test_a_record_comes_back_whatever_its_length(
         app, lambda code, out: code.tm_record_words(ctypes.byref(out), text.encode()), seq=seq
     )
     assert read_back(lines, app, seq) == f"k {text}"
+
+
+@given(app=APP, first=WORDS, second=WORDS)
+def test_records_that_go_out_together_come_back(
+    printer: Printer, app: str, first: list[str], second: list[str]
+) -> None:
+    def adding(words: list[str]) -> Callable[[ctypes.CDLL, Out], None]:
+        text = " ".join(words).encode()
+        return lambda code, out: code.tm_record_words(ctypes.byref(out), text)
+
+    writes = printer.writes(app, [("bench", adding(first)), ("data", adding(second))])
+    lines = of_writes(writes)
+    assert len(writes) == -(-len(lines) // LINES_MAX)
+    at = next(i for i, line in enumerate(lines) if b" data " in line and b" + " not in line)
+    assert read_back(lines[:at], app) == f"bench {' '.join(first)}"
+    assert read_back(lines[at:], app, at) == f"data {' '.join(second)}"
 
 
 @given(app=APP, words=WORDS)

@@ -17,6 +17,7 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.target import board as boards
 from tockmark.target import laid
+from tockmark.target.image import install
 from tockmark.target.laid import Laid
 from tockmark.target.tool import TOCKLOADER
 
@@ -64,6 +65,17 @@ def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:
         command = [str(TOCKLOADER), "list", "-q", "--flash-file", file, *where]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert done.stdout.split() == [app.name for app in boot.slots]
+
+
+def test_tockloader_lays_the_same_bytes(folder: Laid, tmp_path: Path) -> None:
+    board, room = boards.load("cw310"), folder.manifest.kernel.room
+    for boot in folder.manifest.boots:
+        laid_here = (folder.folder / boot.flash).read_bytes()
+        copy = tmp_path / f"{boot.name}.flash"
+        copy.write_bytes(laid_here[: room.flash_start - board.flash.base])
+        tabs = [folder.folder / app.tab for app in boot.slots]
+        install(tabs, copy, board, room)
+        assert copy.read_bytes() == laid_here, boot.name
 
 
 def test_the_readme_says_what_is_known_not_to_work(folder: Laid) -> None:

@@ -25,51 +25,52 @@ static void print_bench(const struct tm_run *run) {
         tm_record_pair(&tm_log, "from", bench->from);
         tm_record_pair(&tm_log, "to", run->to);
     }
-    tm_record_end(&tm_log);
 }
 
-static void print_series(const char *kind, const uint32_t *first, uint32_t count) {
-    tm_record(&tm_log, kind);
+static void add_series(const char *name, const uint32_t *first, uint32_t count) {
+    tm_record_words(&tm_log, name);
     tm_record_series(&tm_log, first, sizeof *tm_samples / sizeof *first, count);
-    tm_record_end(&tm_log);
 }
 
 /* The series of one number of passes. */
-static void print_passes(const struct tm_passes *passes, const char *cycles, const char *instret) {
-    print_series(cycles, &passes->samples->cycles, passes->taken);
-    print_series(instret, &passes->samples->instret, passes->taken);
+static void add_passes(const struct tm_passes *passes, const char *cycles, const char *instret) {
+    add_series(cycles, &passes->samples->cycles, passes->taken);
+    add_series(instret, &passes->samples->instret, passes->taken);
 }
 
-static void print_events(void) {
-    tm_record(&tm_log, "data events");
+static void add_events(void) {
+    tm_record_words(&tm_log, "events");
     for (uint32_t i = 0; i < TM_EVENTS; i++)
         tm_record_group(&tm_log, tm_events[i], TM_EVENT_SAMPLES);
-    tm_record_end(&tm_log);
+}
+
+static void print_data(uint32_t taken, bool passes, bool events) {
+    tm_record_and_next(&tm_log);
+    tm_record(&tm_log, "data");
+    add_series("cycles", &tm_samples->cycles, taken);
+    add_series("instret", &tm_samples->instret, taken);
+    if (passes) {
+        add_passes(&tm_passes[TM_SHORT], "short_cycles", "short_instret");
+        add_passes(&tm_passes[TM_LONG], "long_cycles", "long_instret");
+    }
+    if (events)
+        add_events();
 }
 
 static void print_row(const struct tm_run *run, uint32_t taken, bool passes, bool events) {
     if (run->skip_reason) {
         tm_begin_record(run, "skip");
         tm_record_quoted(&tm_log, "reason", run->skip_reason);
-        tm_record_end(&tm_log);
     } else if (run->failed_call) {
         tm_begin_record(run, "fail");
         tm_record_pair(&tm_log, "call", run->failed_call);
         tm_record_pair(&tm_log, "err", run->failed_error);
-        tm_record_end(&tm_log);
     } else {
         print_bench(run);
-        if (run->bench->by == TM_BY_MARK)
-            return;
-        print_series("data cycles", &tm_samples->cycles, taken);
-        print_series("data instret", &tm_samples->instret, taken);
-        if (passes) {
-            print_passes(&tm_passes[TM_SHORT], "data short_cycles", "data short_instret");
-            print_passes(&tm_passes[TM_LONG], "data long_cycles", "data long_instret");
-        }
-        if (events)
-            print_events();
+        if (run->bench->by != TM_BY_MARK)
+            print_data(taken, passes, events);
     }
+    tm_record_end(&tm_log);
 }
 
 static bool perf_is_there(struct tm_run *run) {
@@ -84,19 +85,18 @@ static uint32_t most(uint32_t samples) {
     return tm_link.most_samples && tm_link.most_samples < samples ? tm_link.most_samples : samples;
 }
 
-static bool is_wanted(const struct tm_bench *bench) {
-    return !tm_link.only || tm_link.only == tm_crc16(bench->id, strlen(bench->id));
-}
-
-static bool is_of_this_scene(const struct tm_bench *bench) {
-    return is_wanted(bench) && bench->scenes >> tm_link.scene & 1;
+/* The i-th of the app's benchmarks, if it is one of this scene, and meant; else 0. */
+static const struct tm_bench *bench_here(uint32_t i) {
+    const struct tm_bench *bench = tm_app.benches[i];
+    uint32_t only = tm_link.only & ~TM_NO_CONTROLS;
+    return (!only || only >> i & 1) && bench->scenes >> tm_link.scene & 1 ? bench : 0;
 }
 
 /* Are samples taken by this means here? The app time, which has no rows but the harness's, shows
  * what readings cost. */
 static bool uses(enum tm_by by) {
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
-        if (is_of_this_scene(tm_app.benches[i]) && tm_app.benches[i]->by == by)
+        if (bench_here(i) && bench_here(i)->by == by)
             return true;
     return !tm_app.n_benches && by != TM_BY_MARK;
 }
@@ -109,7 +109,7 @@ static uint32_t passes_of(const struct tm_bench *bench) {
 /* Likewise, passes. */
 static bool takes_passes(void) {
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
-        if (is_of_this_scene(tm_app.benches[i]) && tm_app.benches[i]->passes)
+        if (bench_here(i) && bench_here(i)->passes)
             return true;
     return !tm_app.n_benches;
 }
@@ -203,9 +203,9 @@ int main(void) {
     if (uses(TM_BY_READING))
         measure_own(&tm_bench_time_reading);
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
-        if (is_of_this_scene(tm_app.benches[i]))
-            measure_bench(tm_app.benches[i]);
-    if (!tm_link.only)
+        if (bench_here(i))
+            measure_bench(bench_here(i));
+    if (!(tm_link.only & TM_NO_CONTROLS))
         measure_controls();
 
     tm_record(&tm_log, "end ok");

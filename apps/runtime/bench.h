@@ -134,6 +134,8 @@ static inline bool tm_require(struct tm_run *run, const char *call, struct tock_
     return !tock_failed(returned) || tm_fail_with(run, call, returned);
 }
 
+#define TM_NO_CONTROLS (1U << 31)
+
 /* What the link command says of the whole run (crt0.S). */
 struct tm_link {
     uint32_t apps; /* how many apps of the boot report */
@@ -143,8 +145,8 @@ struct tm_link {
     uint32_t slot;   /* where this app is in the order of the flash, from 0 */
     uint32_t slots;  /* how many apps there are */
     uint32_t most_samples; /* take no more of a row; 0: as many as it asks for */
-    uint32_t only;         /* of the app's rows, only those whose id has this CRC-16, and no
-                              controls; 0: all */
+    uint32_t only; /* of the app's benchmarks, only these, a bit each in their order; 0: all. With
+                      TM_NO_CONTROLS none of the rows that measure nothing */
     uint32_t image;        /* which image this is, for the begin and the end record */
     char boot[24];         /* the boot's name, with a NUL behind it */
 };

@@ -37,8 +37,12 @@ void tm_word_decimal(struct tm_word *word, uint32_t value) {
         tm_word_char(word, digits[--count]);
 }
 
+static char *line(struct tm_out *out) { return out->text + out->whole; }
+
+static void add_char(struct tm_out *out, char c) { line(out)[out->used++] = c; }
+
 static void append(struct tm_out *out, const struct tm_word *word) {
-    char *to = out->line + out->used;
+    char *to = line(out) + out->used;
     uint32_t length = word->length;
     for (uint32_t i = 0; i < length; i++)
         to[i] = word->text[i];
@@ -59,22 +63,43 @@ static void start_line(struct tm_out *out) {
 
 static void end_line(struct tm_out *out) {
     static const char digits[] = "0123456789abcdef";
-    out->line[out->used++] = ' ';
-    uint16_t crc = tm_crc16(out->line, out->used);
-    out->line[out->used++] = '*';
+    add_char(out, ' ');
+    uint16_t crc = tm_crc16(line(out), out->used);
+    add_char(out, '*');
     for (int shift = 12; shift >= 0; shift -= 4)
-        out->line[out->used++] = digits[crc >> shift & 0xf];
-    out->line[out->used++] = '\n';
-    out->write(out->line, out->used);
+        add_char(out, digits[crc >> shift & 0xf]);
+    add_char(out, '\n');
+    out->whole += out->used;
     out->used = 0;
 }
 
-void tm_record(struct tm_out *out, const char *words) {
+static void write(struct tm_out *out) {
+    out->write(out->text, out->whole);
+    out->whole = 0;
+}
+
+/* The line behind the last one, which is filled up for that; or the first of the next write. */
+static void next_line(struct tm_out *out) {
+    for (; out->whole % TM_LINE_MAX; out->whole++) {
+        out->text[out->whole - 1] = ' ';
+        out->text[out->whole] = '\n';
+    }
+    if (out->whole == sizeof out->text)
+        write(out);
     start_line(out);
+}
+
+void tm_record(struct tm_out *out, const char *words) {
+    next_line(out);
     tm_record_words(out, words);
 }
 
-void tm_record_end(struct tm_out *out) { end_line(out); }
+void tm_record_and_next(struct tm_out *out) { end_line(out); }
+
+void tm_record_end(struct tm_out *out) {
+    end_line(out);
+    write(out);
+}
 
 void tm_record_word(struct tm_out *out, struct tm_word *word) {
     if (word->length > TM_WORD_MAX) {
@@ -83,11 +108,11 @@ void tm_record_word(struct tm_out *out, struct tm_word *word) {
     }
     if (!out->empty && out->used + 1 + word->length + TRAILER > TM_LINE_MAX) {
         end_line(out);
-        start_line(out);
-        out->line[out->used++] = ' ';
-        out->line[out->used++] = '+';
+        next_line(out);
+        add_char(out, ' ');
+        add_char(out, '+');
     }
-    out->line[out->used++] = ' ';
+    add_char(out, ' ');
     append(out, word);
     out->empty = false;
 }

@@ -4,6 +4,10 @@
  *
  *     #tm <seq> <app> <text> *<crc>
  *
+ * The lines of a row go out in one write, since a write costs a kernel far more than its bytes.
+ * Each but the last is filled up to 64 bytes with spaces: so a console that sends 64 at a time, as
+ * Tock's, sends whole lines, and what a kernel prints in between splits none.
+ *
  * Pure C that knows neither kernel nor console, so the tests run it on the host.
  */
 #ifndef TM_RUNTIME_PROTOCOL_H
@@ -14,15 +18,17 @@
 #include <stdint.h>
 
 #define TM_LINE_MAX 64 /* what a Tock console writes in one piece, newline included */
+#define TM_LINES_MAX 8 /* in one write */
 #define TM_WORD_MAX 32 /* fits in any line, whatever its seq (5 digits) and app (12 letters) */
 
 struct tm_out {
     const char *app;
-    void (*write)(const char *line, uint32_t length);
+    void (*write)(const char *lines, uint32_t length);
     uint32_t seq;
-    uint32_t used; /* bytes of the line that is being filled; 0 between records */
-    bool empty;    /* no word on it yet */
-    char line[TM_LINE_MAX];
+    uint32_t whole; /* bytes of lines that are not written yet */
+    uint32_t used;  /* and of the one behind them that is being filled */
+    bool empty;     /* no word on it yet */
+    char text[TM_LINES_MAX * TM_LINE_MAX];
 };
 
 /* A word under construction: `length` goes on counting where the word grows too long. */
@@ -38,9 +44,11 @@ void tm_word_char(struct tm_word *word, char c);
 void tm_word_text(struct tm_word *word, const char *text);
 void tm_word_decimal(struct tm_word *word, uint32_t value);
 
-/* A record is begun with its first words, filled, and ended. */
+/* A record is begun with its first words, filled, and ended: written, or left to go out with the
+ * next one, which follows at once. */
 void tm_record(struct tm_out *out, const char *words);
 void tm_record_end(struct tm_out *out);
+void tm_record_and_next(struct tm_out *out);
 
 /* Words, separated by single spaces. One of more than TM_WORD_MAX bytes is cut, and ends in '~'. */
 void tm_record_words(struct tm_out *out, const char *words);

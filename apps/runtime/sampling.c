@@ -114,23 +114,38 @@ bool tm_count_events(struct tm_run *run) {
     return false;
 }
 #else
-/* The first one brings this way of sampling into the cache, and is dropped. */
-bool tm_count_events(struct tm_run *run) {
+static bool take_events(struct tm_run *run) {
     uint32_t counts[TM_EVENTS];
-    uint32_t last = run->bench->events_to;
+    if (run->bench->before && !run->bench->before(run))
+        return false;
+    tm_sample_events(&run->shot, counts);
+    for (uint32_t event = 0; event < TM_EVENTS; event++) {
+        tm_events[event][0] = tm_events[event][1];
+        tm_events[event][1] = counts[event];
+    }
+    return readings_are_good(run, TOCK_SUCCESS, TOCK_SUCCESS_U64) && body_is_good(run);
+}
+
+static bool events_repeat(void) {
+    bool repeat = true;
+    for (uint32_t event = 0; event < TM_EVENTS; event++)
+        repeat &= tm_events[event][0] == tm_events[event][1];
+    return repeat;
+}
+
+/* The last two samples. With a cache the first of three brings this way of sampling into it;
+ * without one two that differ were hit by an interrupt, which does not come again so soon. */
+bool tm_count_events(struct tm_run *run) {
+    uint32_t last = run->bench->events_to, taken = 0;
     if (run->bench->sample || (last && run->value[0] > last))
         return false;
     if (tock_failed(tock_command(TM_PERF, TM_PERF_EVENT, TM_EVENT_FIRST, 0)))
         return false;
-    for (uint32_t i = 0; i < 1 + TM_EVENT_SAMPLES; i++) {
-        if (run->bench->before && !run->bench->before(run))
+    do
+        if (!take_events(run))
             return false;
-        tm_sample_events(&run->shot, counts);
-        if (!readings_are_good(run, TOCK_SUCCESS, TOCK_SUCCESS_U64) || !body_is_good(run))
-            return false;
-        for (uint32_t event = 0; event < TM_EVENTS && i > 0; event++)
-            tm_events[event][i - 1] = counts[event];
-    }
+    while (++taken < (may_stop_early(run) ? 2 : 3) ||
+           (may_stop_early(run) && !events_repeat() && taken < 4));
     return true;
 }
 #endif

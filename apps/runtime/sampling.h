@@ -8,7 +8,7 @@
 
 #define TM_EVENT_SAMPLES 2 /* so that a group of the largest numbers fits in a word */
 
-#define TM_PASS_SAMPLES 16 /* of each number of passes */
+#define TM_PASS_SAMPLES (1 + TM_STEADY_WINDOW) /* of each number of passes */
 
 /* How many calls of the body a sample has: n more in the long ones, n being the bench's `passes`.
  * The first of either is no part of their difference. */

@@ -52,7 +52,7 @@ static inline void *tock_more_ram(uint32_t bytes) {
 /* The name of an error code, "UNKNOWN" if it has none. */
 const char *tock_error_name(uint32_t code);
 
-/* Print one piece of at most 64 bytes and wait until it is out. Ends the app where that fails. */
+/* Print, and wait until it is out. Ends the app where that fails. */
 void tm_console_write(const char *text, uint32_t length);
 
 #endif

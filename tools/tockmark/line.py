@@ -33,9 +33,10 @@ class Line:
 def decode_line(raw: str) -> Line | None:
     """The intact protocol line that `raw` ends with, if there is one.
 
-    A kernel message without a newline may stand before it on the same line; the CRC decides.
+    A kernel message without a newline may stand before it on the same line; the CRC decides. The
+    spaces that fill up a line which another follows in the same write stand behind it.
     """
-    raw = raw.rstrip("\r\n")
+    raw = raw.rstrip("\r\n").rstrip(" ")
     if not (raw.isascii() and raw.isprintable()):
         return None
     start = raw.find("#tm ")

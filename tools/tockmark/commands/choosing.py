@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What verbs that run or lay the suite have in common: options, and which boots they mean."""
+"""What verbs that run or lay the suite have in common: options, and what they mean."""
 
 import os
 from enum import StrEnum
@@ -10,8 +10,8 @@ import typer
 
 from tockmark.errors import TockmarkError
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Boot, Lang
-from tockmark.suite.select import Selection, of_names
+from tockmark.suite.catalogue import Lang
+from tockmark.suite.select import of_names
 from tockmark.target.board import Board
 from tockmark.target.cluster import at_a_time as there
 from tockmark.target.protocol import Ability
@@ -65,12 +65,6 @@ def one_language(given: str) -> Lang:
     if others:
         raise TockmarkError(f"--lang {given} names several languages", "name one of them")
     return first
-
-
-def boots_of(wanted: Selection, lang: Lang) -> list[Boot]:
-    """The boots that give some row that is meant, in this language."""
-    ids = set(wanted.ids([lang]))
-    return [boot for boot in wanted.catalogue.boots() if ids.intersection(boot.measures)]
 
 
 def at_a_time(jobs: int | None, board: Board, cluster: str | None) -> int:

@@ -16,7 +16,6 @@ from tockmark.commands.choosing import (
     KernelName,
     Languages,
     OptLevel,
-    boots_of,
     languages,
     one_language,
 )
@@ -81,9 +80,9 @@ def image_verb(
         raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
     wanted = select(known, only)
     chosen = tuple(
-        (Apps.built(abi, one), measured)
+        (Apps.built(abi, one), found[measured.name])  # with all their rows
         for one in languages(lang)
-        for measured in boots_of(wanted, one)
+        for measured in wanted.boots(one)
         if boot in (None, measured.name)
     )
     if not chosen:

@@ -17,7 +17,6 @@ from tockmark.commands.choosing import (
     OptLevel,
     Switch,
     at_a_time,
-    boots_of,
     languages,
 )
 from tockmark.commands.common import Debug, Only, judge, log_beside
@@ -129,7 +128,10 @@ def run_verb(
         bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(min=9, help="Take at most so many samples of a row; default: 64.")
+        int | None,
+        typer.Option(
+            min=9, help="Take at most so many samples of a row; default: as many as are enough."
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Result file; the log goes beside it.")
@@ -193,7 +195,7 @@ def run_verb(
         kernels = [laid.kernel()]
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
-        boots = boots_of(selection, lang)
+        boots = selection.boots(lang)
         return boots_there(laid, boots, lang, profiled, known, only) if laid else boots
 
     options = run.Options(
@@ -206,7 +208,7 @@ def run_verb(
         catalogue=known,
         icaches=_settings(icache, profiled),
         all_samples=all_samples,
-        samples=None if all_samples else samples or run.SIMULATED_SAMPLES,
+        samples=samples,
         jobs=at_a_time(jobs, profiled, cluster),
         fresh=fresh,
         laid=laid,

@@ -18,7 +18,7 @@ from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import GONE, Result
 from tockmark.result.of_run import by_layout
-from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Params
+from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.select import Selection
 from tockmark.target import links, run
 from tockmark.target.board import Board
@@ -129,26 +129,11 @@ class Simulated:
 
 def runs_of(wanted: Selection, how: How) -> Iterator[tuple[list[bool], list[Boot]]]:
     """Which boots to run with which settings of the cache: those that give a row that is meant."""
-    boots: dict[bool, list[Boot]] = {}
-    for icache in how.icaches:
-        boots[icache] = [
-            boot
-            for boot in how.catalogue.boots()
-            if any(
-                wanted.fits(id_, params, icache, how.apps.lang)
-                for id_, params in _rows_of(boot, how.catalogue)
-            )
-        ]
+    boots = {icache: wanted.boots(how.apps.lang, [icache]) for icache in how.icaches}
     if len(boots) == 2 and boots[True] == boots[False]:
         yield list(how.icaches), boots[True]
     else:
         yield from (([icache], some) for icache, some in boots.items() if some)
-
-
-def _rows_of(boot: Boot, catalogue: Catalogue) -> list[tuple[str, Params]]:
-    """The rows that a boot is run for."""
-    own: list[tuple[str, Params]] = [(id_, {}) for id_ in boot.measures if id_ in OF_BOOT]
-    return [*own, *catalogue.rows_given(boot)]
 
 
 def _of_link(result: Result, number: int) -> Result:

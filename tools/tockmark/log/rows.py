@@ -4,6 +4,7 @@ not count because something was lost before them."""
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 
 from tockmark.log import boots
 from tockmark.log.marks import Mark, durations
@@ -134,7 +135,14 @@ def _bench(app: App, record: Record) -> None:
 
 
 def _data(app: App, record: Record) -> None:
-    name, *runs = record.words
+    starts = [i for i, word in enumerate(record.words) if word[0].isalpha()] or [0]
+    if starts[0] or not record.words:
+        raise ValueError("it begins with no name of a series")
+    for start, end in pairwise((*starts, len(record.words))):
+        _take_series(app, record.words[start], record.words[start + 1 : end])
+
+
+def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:
     if name not in (*SERIES, *PASSES, "events"):
         raise ValueError(f"unknown series {name!r}")
     if app.open is None:

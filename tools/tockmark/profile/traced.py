@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 
 from tockmark import paths
-from tockmark.crc import crc16
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.log.measured import RawRow
 from tockmark.log.protocol import decode
@@ -25,7 +24,14 @@ from tockmark.result.stats import summarise
 from tockmark.suite.catalogue import Catalogue, Lang, Params, aside, label
 from tockmark.target import cache
 from tockmark.target.board import Board
-from tockmark.target.image import Apps, Image, Kernel, build_image, stopping_early
+from tockmark.target.image import (
+    NO_CONTROLS,
+    Apps,
+    Image,
+    Kernel,
+    build_image,
+    stopping_early,
+)
 from tockmark.target.kinds import sim
 from tockmark.target.protocol import Ability, Start, require
 
@@ -95,7 +101,8 @@ def traced(options: Options, catalogue: Catalogue, trace: Path | None = None) ->
     targets = simulators(options.board)
     group = catalogue.benchmarks[options.id].group
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
-    symbols = {"tm_most_samples": SAMPLES, "tm_only": crc16(options.id.encode())}
+    boot = catalogue.narrowed(boot, [options.id])
+    symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
         image = stopping_early(image, options.board, image.flash)

@@ -4,7 +4,7 @@
 import hashlib
 import itertools
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -95,6 +95,7 @@ class Boot(Entry, frozen=True):
     scene: int = 0  # its number among those of the group; 0: the app stands alone
     slice_us: int | None = None  # the baseline kernel's time slice, if not as built
     panics: str | None = None  # why its rows are skipped on a kernel that it panics
+    only: int = 0  # of its group's benchmarks only these, a bit each in their order; 0: all
 
     def processes(self) -> list[str]:
         """The processes' names: the object's, with 2, 3, … for its repetitions."""
@@ -147,6 +148,15 @@ class Catalogue:
                     continue
             given.append((id_, params))
         return given
+
+    def narrowed(self, boot: Boot, ids: Collection[str]) -> Boot:
+        """The boot with these of its benchmarks only, and whatever the harness measures."""
+        measures = tuple(id_ for id_ in boot.measures if id_ in ids)
+        own = [b.id for b in self.benchmarks.values() if b.group == boot.group]
+        if len(measures) == len(boot.measures) or OF_BOOT.issuperset(own):
+            return boot
+        only = sum(1 << own.index(id_) for id_ in measures)
+        return msgspec.structs.replace(boot, measures=measures, only=only)
 
     def rows_of(self, boot: Boot) -> int:
         """How many rows a boot gives, those of the harness among them."""

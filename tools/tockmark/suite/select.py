@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from tockmark.errors import TockmarkError
-from tockmark.suite.catalogue import LANGS, Catalogue, Lang, Params, named
+from tockmark.suite.catalogue import LANGS, OF_BOOT, Boot, Catalogue, Lang, Params, named
 
 TOUCHES = ("kernel", "app")
 SETTINGS = [(icache, lang) for icache in (True, False, None) for lang in LANGS]
@@ -76,6 +76,21 @@ class Selection:
     def ids(self, langs: Iterable[Lang] = LANGS) -> list[str]:
         """The benchmarks of which some row is meant, in the catalogue's order."""
         return list(dict.fromkeys(id_ for id_, _ in self.rows(langs)))
+
+    def boots(self, lang: Lang, icaches: Iterable[bool | None] = (True, False, None)) -> list[Boot]:
+        """The boots that give some row which is meant, in this language with one of these cache
+        settings; of their benchmarks those alone that do."""
+        found = []
+        for boot in self.catalogue.boots():
+            own: list[tuple[str, Params]] = [(id_, {}) for id_ in boot.measures if id_ in OF_BOOT]
+            ids = {
+                id_
+                for id_, params in (*own, *self.catalogue.rows_given(boot))
+                if any(self.fits(id_, params, icache, lang) for icache in icaches)
+            }
+            if ids:
+                found.append(self.catalogue.narrowed(boot, ids))
+        return found
 
 
 def select(

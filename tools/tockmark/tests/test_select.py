@@ -134,3 +134,28 @@ def test_other_names_come_in_their_own_order_and_unknown_ones_are_refused() -> N
     ):
         with pytest.raises(TockmarkError, match=re.escape(told)):
             of_names("part", text, ["memory", "study"])
+
+
+def test_a_boot_gives_what_is_meant_of_it() -> None:
+    loop = next(boot for boot in select(KNOWN, "loop.taken,loop.empty").boots("c"))
+    own = [one.id for one in KNOWN.benchmarks.values() if one.group == "loop"]
+    assert loop.measures == ("loop.empty", "loop.taken")
+    assert loop.only == 1 << own.index("loop.empty") | 1 << own.index("loop.taken")
+    assert KNOWN.rows_given(loop) == [("loop.empty", {}), ("loop.taken", {})]
+
+
+def test_of_several_boots_only_those_that_give_the_row() -> None:
+    names = [boot.name for boot in select(KNOWN, "ctx.ring:processes=3").boots("c")]
+    assert names == ["ring-3"]
+
+
+def test_a_whole_boot_is_the_same_boot() -> None:
+    """So that its image, and what was simulated of it, are those of a whole run."""
+    whole = {boot.name: boot for boot in KNOWN.boots()}
+    assert select(KNOWN, "loop,time.read").boots("c") == [whole["time"], whole["loop"]]
+    assert select(KNOWN, None).boots("c") == list(whole.values())
+
+
+def test_a_row_by_its_cache_setting() -> None:
+    off = select(KNOWN, "loop.empty icache=off")
+    assert [len(off.boots("c", [icache])) for icache in (True, False)] == [0, 1]
