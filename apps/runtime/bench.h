@@ -145,8 +145,8 @@ struct tm_link {
     uint32_t slot;   /* where this app is in the order of the flash, from 0 */
     uint32_t slots;  /* how many apps there are */
     uint32_t most_samples; /* take no more of a row; 0: as many as it asks for */
-    uint32_t only; /* of the app's benchmarks, only these, a bit each in their order; 0: all. With
-                      TM_NO_CONTROLS none of the rows that measure nothing */
+    uint32_t only;         /* of the app's benchmarks only these, a bit each in their order; 0: all.
+                              With TM_NO_CONTROLS none of the rows that measure nothing */
     uint32_t image;        /* which image this is, for the begin and the end record */
     char boot[24];         /* the boot's name, with a NUL behind it */
 };
