@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The quick part of `tockmark validate`, and that what is stored of the whole still holds.
 
-The memory system of cw310 against the RTL's 674 counts, and some of the conformance tests. The
-whole is `make validate`.
+The memory system of cw310 against the RTL's 674 counts, some of the conformance tests, and the
+floor of docs/limit.md, which is made of what is stored. The whole is `make validate`.
 """
 
 from tockmark import paths
-from tockmark.validate import conformance, file, memory, report
+from tockmark.validate import conformance, file, limit, memory, report
 from tockmark.validate.row import Judged, Verdict, judge, load_unexplained
 
 
 def judged_now() -> list[Judged]:
-    jobs = [*memory.jobs(), *conformance.jobs(("rv32um", "rv32uc"), ("cw310",))]
+    few = conformance.jobs(("rv32um", "rv32uc"), ("cw310",))
+    jobs = [*memory.jobs(), *few, *limit.jobs()]
     return judge([row for job in jobs for row in job()], load_unexplained())
 
 
 def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     now = judged_now()
-    assert len(now) == 674 + 2 * 9
+    assert len(now) == 674 + 2 * 9 + 35
     wrong = [item for item in now if item.verdict is Verdict.WRONG]
     assert not wrong, report.render(wrong)
     stored = {row.key: row.measured for row in file.load(paths.RESULTS / "validation.json")}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md and docs/c-and-rust.md from their templates and the committed results:
-`make findings`.
+"""Makes docs/findings.md, docs/c-and-rust.md and docs/limit.md from their templates and the
+committed results: `make findings`.
 
 A template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
 file or a profile under results/. With --check nothing is written, and the exit code is 1 if a page
@@ -9,6 +9,7 @@ is not what the results say.
 
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 
 import jinja2
 
@@ -19,9 +20,11 @@ from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, Lang, label
+from tockmark.validate import file as validations
+from tockmark.validate import limit
 
 DOCS = ROOT / "docs"
-PAGES = ("findings.md", "c-and-rust.md")  # in docs/, as their templates are
+PAGES = ("findings.md", "c-and-rust.md", "limit.md")  # in docs/, as their templates are
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,22 @@ class Size:
 
     flash: int
     ram: int
+
+
+@dataclass(frozen=True)
+class Least:
+    """What one thing costs at least, as the bare programs of docs/limit.md measured it."""
+
+    name: str
+    instructions: float
+    on: float  # cycles, i-cache on
+    off: float
+    why: str
+    of_parts: bool  # a part, or the null control of the parts; else a whole call
+
+    def per_op(self, icache: bool) -> float:
+        """Cycles of one operation of the row: there and back is two hops."""
+        return (self.on if icache else self.off) / (2 if self.name.startswith("there") else 1)
 
 
 class Run:
@@ -152,6 +171,34 @@ class Findings:
             for id_, params in self.catalogue.rows(self.catalogue.benchmarks)
             if {id_, id_.partition(".")[0], label(id_, params)}.intersection(groups)
         ]
+
+    @cached_property
+    def least(self) -> dict[str, Least]:
+        """The part limit of the committed validation, by name."""
+        return {
+            row.name: Least(row.name, *row.measured, row.source, row.group == limit.PARTS)
+            for row in validations.load(RESULTS / "validation.json")
+            if row.part == limit.NAME
+        }
+
+    def beside(
+        self, columns: dict[str, str], rows: dict[str, tuple[str, str | None]], icache: bool
+    ) -> str:
+        """Net cycles of one operation of `rows`, beside the floor and the least with one procedure,
+        which are given by name; of each run in `columns` also how many times the floor it is. Of
+        a run in several layouts it is the median, and in brackets the least and the most."""
+        heads = ["row", "floor", "with one procedure", *(f"{head} | ×" for head in columns)]
+        lines = [f"| {' | '.join(heads)} |", "|---|--:|--:|" + "--:|--:|" * len(columns)]
+        for name, leasts in rows.items():
+            floor, more = (self.least[at].per_op(icache) if at else None for at in leasts)
+            cells = [number(floor), number(more)]
+            for run in map(self.run, columns.values()):
+                row, spread = run.row(name, icache), run.spread(name, icache)
+                cells.append(per_op(row) + (f" ({spread})" if spread != text.NONE else ""))
+                times = row.per_op / floor if row and row.per_op and floor else None
+                cells.append(text.number(times, 1))
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+        return "\n".join(lines)
 
     def profiles(self, kernel: str) -> list[profiles.Stored]:
         """All stored profiles of a kernel, the longest sample first."""

@@ -86,15 +86,15 @@ class Change:
         return Verdict.LAYOUT if self.unmoved and self.links == 1 else Verdict.INDETERMINATE
 
 
-def change(base: Value, new: Value, known: Deviation | None, floor: float = 0) -> Change:
+def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -> Change:
     """From `base` to `new`, of what depends on the layout. `known` is the spread over links, if it
-    is; `floor` is the noise, a logarithm: no interval is narrower."""
+    is; `noise` is a logarithm: no interval is narrower."""
     shown = _shown(base, new)
     half = math.inf
     if known is not None:
         s = max(known.value, shown.value)
         wide = student(Z, known.free + shown.free) * s
-        half = max(wide * math.sqrt(1 / base.links + 1 / new.links), floor)
+        half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
     return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
 
 
@@ -147,7 +147,7 @@ class Rule:
 
     catalogue: Catalogue
     known: Spread
-    floor: float  # of the cached cycles, a logarithm
+    noise: float  # of the cached cycles, a logarithm
     moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
 
     @staticmethod
@@ -158,9 +158,9 @@ class Rule:
             for b, n in pairs
             if touches(b, catalogue) == "app" and b.sound and n.sound and same(b, n, catalogue)
         ]
-        floor = max((_noise(base, new) for base, new in own), default=0)
+        noise = max((_noise(base, new) for base, new in own), default=0)
         moved = tuple(base for base, new in own if _has_moved(base, new))
-        return Rule(catalogue, known, floor, moved)
+        return Rule(catalogue, known, noise, moved)
 
     def judges(self, row: Row) -> bool:
         """Whether it has a verdict."""
@@ -170,7 +170,7 @@ class Rule:
         """How its `cycles` or `instret` changed."""
         if name != "cycles":
             return change_of_count(base, new)
-        return change(base, new, self.known.of(row), self.floor if row.icache is not False else 0)
+        return change(base, new, self.known.of(row), self.noise if row.icache is not False else 0)
 
 
 def _noise(base: Row, new: Row) -> float:

@@ -13,13 +13,13 @@ from rich.progress import Progress
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.validate import bare, benchmarks, conformance, icache, memory, secure, study
+from tockmark.validate import bare, benchmarks, conformance, icache, limit, memory, secure, study
 from tockmark.validate.parts import Part
 from tockmark.validate.row import Row
 
 PARTS = {
     module.NAME: Part(module.NAME, module.MACHINES, module.jobs)
-    for module in (conformance, benchmarks, memory, study, icache, secure)
+    for module in (conformance, benchmarks, memory, study, icache, secure, limit)
 }
 
 

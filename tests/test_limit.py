@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The least kernels of docs/limit.md: they keep the registers that Tock's interface asks a kernel
+to keep, and each of their cycles is one that the page has a rule for, by the core's own trace. That
+the measurements are what is stored, and so what the page says, tests/test_validation.py holds."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from products import make
+
+from tockmark import paths
+from tockmark.profile.trace import Step, parse
+from tockmark.validate import bare, limit
+
+RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
+KERNELS = [program for program in limit.programs() if "kernel" in program]
+ECALL, MRET = 0x73, 0x30200073
+LOADS = {True: (0x03,), False: (0x4000, 0x4002)}  # of 4 bytes, by 0x7f; of 2, by 0xe003
+STORES = {True: (0x23,), False: (0xC000, 0xC002)}
+FLUSHING = (0x300, *range(0x3A0, 0x3C0))  # mstatus, the PMP
+SP, A0, A4 = 2, 10, 14
+OTHER_SP = 0x1000C000  # the end of the other process's RAM: processes.inc
+YIELD, EXIT = 0, 6
+TIMES = 8  # that each body runs: kernel.inc
+CLOSE = 11  # cycles; four jumps within so many may find the cache's buffers taken
+RESULTS = range(A0, A0 + 4)
+KEPT = (2, 3, 4, 8, 9, *range(18, 28))  # by a procedure: sp, gp, tp, s0 to s11
+
+
+@pytest.fixture(scope="module", autouse=True)
+def simulator() -> None:
+    if not RETIRE.exists():
+        make("sim-retire")
+
+
+def steps(elf: Path) -> Iterator[Step]:
+    command = [str(RETIRE), "--elf", str(elf), "--boot", hex(bare.FLASH_START)]
+    command += ["--mailbox", hex(bare.MAILBOX), "--itrace", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        if len(line.split()) > 1 and not line.startswith("#"):
+            yield parse(line)
+
+
+def calls(elf: Path) -> Iterator[tuple[list[int], list[int]]]:
+    """The registers at each ecall of user mode, and at the next instruction there."""
+    registers = [0] * 32
+    before: list[int] | None = None
+    for step in steps(elf):
+        if step.user and before is not None:
+            yield before, list(registers)
+            before = None
+        if step.user and step.insn == ECALL:
+            before = list(registers)
+        registers[step.rd] = step.value if step.rd else 0
+
+
+@pytest.mark.parametrize("program", KERNELS, ids=lambda program: program["kernel"])
+def test_what_a_call_may_not_change_it_keeps(program: dict[str, Any]) -> None:
+    other = [0] * 32  # of the process that waits when a program begins, as it is set up
+    other[SP] = OTHER_SP
+    waiting = [other, other] if "-DSWITCHES" in program["options"] else [other]
+    running, commands, yields = 0, 0, 0
+    for before, after in calls(limit.build(program, 1)):
+        if before[A4] == EXIT:
+            continue
+        if before[A4] == YIELD:
+            waiting[running] = before
+            running = (running + 1) % len(waiting)
+            kept = waiting[running]
+            yields += 1
+            assert [kept[r] for r in KEPT] == [after[r] for r in KEPT]
+        else:
+            commands += 1
+            assert [r for r in range(32) if before[r] != after[r] and r not in RESULTS] == []
+    assert commands >= 30
+    assert yields >= TIMES
+
+
+def accesses(step: Step) -> bool:
+    """Whether it is a load or a store."""
+    whole = step.size == 4
+    return step.insn & (0x7F if whole else 0xE003) in (*LOADS[whole], *STORES[whole])
+
+
+def flushes(step: Step) -> bool:
+    """Whether it writes a CSR behind which the next instruction is fetched anew."""
+    return step.opcode == 0x73 and step.insn >> 20 in FLUSHING and step.insn & 0x7000 != 0x3000
+
+
+def samples(elf: Path) -> Iterator[list[Step]]:
+    """The last run of each body, from the exit of the one before it to its own."""
+    ends, trace, a4 = [], list(steps(elf)), -1
+    for place, step in enumerate(trace):
+        a4 = step.value if step.rd == A4 else a4
+        if step.user and step.insn == ECALL and a4 == EXIT:
+            ends.append(place)
+    for last in range(TIMES - 1, len(ends), TIMES):
+        yield trace[ends[last - 1] : ends[last] + 1]
+
+
+@pytest.mark.parametrize("program", KERNELS, ids=lambda program: program["kernel"])
+def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
+    found = list(samples(limit.build(program, 1)))
+    assert len(found) == len(program["row"])
+    for sample in found:
+        jumps: list[int] = []  # when, the last one last
+        for above, before, step in zip(sample, sample[1:], sample[2:], strict=False):
+            waits = dict(step.waits)
+            leaves = before.insn in (ECALL, MRET)
+            jumped = leaves or step.pc != before.pc + before.size
+            hidden = jumped and not leaves and accesses(above)
+            fetch = (jumped or flushes(before)) and not hidden
+            least = fetch + (fetch and jumped and step.size == 4 and step.pc % 4 == 2)
+            most = least
+            if jumped:
+                jumps.append(before.mcycle)
+                most += len(jumps) > 3 and jumps[-1] - jumps[-4] <= CLOSE
+            at = f"{step.pc:#x}: {waits}"
+            assert waits.pop("w", 0) in ((2, 3) if accesses(before) else (0,)), at
+            assert least <= waits.pop("f", 0) <= most, at
+            assert waits.pop("o", 0) == (leaves or flushes(before)), at
+            assert not waits, at
+
+
+def test_a_row_that_is_not_measured_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that stops before its end has no rows that hold."""
+    monkeypatch.setattr(bare, "run", lambda *_: bare.Run(2, (31, 25), "stopped"))
+    (job, *_) = limit.jobs()
+    rows = job()
+    assert rows
+    assert not [row for row in rows if row.measured or "stopped" not in row.note]
