@@ -13,7 +13,7 @@ from functools import cached_property
 
 import jinja2
 
-from pages import levels, shifts, where
+from pages import bisected, levels, shifts, where
 from pages.figures import number, per_op, share, times
 from pages.runs import Run
 from tockmark.paths import RESULTS, ROOT
@@ -86,6 +86,10 @@ class Findings:
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
+    def of_kernel(self, id_: str) -> bool:
+        """Whether the benchmark touches the kernel."""
+        return self.catalogue.benchmarks[id_].touches == "kernel"
+
     def _labels(self, groups: list[str]) -> list[str]:
         """The rows of groups, of benchmarks, or single ones, in the catalogue's order."""
         return [
@@ -136,6 +140,7 @@ def render(page: str) -> str:
         levels=levels,
         where=where,
         shifts=shifts,
+        bisected=bisected,
         number=number,
         times=times,
         share=share,
