@@ -195,6 +195,8 @@ int main(void) {
     tm_record_number(&tm_log, "apps", tm_link.apps);
     tm_record_words(&tm_log, "perf=" TEXT(TM_PERF));
     tm_record_pair(&tm_log, "boot", tm_link.boot);
+    if (tm_link.only)
+        tm_record_number(&tm_log, "only", tm_link.only);
     print_image();
     tm_record_quoted(&tm_log, "cc", tm_app.cc);
     tm_record_end(&tm_log);
