@@ -98,7 +98,8 @@ def seconds(work: Callable[[], object]) -> float:
     return min(taken)
 
 
-NO_RESULTS = ("validation", "robustness")  # files beside the results that have forms of their own
+# Files beside the results that have forms of their own.
+NO_RESULTS = ("validation", "robustness", "cw310-omniglot")
 
 
 def committed(suffix: str) -> list[Path]:
