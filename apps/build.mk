@@ -2,6 +2,7 @@
 # Builds the C apps, not yet linked: one object a group (apps/c/*.c) and libtockmark.a with what they
 # share. They are linked for the kernel at hand, by the tool. Run from the top of the repository:
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
+# The apps of apps/upstream/ (docs/upstream/) are built with them, for version 2.
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
 # calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/libtock-c.md).
 
@@ -47,18 +48,21 @@ CALLS := command subscribe allow_readwrite allow_readonly memop yield yield_no_w
 endif
 
 GROUPS := $(patsubst apps/c/%.c,$(OUT)/%.o,$(wildcard apps/c/*.c))
+ifeq ($(ABI)$(LIBTOCK),2)
+UPSTREAM := $(patsubst apps/upstream/%.c,$(OUT)/%.o,$(wildcard apps/upstream/*.c))
+endif
 SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \
 	$(patsubst apps/%.S,$(OUT)/%.o,$(wildcard apps/runtime/*.S apps/asm/*.S))
 
 .PHONY: all
-all: $(GROUPS) $(OUT)/libtockmark.a
+all: $(GROUPS) $(UPSTREAM) $(OUT)/libtockmark.a
 
 # What the sources take from the catalogue. The first build has no .d files yet that ask for it.
 $(OUT)/rows.h: apps/catalogue.toml apps/generate.py
 	@mkdir -p $(@D)
 	@python3 apps/generate.py $< $@
 
-$(GROUPS) $(SHARED): | $(OUT)/rows.h
+$(GROUPS) $(UPSTREAM) $(SHARED): | $(OUT)/rows.h
 
 $(OUT)/libtock.o: $(LIBTOCK_A)
 	@mkdir -p $(@D)
@@ -72,6 +76,10 @@ $(GROUPS): $(OUT)/%.o: apps/c/%.c apps/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -c $< -o $@
 
+$(UPSTREAM): $(OUT)/%.o: apps/upstream/%.c apps/build.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -c $< -o $@
+
 $(OUT)/%.o: apps/%.c apps/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(RUNTIME_CFLAGS) -c $< -o $@
@@ -80,4 +88,4 @@ $(OUT)/%.o: apps/%.S apps/build.mk
 	@mkdir -p $(@D)
 	$(CC) $(ASFLAGS) -c $< -o $@
 
--include $(GROUPS:.o=.d) $(SHARED:.o=.d)
+-include $(GROUPS:.o=.d) $(UPSTREAM:.o=.d) $(SHARED:.o=.d)

@@ -18,7 +18,7 @@ from tockmark.tests.conftest import NO_RESULTS, committed
 ROOT = Path(__file__).parents[1]
 PAGES = [
     *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 BUILT = ("build", ".venv", ".tools")
 # Whose paths have this before them.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a page shows is what the tool prints: blocks are filled, and nothing else is run."""
 
+import json
 import runpy
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,3 +94,19 @@ def test_other_commands_and_errors_are_refused(
 ) -> None:
     with pytest.raises(SystemExit, match=r"is not a command of tockmark|shows nothing"):
         refreshed(f"<!-- output: {command} -->\n<!-- end of output -->\n")
+
+
+@pytest.mark.parametrize(
+    ("ticks", "verdict"),
+    [(100, "equal"), (101, "equal"), (97, "within"), (111, "within"), (121, "outside by 9.0 %")],
+)
+def test_a_board_is_held_against_all_links(
+    refreshed: Callable[[str], str], tmp_path: Path, ticks: int, verdict: str
+) -> None:
+    """Ticks of 10 cycles, 10 iterations; links of 98 to 110 cycles, and a tick that is cut off."""
+    row = {"name": "r", "iterations": 10, "board": ticks, "simulated": 100, "links": [98, 110]}
+    held = tmp_path / "board.json"
+    held.write_text(json.dumps({"said": {}, "tick": 10, "rows": [row]}), encoding="utf-8")
+    page = f"<!-- board: {held} -->\nold\n<!-- end of board -->\n"
+    line = refreshed(page).splitlines()[3]
+    assert line == f"| r | {ticks} | 100 | 98 to 110 | {verdict} |"

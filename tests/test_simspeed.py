@@ -114,6 +114,22 @@ def test_what_hangs_on_seldom_written_registers_waits_for_them() -> None:
     assert "changed(seldom_number,vlSelfRef.d))){vlSelfRef.y=" in made
 
 
+def test_registers_are_compared_only_when_one_was_written() -> None:
+    one = "vlSelfRef.u_pmp_cfg_csr__DOT__rdata_q"
+    other = one.replace("cfg", "addr")
+    row = (
+        "if (vlSelfRef.rst_ni) {\n"
+        f"if (((IData)(vlSelfRef.a) & (0U == vlSelfRef.n))) {{\n{one} = 1U;\n}}\n"
+        f"if (((IData)(vlSelfRef.b) & (1U == vlSelfRef.n))) {{\n{other} = 2U;\n}}\n}}\n"
+    )
+    made = quickened(row)
+    assert "if(VL_UNLIKELY((IData)(vlSelfRef.a)|(IData)(vlSelfRef.b))){if(((IData)(" in made
+    assert made.count("{seldom_written=true;vlSelfRef.u_pmp_") == 2
+    assert "if(VL_UNLIKELY(seldom_written)){seldom_written=false;seldom_changed=" in made
+    either = quickened(row.replace("(0U == vlSelfRef.n)", "vlSelfRef.n | vlSelfRef.c"))
+    assert "|(IData)(vlSelfRef.b)" not in either  # it may be entered without vlSelfRef.a
+
+
 def test_source_without_such_a_function_stays_as_it_is() -> None:
     command = [sys.executable, str(SIM / "seldom.py")]
     done = subprocess.run(command, input="int x;\n", capture_output=True, text=True, check=True)

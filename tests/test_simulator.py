@@ -166,19 +166,31 @@ def test_every_end_has_its_exit_code(name: str, tmp_path: Path) -> None:
     assert last.startswith(f"earlgrey-sim: end reason={reason} cycles=")
 
 
-def test_bus_errors_are_traps_not_crashes(tmp_path: Path) -> None:
-    """A load from nowhere traps with cause 5 and its address."""
-    source = START.replace("csrr t0, mepc\n", "csrr a0, mcause\ncsrr a1, mtval\nj report\n", 1)
-    body = """
-    li   t0, 0x30000004
-    lw   t1, 0(t0)
-report:
-    sw   a0, 0(gp)
-    sw   a1, 0(gp)
+CALL_INTO_SRAM = """
+    li   t0, 0x10001000
+    li   t1, 0x00008067  # ret
+    sw   t1, 0(t0)
+    fence.i
+    jalr t0
+    li   a0, 0
+    li   a1, 0
 """
-    done = simulate(tmp_path, source + body + STOP)
+# what is done, and how main SRAM answers fetches: cause and address of the trap, 0 without one
+ACCESSES = {
+    "a load from nowhere": ("li t0, 0x30000004\nlw t1, 0(t0)", "on", (5, 0x30000004)),
+    "code in main SRAM": (CALL_INTO_SRAM, "on", (0, 0)),
+    "code in main SRAM that refuses it": (CALL_INTO_SRAM, "off", (1, 0x10001000)),
+}
+
+
+@pytest.mark.parametrize("name", ACCESSES)
+def test_bus_errors_are_traps_not_crashes(name: str, tmp_path: Path) -> None:
+    body, executable, expected = ACCESSES[name]
+    source = START.replace("csrr t0, mepc\n", "csrr a0, mcause\ncsrr a1, mtval\nj report\n", 1)
+    report = "\nreport:\n    sw a0, 0(gp)\n    sw a1, 0(gp)\n"
+    done = simulate(tmp_path, source + body + report + STOP, "--sram-exec", executable)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["5", str(0x30000004)]
+    assert tuple(map(int, done.stdout.split())) == expected
 
 
 def test_flash_protection_is_open_after_reset(tmp_path: Path) -> None:
@@ -351,6 +363,7 @@ def test_too_many_marks_end_with_a_line_that_says_so(tmp_path: Path) -> None:
         (["--flash", "/nonexistent"], "cannot read"),
         (["--elf", __file__], "not an ELF"),
         (["--icache", "maybe"], "on or off"),
+        (["--sram-exec", "1"], "--sram-exec is on or off, not 1"),
         (["--max-cycles", "-5", "--flash", "x"], "not a number"),
         (["--load", __file__ + "@0x30000000"], "no memory"),
         (["--load", __file__ + "@0x200fffff"], "past the end"),

@@ -17,6 +17,9 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- added: a.json b.json c.json -->            what one call costs in a, and what b and c add
     <!-- end of added -->
 
+    <!-- board: results/x.json -->                  a board's published figures, and simulated
+    <!-- end of board -->
+
 With --check nothing is written, and the exit code is 1 if a page does not show what is so.
 """
 
@@ -39,8 +42,8 @@ from tockmark.suite.catalogue import load
 ROOT = Path(__file__).resolve().parents[1]
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 BLOCK = re.compile(
-    r"(<!-- (table|validation|output|benchmarks|added): ([^\n]+?) -->\n).*?"
-    r"(<!-- end of (?:table|output|benchmarks|added) -->)",
+    r"(<!-- (table|validation|output|benchmarks|added|board): ([^\n]+?) -->\n).*?"
+    r"(<!-- end of (?:table|output|benchmarks|added|board) -->)",
     re.DOTALL,
 )
 SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -106,6 +109,46 @@ FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
 }
 
 
+class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
+    """One loop of a program whose clock only ticks, as a board's log and the simulator have it."""
+
+    name: str
+    iterations: int
+    board: int  # ticks that the log says
+    simulated: int  # ticks that the simulator gives for the program as linked
+    links: list[float]  # cycles an iteration of the same program in other links
+
+
+class Board(msgspec.Struct, forbid_unknown_fields=True):
+    """The file; `said` names the logs and the images."""
+
+    said: dict[str, str]
+    tick: int  # in cycles
+    rows: list[BoardRow]
+
+
+def board(argument: str) -> str:
+    """Cycles an iteration. Of ticks the last one may be cut off, so figures are equal that are a
+    tick apart, and the board is within the links up to a tick."""
+    held = msgspec.json.decode((ROOT / argument).read_bytes(), type=Board)
+    lines = ["| loop | board | simulated | in other links | the board |", "|---" * 5 + "|"]
+    for row in held.rows:
+        tick = held.tick / row.iterations
+        digits = 1 if tick < 1 else 0
+        seen, simulated = row.board * tick, row.simulated * tick
+        low, high = min([*row.links, simulated]) - tick, max([*row.links, simulated]) + tick
+        if abs(row.board - row.simulated) <= 1:
+            verdict = "equal"
+        elif low <= seen <= high:
+            verdict = "within"
+        else:
+            verdict = f"outside by {100 * max(low / seen - 1, seen / high - 1):.1f} %"
+        cells = [f"{value:.{digits}f}" for value in (seen, simulated)]
+        spread = [f"{end(row.links):.{digits}f}" for end in (min, max) if row.links]
+        lines += [f"| {' | '.join([row.name, *cells, ' to '.join(spread), verdict])} |"]
+    return "\n".join(lines)
+
+
 def shown(kind: str, argument: str) -> str:
     """What belongs into a block."""
     if kind == "output":
@@ -120,7 +163,7 @@ def shown(kind: str, argument: str) -> str:
     return done.stdout.rstrip()
 
 
-LISTS = {"benchmarks": listed, "added": added}
+LISTS = {"benchmarks": listed, "added": added, "board": board}
 
 
 def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:

@@ -36,12 +36,10 @@ static uint32_t rounds(void *arg) {
     return done;
 }
 
-/* Once, when the others have had the time to register. */
+/* Once. The others have had the time to register. */
 static bool join(struct tm_run *run) {
     set = tm_behind_samples(run->bench->samples, RING_WORDS);
     if (!tm_verify(run, set))
-        return false;
-    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
         return false;
     for (uint32_t slot = 0; slot < tm_link.slots; slot++) {
         struct tock_return found = ring_find(slot);

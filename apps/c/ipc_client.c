@@ -57,8 +57,6 @@ static bool connect(struct tm_run *run) {
     static bool connected;
     if (connected)
         return true;
-    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
-        return false;
     struct tock_return found = tm_peer_find(SERVER_NAME, 1);
     if (!tm_require(run, "ipc_discover", found))
         return false;

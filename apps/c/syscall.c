@@ -90,8 +90,6 @@ static void on_share(uint32_t sender, uint32_t length, uint32_t address, void *u
 
 /* Asks as many others to share, one after the other, and looks into what each gives. */
 static bool setup_regions(struct tm_run *run) {
-    if (!tm_require(run, "nap", tm_nap(TM_PEER_START_MS)))
-        return false;
     for (uint32_t slot = 1; slot <= run->value[0]; slot++) {
         struct tock_return found = tm_peer_find("sharer", slot);
         if (!tm_require(run, "ipc_discover", found))

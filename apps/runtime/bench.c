@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The benchmark harness: see bench.h. */
 #include "bench.h"
+#include "peer.h"
 #include "records.h"
 #include "sampling.h"
 #include <string.h>
@@ -38,13 +39,13 @@ static void add_passes(const struct tm_passes *passes, const char *cycles, const
     add_series(instret, &passes->samples->instret, passes->taken);
 }
 
-static void add_events(void) {
+static void add_events(uint32_t count) {
     tm_record_words(&tm_log, "events");
     for (uint32_t i = 0; i < TM_EVENTS; i++)
-        tm_record_group(&tm_log, tm_events[i], TM_EVENT_SAMPLES);
+        tm_record_group(&tm_log, &tm_events[i][TM_EVENT_SAMPLES - count], count);
 }
 
-static void print_data(uint32_t taken, bool passes, bool events) {
+static void print_data(uint32_t taken, bool passes, uint32_t events) {
     tm_record_and_next(&tm_log);
     tm_record(&tm_log, "data");
     add_series("cycles", &tm_samples->cycles, taken);
@@ -54,10 +55,10 @@ static void print_data(uint32_t taken, bool passes, bool events) {
         add_passes(&tm_passes[TM_LONG], "long_cycles", "long_instret");
     }
     if (events)
-        add_events();
+        add_events(events);
 }
 
-static void print_row(const struct tm_run *run, uint32_t taken, bool passes, bool events) {
+static void print_row(const struct tm_run *run, uint32_t taken, bool passes, uint32_t events) {
     if (run->skip_reason) {
         tm_begin_record(run, "skip");
         tm_record_quoted(&tm_log, "reason", run->skip_reason);
@@ -124,13 +125,13 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
         .to = bench->to,
         .shot = {.body = bench->body},
     };
-    uint32_t taken = 0;
+    uint32_t taken = 0, events = 0;
+    bool passes = false;
     tm_row_at_hand = &run;
-    bool passes = false, events = false;
     if (is_possible(&run) && perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
         taken = tm_take_samples(&run);
         passes = taken && run.passes && tm_take_passes(&run);
-        events = taken && uses(TM_BY_SAMPLER) && tm_count_events(&run);
+        events = taken && uses(TM_BY_SAMPLER) ? tm_count_events(&run) : 0;
         if (bench->finish)
             bench->finish(&run);
     }
@@ -188,6 +189,9 @@ static void print_image(void) {
 }
 
 int main(void) {
+    /* A kernel may take more or less for a call as long as others start. */
+    if (tm_link.slots > 1)
+        tm_nap(TM_PEER_START_MS);
     tm_log.app = tm_app.name;
     tm_record(&tm_log, "begin proto=1");
     tm_record_pair(&tm_log, "lang", tm_app.lang);
@@ -195,6 +199,8 @@ int main(void) {
     tm_record_number(&tm_log, "apps", tm_link.apps);
     tm_record_words(&tm_log, "perf=" TEXT(TM_PERF));
     tm_record_pair(&tm_log, "boot", tm_link.boot);
+    if (tm_link.only)
+        tm_record_number(&tm_log, "only", tm_link.only);
     print_image();
     tm_record_quoted(&tm_log, "cc", tm_app.cc);
     tm_record_end(&tm_log);

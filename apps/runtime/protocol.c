@@ -27,14 +27,16 @@ void tm_word_text(struct tm_word *word, const char *text) {
 }
 
 void tm_word_decimal(struct tm_word *word, uint32_t value) {
-    char digits[10]; /* the last one first */
-    int count = 0;
+    char digits[10];
+    uint32_t at = sizeof digits, length = word->length;
     do {
-        digits[count++] = (char)('0' + value % 10);
+        digits[--at] = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    while (count)
-        tm_word_char(word, digits[--count]);
+    for (; at < sizeof digits; at++, length++)
+        if (length < TM_WORD_MAX)
+            word->text[length] = digits[at];
+    word->length = length;
 }
 
 static char *line(struct tm_out *out) { return out->text + out->whole; }

@@ -109,9 +109,9 @@ bool tm_take_passes(struct tm_run *run) {
 }
 
 #if TM_ABI == 1
-bool tm_count_events(struct tm_run *run) {
+uint32_t tm_count_events(struct tm_run *run) {
     (void)run;
-    return false;
+    return 0;
 }
 #else
 static bool take_events(struct tm_run *run) {
@@ -133,19 +133,19 @@ static bool events_repeat(void) {
     return repeat;
 }
 
-/* The last two samples. With a cache the first of three brings this way of sampling into it;
- * without one two that differ were hit by an interrupt, which does not come again so soon. */
-bool tm_count_events(struct tm_run *run) {
+/* With a cache the first one brings this way of sampling into it, and the second counts. Without
+ * one both do; two that differ were hit by an interrupt, which does not come again so soon. */
+uint32_t tm_count_events(struct tm_run *run) {
     uint32_t last = run->bench->events_to, taken = 0;
+    bool repeats = may_stop_early(run);
     if (run->bench->sample || (last && run->value[0] > last))
-        return false;
+        return 0;
     if (tock_failed(tock_command(TM_PERF, TM_PERF_EVENT, TM_EVENT_FIRST, 0)))
-        return false;
+        return 0;
     do
         if (!take_events(run))
-            return false;
-    while (++taken < (may_stop_early(run) ? 2 : 3) ||
-           (may_stop_early(run) && !events_repeat() && taken < 4));
-    return true;
+            return 0;
+    while (++taken < TM_EVENT_SAMPLES || (repeats && !events_repeat() && taken < 4));
+    return repeats ? TM_EVENT_SAMPLES : 1;
 }
 #endif

@@ -22,7 +22,7 @@ struct tm_passes {
 /* The samples of the row at hand. */
 extern struct tm_sample_pair tm_samples[TM_SAMPLES_MAX];
 extern struct tm_passes tm_passes[TM_LENGTHS];
-extern uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES];
+extern uint32_t tm_events[TM_EVENTS][TM_EVENT_SAMPLES]; /* the last ones */
 
 /* The last words of their memory, for an app that is short of RAM and takes few; 0 if there are not
  * as many behind its samples. */
@@ -34,8 +34,8 @@ uint32_t tm_take_samples(struct tm_run *run);
 /* Take those of several passes. False where one was no good. */
 bool tm_take_passes(struct tm_run *run);
 
-/* Count the core's events, a few times. False where this kernel cannot, or one count was no good.
- */
-bool tm_count_events(struct tm_run *run);
+/* Count the core's events, a few times. How many of the last ones count: 0 where this kernel cannot
+ * count them, or one count was no good. */
+uint32_t tm_count_events(struct tm_run *run);
 
 #endif

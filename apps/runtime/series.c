@@ -55,6 +55,8 @@ void tm_record_series(struct tm_out *out, const uint32_t *values, uint32_t strid
                 best_period = period;
                 best_times = times;
             }
+            if (best_times * best_period == count - at) /* none reaches further */
+                break;
         }
         put_run(&word, here, stride, best_period, best_times);
         tm_record_word(out, &word);

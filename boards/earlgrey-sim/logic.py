@@ -13,7 +13,18 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from straight import DECLARATION, Facts, Node, closing, facts, node, of_all, sink, statements
+from straight import (
+    DECLARATION,
+    Facts,
+    Node,
+    closing,
+    facts,
+    gather,
+    node,
+    of_all,
+    sink,
+    statements,
+)
 
 FUNCTION = "void Vcore___024root___eval_nba(Vcore___024root* vlSelf) {"
 BLOCK = 20_000  # characters of an `if` that is the logic of a clock
@@ -99,8 +110,8 @@ class Logic:
         return sorted(found) if len(blocks) == 1 and -1 not in blocks else []
 
     def compare_once(self, registers: list[str], costs: int) -> None:
-        """Compare these behind the last statement that writes one, and compute long expressions of
-        nothing else only if one has changed."""
+        """Compare these behind the last statement that writes one, if one was written, and compute
+        long expressions of nothing else only if one has changed."""
         if not registers:
             return
         last = max(place for name in registers for place in self.writers[name])
@@ -131,13 +142,20 @@ class Logic:
                 self.code[place] = (
                     f"\n        if (VL_UNLIKELY(seldom_changed)) {{{self.code[place]}}}"
                 )
+        for place in {place for name in registers for place in self.writers[name]}:
+            block = [node(self.code[place])]
+            gather(block, set(registers), "seldom_written")
+            self.code[place] = "".join(one.text() for one in block)
         self._declare("seldom_registers", registers)
-        self.code[last] += (
-            f"\n        seldom_changed = {self._test('seldom_registers', registers)};"
-        )
+        test = self._test("seldom_registers", registers)
         self._declared.append(f"static Numbers<{self._types(registers)}> seldom_numbers;\n")
         number = f"seldom_numbers.of({self._given(registers)})"
-        self.code[last] += f"\n        if (seldom_changed) seldom_number = {number};"
+        self.code[last] += f"""
+        if (VL_UNLIKELY(seldom_written)) {{
+            seldom_written = false;
+            seldom_changed = {test};
+            if (seldom_changed) seldom_number = {number};
+        }}"""
         self.before += "\n    bool seldom_changed = false;"
 
     # --- pieces -----------------------------------------------------------------------------------

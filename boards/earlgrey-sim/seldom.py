@@ -102,6 +102,7 @@ template <typename... T> struct Numbers {
     }
 };
 QData seldom_number = 0; // of what they hold
+bool seldom_written = true;
 } // namespace
 """
 

@@ -12,6 +12,7 @@ NO_VARIABLE = re.compile(
 TYPE = r"(?:[CSIQ]Data|VlWide<\d+>|VlUnpacked<[^;]*>)"
 DECLARATION = re.compile(rf"^(?:\s*//[^\n]*\n)*\s*({TYPE})(?:/\*[\d:]+\*/)? (\w+);$")
 ASSIGNMENT = re.compile(r"^(?:vlSelfRef\.)?(\w+)((?:\s*\[[^\]]*\])*)\s*=(?!=)(.*);$", re.DOTALL)
+NEEDS = re.compile(r"\s*if \(\(\(IData\)\(((?:vlSelfRef\.)?\w+)\)\s*&\s*(?=\()")
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -145,6 +146,34 @@ def node(statement: str) -> Node:
         inner = rest[1 : closing(rest, 0)] if rest.startswith("{") else rest
         branches.append([node(one) for one in statements(inner) if one.strip()])
     return Node(f"\n{text[: end + 1]}", facts(text), branches)
+
+
+def needs(code: str) -> str | None:
+    """The variable without which an `if` of the form `if ((variable & (…)))` is not entered."""
+    found = NEEDS.match(code)
+    if found and code[closing(code, found.end()) + 1 :].split() == ["))"]:
+        return found[1]
+    return None
+
+
+def gather(block: list[Node], registers: set[str], written: str) -> None:
+    """Where logic writes one of these registers, make it say so in the variable `written`. And put
+    `if`s in a row that write no more, and each need a variable, into one `if` of these."""
+    rows: list[list[Node]] = [[]]
+    for one in block:
+        for branch in one.branches:
+            gather(branch, registers, written)
+        if one.known.writes <= registers and len(one.branches) == 1 and needs(one.code):
+            rows[-1].append(one)
+        else:
+            rows += [[one], []]
+    for row in rows:
+        if len(row) > 1:
+            either = " | ".join(f"(IData)({needs(one.code)})" for one in row)
+            row[:] = [Node(f"\nif (VL_UNLIKELY({either}))", of_all(o.known for o in row), [row[:]])]
+    block[:] = [one for row in rows for one in row]
+    if any(not one.branches and one.known.writes & registers for one in block):
+        block.insert(0, Node(f"\n{written} = true;", Facts()))
 
 
 def sink(one: Node, block: list[Node], several: bool = False) -> None:

@@ -23,7 +23,8 @@ const machine::Window *window_of(uint32_t addr) {
 } // namespace
 
 Bus::Bus(Settings settings)
-    : settings_(std::move(settings)), sram_device_(sram), rom_device_(rom), flash_device_(flash),
+    : settings_(std::move(settings)), sram_device_(sram, settings_.sram_exec), rom_device_(rom),
+      flash_device_(flash),
       peripherals_([this](Cycle now, const Request &r) { return register_access(now, r); }),
       nothing_(machine::kNothingAnswer,
                [](Cycle, const Request &r) {

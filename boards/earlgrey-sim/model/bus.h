@@ -31,6 +31,7 @@ public:
         Cycle uart_cycles_per_byte = 16;
         Uart::Sink uart_sink;
         uint32_t cpuctrl = 1;                         // what the boot ROM copies to the core
+        bool sram_exec = true;                        // main SRAM may be executed
         uint32_t mailbox = 0;                         // a register block's address to listen at
         std::function<void(uint32_t, uint32_t)> mail; // (offset, word) written there
     };

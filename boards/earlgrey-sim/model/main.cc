@@ -89,6 +89,7 @@ private:
             over_ |= suite_.over();
         };
         settings.cpuctrl = options_.icache ? 1 : 0;
+        settings.sram_exec = options_.sram_exec;
         settings.mailbox = options_.mailbox;
         settings.mail = [this](uint32_t offset, uint32_t word) {
             if (offset == 0) {

@@ -59,10 +59,11 @@ private:
     Fifo<Entry, machine::kOutstanding> inside_;
 };
 
-// sram_ctrl_main. One access a cycle.
+// sram_ctrl_main. One access a cycle. Where it is not `executable` it refuses to fetch
+// instructions: the error comes when the word would have come (tlul_adapter_sram).
 class Sram {
 public:
-    explicit Sram(Storage &storage) : storage_(storage) {}
+    Sram(Storage &storage, bool executable) : storage_(storage), executable_(executable) {}
     bool idle() const { return pending_.empty(); }
 
     Step step(Cycle now, const Offers &offers) {
@@ -74,7 +75,8 @@ public:
             return out;
         out.accepted = request;
         if (!request->we) {
-            pending_.add({storage_.read(request->addr), false, request->host},
+            const bool refused = request->host == kInstr && !executable_;
+            pending_.add({refused ? 0 : storage_.read(request->addr), refused, request->host},
                          now + machine::kSramAnswer);
             return out;
         }
@@ -89,6 +91,7 @@ public:
 
 private:
     Storage &storage_;
+    bool executable_;
     Arbiter arbiter_;
     Pending pending_;
     Cycle shut_until_ = 0;

@@ -22,6 +22,7 @@ constexpr const char *kHelp =
     "  --load FILE@ADDR    load a file's bytes at an address\n"
     "                      Of several files the later wins, and an overlap is told\n"
     "  --icache on|off     instruction cache, as the boot ROM sets it (default on)\n"
+    "  --sram-exec on|off  whether code in main SRAM may be executed (default on)\n"
     "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
     "  --max-cycles N      stop after N cycles (default 2000000000)\n"
     "  --uart FILE|-       where UART bytes go (default -, standard output)\n"
@@ -61,6 +62,12 @@ uint64_t number(const char *option, const char *text, uint64_t least, uint64_t m
     return value;
 }
 
+bool is_on(const char *option, const std::string &text) {
+    if (text != "on" && text != "off")
+        usage(std::string("--") + option + " is on or off, not " + text);
+    return text == "on";
+}
+
 Mark mark(const std::string &text) {
     const auto at = text.find('=');
     const std::string name = text.substr(0, at);
@@ -85,6 +92,7 @@ Options parse_options(int argc, char **argv) {
         kElf,
         kLoad,
         kIcache,
+        kSramExec,
         kBoot,
         kMax,
         kUart,
@@ -100,15 +108,25 @@ Options parse_options(int argc, char **argv) {
         kHelpO
     };
     static const option kTable[] = {
-        {"flash", 1, nullptr, kFlash},   {"elf", 1, nullptr, kElf},
-        {"load", 1, nullptr, kLoad},     {"icache", 1, nullptr, kIcache},
-        {"boot", 1, nullptr, kBoot},     {"max-cycles", 1, nullptr, kMax},
-        {"uart", 1, nullptr, kUart},     {"uart-cycles", 1, nullptr, kPace},
-        {"status", 1, nullptr, kStatus}, {"touched", 0, nullptr, kTouched},
-        {"mailbox", 1, nullptr, kMail},  {"mark", 1, nullptr, kMark},
-        {"itrace", 1, nullptr, kItrace}, {"trace", 1, nullptr, kTrace},
-        {"from", 1, nullptr, kFrom},     {"to", 1, nullptr, kTo},
-        {"help", 0, nullptr, kHelpO},    {nullptr, 0, nullptr, 0},
+        {"flash", 1, nullptr, kFlash},
+        {"elf", 1, nullptr, kElf},
+        {"load", 1, nullptr, kLoad},
+        {"icache", 1, nullptr, kIcache},
+        {"sram-exec", 1, nullptr, kSramExec},
+        {"boot", 1, nullptr, kBoot},
+        {"max-cycles", 1, nullptr, kMax},
+        {"uart", 1, nullptr, kUart},
+        {"uart-cycles", 1, nullptr, kPace},
+        {"status", 1, nullptr, kStatus},
+        {"touched", 0, nullptr, kTouched},
+        {"mailbox", 1, nullptr, kMail},
+        {"mark", 1, nullptr, kMark},
+        {"itrace", 1, nullptr, kItrace},
+        {"trace", 1, nullptr, kTrace},
+        {"from", 1, nullptr, kFrom},
+        {"to", 1, nullptr, kTo},
+        {"help", 0, nullptr, kHelpO},
+        {nullptr, 0, nullptr, 0},
     };
     constexpr uint64_t kAddress = 0xffffffff;
     Options options;
@@ -136,9 +154,10 @@ Options parse_options(int argc, char **argv) {
             break;
         }
         case kIcache:
-            if (value != "on" && value != "off")
-                usage("--icache is on or off, not " + value);
-            options.icache = value == "on";
+            options.icache = is_on(name, value);
+            break;
+        case kSramExec:
+            options.sram_exec = is_on(name, value);
             break;
         case kBoot:
             options.boot = static_cast<uint32_t>(number(name, optarg, 0, kAddress));

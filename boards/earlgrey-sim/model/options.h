@@ -20,6 +20,7 @@ struct Options {
     // What to load, in this order: a file and its address; without one it is an ELF.
     std::vector<std::pair<std::string, std::optional<uint32_t>>> files;
     bool icache = true;
+    bool sram_exec = true;
     uint64_t max_cycles = 2'000'000'000;
     uint64_t uart_cycles = 16;
     std::string uart = "-";

@@ -76,6 +76,11 @@ class App:
         """All that it measured; `add` takes another."""
         return tuple(self.found.values())
 
+    @property
+    def only(self) -> int:
+        """Which of its benchmarks it was told to run, a bit each; 0: all."""
+        return int((self.begin or {}).get("only", 0)) & ~(1 << 31)
+
     def add(self, row: RawRow) -> None:
         """Take a row. ValueError if it was measured before."""
         if self.found.setdefault(row.key(), row) is not row:

@@ -110,6 +110,7 @@ def _begin(app: App, record: Record) -> None:
     if begin.get("proto") != "1":
         raise ValueError(f"this tool reads proto=1, not proto={begin.get('proto', '')}")
     _count(begin.get("apps", ""), "apps")
+    _count(begin.get("only", "1"), "only")
     language(begin.get("lang", "c"))
     app.begin = begin
 

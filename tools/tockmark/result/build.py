@@ -170,7 +170,7 @@ def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
     """The boots that a log holds: those that it names, or those of the apps that it knows."""
     known = {boot.name: boot for boot in catalogue.boots()}
     return [
-        Expected(known[name], boot.icache, lang=app.lang)
+        Expected(catalogue.of_only(known[name], app.only), boot.icache, lang=app.lang)
         for boot, app in measured.each()
         if (name := boot.of(app)) in known
     ]

@@ -151,12 +151,21 @@ class Catalogue:
 
     def narrowed(self, boot: Boot, ids: Collection[str]) -> Boot:
         """The boot with these of its benchmarks only, and whatever the harness measures."""
-        measures = tuple(id_ for id_ in boot.measures if id_ in ids)
-        own = [b.id for b in self.benchmarks.values() if b.group == boot.group]
-        if len(measures) == len(boot.measures) or OF_BOOT.issuperset(own):
+        own = self._own(boot)
+        if OF_BOOT.issuperset(own) or set(boot.measures).issubset(ids):
             return boot
-        only = sum(1 << own.index(id_) for id_ in measures)
+        only = sum(1 << own.index(id_) for id_ in boot.measures if id_ in ids)
+        return self.of_only(boot, only)
+
+    def of_only(self, boot: Boot, only: int) -> Boot:
+        """The boot as an app says it that has been told which of its benchmarks to run."""
+        meant = {id_ for i, id_ in enumerate(self._own(boot)) if only >> i & 1}
+        measures = tuple(id_ for id_ in boot.measures if id_ in meant) if only else boot.measures
         return msgspec.structs.replace(boot, measures=measures, only=only)
+
+    def _own(self, boot: Boot) -> list[str]:
+        """The ids of its group, in the order in which the app has them."""
+        return [b.id for b in self.benchmarks.values() if b.group == boot.group]
 
     def rows_of(self, boot: Boot) -> int:
         """How many rows a boot gives, those of the harness among them."""

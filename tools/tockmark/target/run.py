@@ -32,7 +32,7 @@ from tockmark.target.suited import boot_unsuited
 
 # Of a row, on a simulator: enough for a median where they never repeat (docs/methodology.md), and
 # where the kernel takes no part in what is measured.
-SIMULATED_SAMPLES, APP_SAMPLES = 32, 16
+SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
 _ROW = re.compile(
     r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)"

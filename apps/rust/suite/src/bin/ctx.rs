@@ -10,7 +10,7 @@
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use suite::rows::{self, ctx_ring};
-use suite::{app, benches_ctx, peer, ring};
+use suite::{app, benches_ctx, ring};
 use tock::ipc::{self, Shared};
 use tock::runtime::{self, Outcome, Run, Stage, link};
 use tock::{Kernel, Syscalls, bench};
@@ -54,7 +54,6 @@ extern "C" fn go_round(&mut Rounds { many, set }: &mut Rounds) -> u32 {
 
 /// Once, when the others have had the time to register.
 fn join(run: &mut Run) -> Outcome {
-    run.require(c"nap", tock::alarm::nap(peer::START_MS))?;
     for slot in 0..link().slots {
         let found = run.require(c"ipc_discover", ring::find(slot))?;
         MEMBERS[slot as usize].store(found, Relaxed);

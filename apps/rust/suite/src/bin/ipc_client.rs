@@ -82,7 +82,6 @@ fn connect(run: &mut Run) -> Outcome {
     if CONNECTED.load(Relaxed) {
         return Ok(());
     }
-    run.require(c"nap", tock::alarm::nap(peer::START_MS))?;
     let server = run.require(c"ipc_discover", peer::find(SERVER_NAME, 1))?;
     SERVER.store(server, Relaxed);
     run.require(c"ipc_subscribe", ipc::listen(server, &on_answer))?;

@@ -13,7 +13,7 @@ use tock::abi::{self, TM_ABSENT_DRIVER};
 use tock::ipc::{self, Shared};
 use tock::memory::Break;
 use tock::runtime::{self, Asm, Buffer, Bytes, Outcome, Run, Stage, Stop};
-use tock::{ErrorCode, Kernel, Syscalls, alarm, bench, perf};
+use tock::{ErrorCode, Kernel, Syscalls, bench, perf};
 
 const V1: bool = cfg!(feature = "abi-v1");
 const SIZE: usize = syscall_allow_rw::size::MAX as usize;
@@ -152,7 +152,6 @@ fn on_share(_sender: u32, shared: Shared<'_>) {
 
 /// Asks as many others to share, one after the other, and looks into what each gives.
 fn setup_regions(run: &mut Run) -> Outcome {
-    run.require(c"nap", alarm::nap(peer::START_MS))?;
     for slot in 1..=run.value(0) {
         let sharer = run.require(c"ipc_discover", peer::find("sharer", slot))?;
         GIVEN.store(WAITING, Relaxed);
