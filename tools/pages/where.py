@@ -44,7 +44,7 @@ def profiles(kernel: str) -> dict[tuple[str, bool], Stored]:
 def path(kernel: str, row: str, icache: bool) -> str:
     """Where a profile lies, as a command names it."""
     cache = "on" if icache else "off"
-    found = FOLDER / kernel / f"{row.replace(' ', '-')}-{cache}.json"
+    found = FOLDER / kernel / f"{row.replace(' ', '-').replace('=', '')}-{cache}.json"
     if not found.exists():
         raise FileNotFoundError(found)
     return str(found.relative_to(Path(RESULTS).parent))
