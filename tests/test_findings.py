@@ -123,4 +123,4 @@ def test_the_bisection_agrees_with_the_runs() -> None:
         for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
             own = figures.retired(levels.run(kernel, "z").row(row, False))
             assert own is not None
-            assert abs(own - held.of(row, name)) <= 20, (row, name, own)
+            assert held.of(row, name) == pytest.approx(own, rel=0.01), (row, name)

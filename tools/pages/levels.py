@@ -45,6 +45,43 @@ def mean(base: Run, new: Run, icache: bool) -> Mean:
     return found.mean
 
 
+def cheapest(kernel: str) -> str:
+    """The level above upstream's that saves most of the cycles, i-cache on, a byte of flash."""
+
+    def saved(level: str) -> float:
+        base, this = run(kernel, UPSTREAM), run(kernel, level)
+        more = (this.kernel.flash_bytes or 0) - (base.kernel.flash_bytes or 0)
+        return (1 - mean(base, this, True).ratio) / more
+
+    return max((level for level in LEVELS if level != UPSTREAM), key=saved)
+
+
+def _costs(kernel: str, icache: bool) -> list[list[float]]:
+    """Of each row that touches the kernel, and that all levels have: the median at each level."""
+    known = catalogues.load()
+    names = {
+        name
+        for (cached, name), row in run(kernel, UPSTREAM).rows.items()
+        if cached is icache and known.benchmarks[row.id].touches == "kernel"
+    }
+    found = [
+        [row.per_op for level in LEVELS if (row := run(kernel, level).row(name, icache))]
+        for name in names
+    ]
+    whole = [[cost for cost in costs if cost is not None] for costs in found]
+    return [costs for costs in whole if len(costs) == len(LEVELS)]
+
+
+def judged(kernel: str, icache: bool) -> int:
+    """How many rows touch the kernel and were measured at all levels."""
+    return len(_costs(kernel, icache))
+
+
+def fastest(kernel: str, icache: bool) -> int:
+    """How many of these the last level is the fastest of, or as fast."""
+    return sum(costs[-1] == min(costs) for costs in _costs(kernel, icache))
+
+
 def interval(found: Mean) -> str:
     """A mean with its interval."""
     return f"{found.ratio:.2f} ({found.low:.2f}–{found.high:.2f})"
