@@ -45,15 +45,16 @@ def test_five_sentences_open_the_page_each_with_its_command() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
     done = said_by(command)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 1), done.stderr  # 1: a null control of some link was off
     assert done.stdout
+    assert not done.stderr
 
 
 def test_compare_says_the_ratio_of_the_page() -> None:
     text = " ".join(said_by(COMMANDS[0]).stdout.split())
-    mean = re.search(r"whatever its rows: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
-    assert mean
-    assert f"takes **{float(mean[1]):.2f}** of the cycles" in sentence(1)
+    means = re.findall(r"whatever its rows: ([\d.]+) \([\d.]+ to [\d.]+\)", text)
+    assert len(means) == 2
+    assert [f"{float(mean):.2f}" for mean in means] == re.findall(r"\*\*(0[\d.]+)\*\*", sentence(1))
 
 
 def test_profile_says_which_function_the_new_instructions_are_in() -> None:
