@@ -73,6 +73,6 @@ static bool setup(struct tm_run *run) {
     return true;
 }
 
-/* A hop has the same events in a larger ring. */
+/* A hop has nearly the same events in a larger ring. */
 TM_BENCH(ctx_ring, .body = rounds, .setup = setup, .events_to = 2);
 TM_APP(ctx);
