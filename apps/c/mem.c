@@ -204,9 +204,9 @@ static uint32_t write_const(void *arg) {
     return 0;
 }
 
-/* Events are counted up to 1 KiB: each further one brings as many again. */
+/* Events are counted up to 256 bytes: each further one brings as many again. */
 #define ROW(row, its_body, its_setup, its_finish)                                                  \
-    TM_BENCH(row, .body = its_body, .setup = its_setup, .finish = its_finish, .events_to = 1024)
+    TM_BENCH(row, .body = its_body, .setup = its_setup, .finish = its_finish, .events_to = 256)
 
 TM_BENCH(mem_latency, .body = tm_list_walk, .setup = setup_list, .finish = finish_list);
 ROW(mem_copy_memcpy, copy_memcpy, setup_copy, finish_copy);

@@ -56,6 +56,7 @@ static void print_data(uint32_t taken, bool passes, uint32_t events) {
     }
     if (events)
         add_events(events);
+    tm_record_words(&tm_log, "."); /* it is whole, whatever becomes of the next line */
 }
 
 static void print_row(const struct tm_run *run, uint32_t taken, bool passes, uint32_t events) {

@@ -4,7 +4,8 @@
 A line is `#tm <seq> <app> <text> *<crc>`. The decoder takes a log line by line, with any kernel
 messages in between. A record is kept only when all its lines came in intact and the line after it
 did too, because only then is it certain that no continuation was lost; everything else becomes a
-`Problem` that says what was lost.
+`Problem` that says what was lost. Two kinds need no line after them: `end`, behind which none
+comes, and `data` that closes with a full stop.
 """
 
 import re
@@ -17,6 +18,7 @@ from tockmark.log import marks
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
+CLOSED = "."  # the last word of a data record, which is whole then
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
 MAX_COUNT = 2**53  # of anything: no other reader of JSON takes a larger number as it is
 
@@ -184,6 +186,13 @@ class _AppLines:
     torn: bool = False  # a gap has been named, and no record has begun since
     ended: bool = False
 
+    @property
+    def closed(self) -> bool:
+        """Whether the open record says that no more of it comes."""
+        return bool(self.parts) and (
+            self.parts[0].startswith("data ") and self.parts[-1].split(" ")[-1] == CLOSED
+        )
+
 
 class Decoder:
     """Turns a stream of log lines into records, problems, and `Gap`s where something is lost."""
@@ -229,16 +238,16 @@ class Decoder:
             yield self._gap(line, state)
         state.expected = line.seq + 1
         text = line.text.removeprefix("+ ")
-        if text != line.text:
-            if state.parts:
-                state.parts.append(text)
-            elif not state.torn:
-                yield Gap(line.app, "a continuation with nothing before it", self._number)
-            return
-        yield from self._flush(line.app, state)
-        state.parts, state.first_line, state.torn = [text], self._number, False
-        if text.startswith("end "):  # nothing can follow it
-            state.ended = True
+        ends = line.text.startswith("end ")  # nothing can follow it
+        state.ended |= ends
+        if text == line.text:
+            yield from self._flush(line.app, state)
+            state.parts, state.first_line, state.torn = [text], self._number, False
+        elif state.parts:
+            state.parts.append(text)
+        elif not state.torn:
+            yield Gap(line.app, "a continuation with nothing before it", self._number)
+        if ends or state.closed:
             yield from self._flush(line.app, state)
 
     def _gap(self, line: Line, state: _AppLines) -> Problem:

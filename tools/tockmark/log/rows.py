@@ -10,6 +10,7 @@ from tockmark.log import boots
 from tockmark.log.marks import Mark, durations
 from tockmark.log.measured import EVENTS, PASSES, SERIES, App, Booted, Measured, NoRow, RawRow
 from tockmark.log.protocol import (
+    CLOSED,
     MAX_COUNT,
     Back,
     BootMark,
@@ -136,11 +137,12 @@ def _bench(app: App, record: Record) -> None:
 
 
 def _data(app: App, record: Record) -> None:
-    starts = [i for i, word in enumerate(record.words) if word[0].isalpha()] or [0]
-    if starts[0] or not record.words:
+    words = record.words[: -1 if record.words[-1:] == (CLOSED,) else None]
+    starts = [i for i, word in enumerate(words) if word[0].isalpha()] or [0]
+    if starts[0] or not words:
         raise ValueError("it begins with no name of a series")
-    for start, end in pairwise((*starts, len(record.words))):
-        _take_series(app, record.words[start], record.words[start + 1 : end])
+    for start, end in pairwise((*starts, len(words))):
+        _take_series(app, words[start], words[start + 1 : end])
 
 
 def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:

@@ -231,10 +231,10 @@ def test_what_is_not_damaged_comes_through_whole(
 def test_the_check_finds_a_wrong_number() -> None:
     stream = STREAMS[0]
     clean = stream.result(stream.lines)
-    changed = next(i for i, line in enumerate(stream.lines) if " data instret" in line)
+    changed = next(i for i, line in enumerate(stream.lines) if " data cycles" in line)
     line = decode_line(stream.lines[changed])
     assert line is not None
-    word = line.text.split(" ")[2]
+    word = line.text.split(" ")[2]  # the first sample
     forged = Line(line.seq, line.app, line.text.replace(word, f"1{word}", 1)).encode()
     lines = [*stream.lines[:changed], forged, *stream.lines[changed + 1 :]]
     with pytest.raises(AssertionError):

@@ -159,7 +159,7 @@ def test_the_example_of_the_page_is_right() -> None:
     example = [line.strip() for line in page.splitlines() if line.startswith("    ")]
     items = decode(example)
     kinds = [item.kind for item in items if isinstance(item, Record)]
-    assert kinds == ["begin", "bench", "data", "data", "end"]
+    assert kinds == ["begin", "bench", "data", "end"]
     # The lines that show a form, not an example, are the ones that are not intact.
     assert [str(item).partition(": ")[2] for item in items if isinstance(item, Problem)] == [
         "torn or altered: '#tm <seq> <app> <text> *<crc>'",

@@ -322,3 +322,14 @@ def test_passes_that_cannot_be(old: str, new: str, says: str) -> None:
     found = measured(encoded("a", records))
     assert any(says in str(problem) for problem in found.problems)
     assert not any(row.passes and row.whole() for row in rows(found))
+
+
+def test_a_closed_record_is_whole_whatever_becomes_of_the_next_line() -> None:
+    records = [*RECORDS["time"][:2], "data cycles 400 340*9 instret 100*10 .", *RECORDS["loop"][4:]]
+    lines = encoded("loop", records)
+    at = next(i for i, line in enumerate(lines) if " bench loop.empty " in line)
+    del lines[at]
+    (app,) = (app for _, app in assemble(decode(lines)).each())
+    first = app.rows[0]
+    assert first.series == {"cycles": [400, *[340] * 9], "instret": [100] * 10}
+    assert not any(row.series for row in app.rows[1:])

@@ -16,7 +16,7 @@ const MOST: usize = 2 * mem_copy_asm::size::MAX as usize / 4; // words
 const NODES: u32 = mem_latency::INNER;
 const BYTES: u32 = mem_read_byte::INNER;
 const UNROLLED: u32 = 32; // bytes that are copied without a loop, as the study's were
-const BEYOND: u32 = 1024; // bytes: events are counted up to here, each further one brings as many again
+const BEYOND: u32 = 256; // bytes: events are counted up to here, each further one brings as many again
 
 tock::heap!(32832); // MOST words, and what it takes to begin on a multiple of ALIGNMENT
 const _: () = assert!(4 * MOST + ALIGNMENT == 32832);
