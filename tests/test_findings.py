@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
 SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+# Of one link, with all rows.
+WHOLE = [Run(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")]
 PROFILES = [one for path in where.FOLDER.iterdir() for one in where.profiles(path.name).values()]
 
 
@@ -88,6 +90,18 @@ def test_kernels_are_at_the_level_that_their_file_says() -> None:
         assert {p.kernel.opt_level for p in where.profiles(folder.name).values()} == {
             folder.name.rpartition("-")[2]
         }
+
+
+@pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
+def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: Run) -> None:
+    """So it explains their figure. With the i-cache off: with it on no two samples are alike."""
+    own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
+    assert len(own) >= 3
+    for profile in own:
+        row = run.row(profile.label, False)
+        assert row is not None
+        assert row.cycles is not None
+        assert min(row.cycles.samples) <= profile.cycles <= max(row.cycles.samples), profile.label
 
 
 def test_profiles_are_of_the_link_that_upstream_makes() -> None:
