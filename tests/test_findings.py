@@ -59,6 +59,26 @@ def test_compare_says_the_ratio_of_the_page() -> None:
     assert [f"{float(mean):.2f}" for mean in means] == re.findall(r"\*\*(0[\d.]+)\*\*", sentence(1))
 
 
+def test_gate_says_what_the_page_says_of_it() -> None:
+    (command,) = re.findall(r"`tockmark (gate .*?)`", PAGE)
+    two, now = re.findall(r"instructions, ([\d,]+) to ([\d,]+), and not in its cycles", PAGE)[0]
+    done = said_by(command)
+    assert done.returncode == 3
+    found = re.findall(
+        r"^regression +syscall.command icache=\w+ (.*?)  ", done.stdout, re.MULTILINE
+    )
+    assert [" ".join(line.split()) for line in found] == ["instructions", "instructions"]
+    assert re.search(rf" instructions +{two} +{now} ", done.stdout)
+
+
+@pytest.mark.parametrize("kernel", ["tock-2.2", "tock-master"])
+@pytest.mark.parametrize("level", ["2", "3"])
+def test_gate_finds_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
+    files = [f"results/opt/{kernel}-{one}.json" for one in ("z", level)]
+    assert said_by(f"gate {' '.join(files)} --only 'kernel icache=on'").returncode == 0
+    assert said_by(f"gate {' '.join(files[::-1])} --only 'kernel icache=on'").returncode == 3
+
+
 def test_profile_says_which_function_the_new_instructions_are_in() -> None:
     assert "get_disjoint_mut" in sentence(4)
     assert "get_disjoint_mut" in said_by(COMMANDS[3]).stdout
