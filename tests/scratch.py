@@ -3,6 +3,7 @@
 them; simulators and kernels are the checkout's own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,10 @@ from tockmark import paths
 COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
 FILES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml")
 LINKED = (".tools", "build/sim", "build/cargo")
+# How a page tells its reader to edit a file: which, before which line if not at its end, and what.
+EDIT = re.compile(
+    r"^(?:Append to|In) `([^`]+)`(?:, before `([^\n]+)`)?:\n\n```\w+\n(.*?)^```$", re.M | re.S
+)
 
 
 def copy_to(root: Path) -> None:
@@ -27,6 +32,16 @@ def copy_to(root: Path) -> None:
     (root / "build").mkdir()
     for name in LINKED:
         (root / name).symlink_to(paths.ROOT / name)
+
+
+def edit(root: Path, file: str, before: str, text: str) -> None:
+    """Put text at the end of a file, or before the one line that is `before`, indented or not."""
+    path = root / file
+    lines = path.read_text().splitlines(keepends=True)
+    found = [number for number, line in enumerate(lines) if line.strip() == before]
+    assert not before or len(found) == 1, f"{file} has {len(found)} lines '{before}'"
+    at = found[0] if before else len(lines)
+    path.write_text("".join([*lines[:at], text, *lines[at:]]))
 
 
 def build(root: Path, abi: int) -> None:
