@@ -4,29 +4,22 @@ in order; and what comes out is what the page shows.
 
 A block of commands is a step; the block of text behind it is what its last command prints, with its
 exit code if that is not 0. In such a block … stands for anything, and alone on a line for lines.
-The step that sets up is not repeated: the copy gets what it makes. Takes about a minute; needs what
-`make build` and `make profile` make.
+The step that sets up is not repeated: the copy gets what it makes. Takes about a minute.
 """
 
-import os
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import scratch
-from products import make
 
 from tockmark import paths
 
 PAGE = paths.ROOT / "docs" / "first-measurement.md"
 SETS_UP = "make build profile"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.M | re.S)
-FILES = ("Makefile", "pyproject.toml", "constraints.txt")
-KERNELS = Path("build", "cargo", "riscv32imc-unknown-none-elf")
 
 
 class Step(NamedTuple):
@@ -66,44 +59,13 @@ def expected(shown: str) -> re.Pattern[str]:
     return re.compile("".join(lines))
 
 
-def copy_to(root: Path) -> None:
-    """A checkout in which the page's first step was done: kernels are its own to build."""
-    scratch.copy_to(root)
-    for name in (*FILES, ".cargo", "validation", "results"):
-        source = paths.ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, root / name)
-        else:
-            shutil.copy2(source, root / name)
-    (root / "build" / "cargo").unlink()
-    for profile in ("release", "profiling"):
-        (root / KERNELS / profile).mkdir(parents=True)
-        kernel = KERNELS / profile / "tockmark-kernel"
-        shutil.copy2(paths.ROOT / kernel, root / kernel)
-    (root / "build" / "apps").symlink_to(paths.ROOT / "build" / "apps")
-    # Its environment is this one, and says that it was made here, so that nothing is installed.
-    (root / ".venv").mkdir()
-    for part in ("bin", "lib", "pyvenv.cfg"):
-        (root / ".venv" / part).symlink_to(Path(sys.executable).parents[1] / part)
-    (root / ".venv" / ".installed").write_text(f"{root}\n")
-    (root / ".gitignore").write_text("/build\n/.venv\n/.tools\n__pycache__/\n")
-    by = ("-c", "user.name=reader", "-c", "user.email=reader@localhost")
-    for command in (("init", "-q"), ("add", "-A"), (*by, "commit", "-q", "-m", "A fresh clone")):
-        subprocess.run(("git", *command), cwd=root, check=True)
-
-
 def test_every_step_of_the_page_does_what_it_shows(tmp_path: Path) -> None:
     first, *further = steps(PAGE.read_text(encoding="utf-8"))
     assert first.commands.strip() == SETS_UP
     assert sum(bool(step.edit) for step in further) == 2
     assert sum(step.shown is not None for step in further) == 5
-    make("sim-retire")
-    if not (paths.ROOT / KERNELS / "profiling" / "tockmark-kernel").exists():
-        make("profile")
-    copy_to(tmp_path)
-    # Neither what an outer make told, nor a width of somebody's terminal.
-    own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "CARGO"))}
-    own |= {"PYTHONPATH": str(tmp_path / "tools"), "COLUMNS": "100"}
+    scratch.clone_to(tmp_path)
+    own = scratch.environment(tmp_path)
     for step in further:
         if step.edit:
             scratch.edit(tmp_path, *step.edit)
