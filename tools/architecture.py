@@ -19,7 +19,8 @@ WIDTH, HEIGHT, GAP = 400, 58, 24  # of a box, and between boxes
 LEFT, RIGHT = 20, 560  # where boxes begin
 LETTERS = 56  # that fit into a box's line
 LANE = 16  # between two lines that run down between the columns
-HEAD = 62
+STEP = 8  # between two arrows at a box's side, at least
+HEAD = 62  # what the headings take
 
 STYLE = """
   text { font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #222 }
@@ -92,7 +93,8 @@ def lines(boxes: dict[str, Box], among: set[tuple[str, str]]) -> list[str]:
         ends = [(b.y, (a, b, "from")) for a, b in bent if a == box]
         ends += [(a.y, (a, b, "to")) for a, b in bent if b == box]
         for place, (_, end) in enumerate(sorted(ends)):
-            ports[end] = box.y + HEIGHT * (place + 1) // (len(ends) + 1)
+            ports[end] = box.y + HEIGHT * (place + 1) // (len(ends) + 1) // STEP * STEP
+            ports[end] += 0 if box.x == LEFT else STEP // 2  # so that no two lie on each other
     lanes: list[list[range]] = []
     for a, b in sorted(bent, key=lambda pair: (pair[1].y - pair[0].y, pair)):
         start, end = ports[a, b, "from"], ports[a, b, "to"]
