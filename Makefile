@@ -119,6 +119,7 @@ validate: build
 
 tables: setup
 	@.venv/bin/python tools/refresh_tables.py
+	@.venv/bin/python tools/architecture.py
 	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
 
 findings: setup
