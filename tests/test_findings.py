@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pages import bisected, figures, levels, shifts, where
-from pages.runs import Run
-from pages.shifts import Beside
+from lookup import bisected, figures, levels, shifts, where
+from lookup.runs import Run
+from lookup.shifts import Beside
 from tockmark.profile.file import Stored
 
 ROOT = Path(__file__).parents[1]

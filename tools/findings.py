@@ -3,8 +3,8 @@
 templates and the committed results: `make findings`.
 
 A template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
-file or a profile under results/ (tools/pages/ has the tables). With --check nothing is written, and
-the exit code is 1 if a page is not what the results say.
+file or a profile under results/ (tools/lookup/ has the tables). With --check nothing is written,
+and the exit code is 1 if a page is not what the results say.
 """
 
 import sys
@@ -13,9 +13,9 @@ from functools import cached_property
 
 import jinja2
 
-from pages import bisected, levels, shifts, where
-from pages.figures import multiples, number, per_op, share, times
-from pages.runs import Run
+from lookup import bisected, levels, shifts, where
+from lookup.figures import multiples, number, per_op, share, times
+from lookup.runs import Run
 from tockmark.paths import RESULTS, ROOT
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues

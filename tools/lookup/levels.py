@@ -8,8 +8,8 @@ from itertools import product
 import matplotlib as mpl
 from matplotlib.ticker import FuncFormatter
 
-from pages.figures import between, nets, number, retired
-from pages.runs import Run
+from lookup.figures import between, nets, number, retired
+from lookup.runs import Run
 from tockmark.judge import compare, spread
 from tockmark.judge.compare import Margins, Mean
 from tockmark.result.model import ICACHE, Row

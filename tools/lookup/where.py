@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pages.figures import number
+from lookup.figures import number
 from tockmark.paths import RESULTS
 from tockmark.profile import file
 from tockmark.profile.file import Share, Stored

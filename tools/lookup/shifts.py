@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pages.figures import between, nets, number, retired
-from pages.runs import Run
+from lookup.figures import between, nets, number, retired
+from lookup.runs import Run
 from tockmark.show import text
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from pages.figures import number
+from lookup.figures import number
 from tockmark.paths import RESULTS
 from tockmark.result.provenance import Count, OptLevel, Part
 

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from pages.figures import marked, multiples, nets, number, per_op, retired, span
+from lookup.figures import marked, multiples, nets, number, per_op, retired, span
 from tockmark.paths import RESULTS
 from tockmark.result import file as results
 from tockmark.result.model import Row
