@@ -28,17 +28,17 @@ from tockmark.commands import (
     tabs,
 )
 from tockmark.commands.common import debugging
-from tockmark.errors import INTERRUPTED, OK, UNUSABLE, TockmarkError
+from tockmark.commands.verb import Verbs
+from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.plain import one_line
 
 app = typer.Typer(
     name="tockmark",
-    help=f"""Measure what the Tock operating system costs on OpenTitan Earl Grey.
+    cls=Verbs,
+    help="""Measure what the Tock operating system costs on OpenTitan Earl Grey.
 
-    Exit codes: 0 all is well; 1 rows failed or are missing (what was good is kept);
-    2 unusable input or wrong usage; 3 a regression (`gate`, `judge`); {INTERRUPTED} Ctrl-C.""",
+    `tockmark VERB --help` says more of a verb, `tockmark help TOPIC` of everything else.""",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -54,22 +54,22 @@ def top(
         raise typer.Exit(OK)
 
 
-for verbs in (
+for verbs in (  # in the order in which each heading of the help shows them
     running,
     profiling,
-    laying,
-    tabs,
-    capturing,
     files,
     comparing,
     judging,
     bisect,
     showing,
+    checking,
     conformance,
     masked,
-    patching,
-    checking,
     cached,
+    patching,
+    laying,
+    tabs,
+    capturing,
 ):
     verbs.register(app)
 

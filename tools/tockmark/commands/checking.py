@@ -8,6 +8,7 @@ import typer
 
 from tockmark.commands import doctor
 from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, OK
 from tockmark.files import write_whole
 from tockmark.suite.select import of_names
@@ -17,11 +18,25 @@ from tockmark.validate.row import Row, Verdict, judge, load_unexplained
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(name="doctor")(doctor_verb)
-    app.command(
-        name="validate",
-        epilog="Examples: `tockmark validate`; `tockmark validate --part memory,study`",
-    )(validate_verb)
+    add(
+        app,
+        "doctor",
+        doctor_verb,
+        Group.CHECK,
+        ("tockmark doctor",),
+        {OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
+    )
+    add(
+        app,
+        "validate",
+        validate_verb,
+        Group.CHECK,
+        ("tockmark validate", "tockmark validate --part memory,study"),
+        {
+            OK: "every row is inside its bound, or is explained as it was measured",
+            INCOMPLETE: "a row is neither",
+        },
+    )
 
 
 def doctor_verb(debug: Debug = False) -> None:
@@ -46,8 +61,8 @@ def validate_verb(
 ) -> None:
     """Compare the simulator with what others published or measured.
 
-    Builds the simulators that it needs. Exit code 0 only if every row is inside its bound or in
-    validation/unexplained.toml with the same measurement."""
+    Builds the simulators that it needs. What is outside its bound and is explained stands in
+    validation/unexplained.toml, with the measurement that it holds for."""
     rows = file.load(show) if show is not None else _measured(part)
     judged = judge(rows, load_unexplained())
     print(report.as_json(judged) if as_json else report.render(judged).rstrip("\n"), flush=True)

@@ -22,7 +22,8 @@ from tockmark.commands.choosing import (
 from tockmark.commands.common import Debug, Only, judge, log_beside
 from tockmark.commands.ending import end_no_more, ended_once
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder, of_log
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.plain import file_name
 from tockmark.result import file
@@ -49,15 +50,23 @@ SOURCES = {  # from which a boot may be taken in place of a run
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="run",
-        epilog="Examples: `tockmark run`; `tockmark run --only kernel,loop.empty`; "
-        "`tockmark run --only call.args:n=3`; "
-        "`tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off`; "
-        "`tockmark run --machine nexysvideo` after `make sim-nexysvideo kernel-nexysvideo`; "
-        "`tockmark run --lang c,rust` both beside each other. "
-        f"Exit code {INTERRUPTED} after Ctrl-C: what was measured is kept.",
-    )(run_verb)
+    add(
+        app,
+        "run",
+        run_verb,
+        Group.MEASURE,
+        (
+            "tockmark run",
+            "tockmark run --only kernel,call.args:n=3",
+            "tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off",
+            "make sim-nexysvideo kernel-nexysvideo && tockmark run --machine nexysvideo",
+            "tockmark run --lang c,rust",
+        ),
+        {
+            INCOMPLETE: "rows failed or are missing; what was good is kept",
+            INTERRUPTED: "Ctrl-C; what was measured is kept",
+        },
+    )
 
 
 def run_verb(
