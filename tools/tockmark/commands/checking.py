@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tockmark.commands import doctor
-from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, OK
 from tockmark.files import write_whole
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
         "doctor",
         doctor_verb,
         Group.CHECK,
-        ("tockmark doctor",),
+        ("tockmark doctor", "tockmark doctor --json"),
         {OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
     )
     add(
@@ -39,10 +39,13 @@ def register(app: typer.Typer) -> None:
     )
 
 
-def doctor_verb(debug: Debug = False) -> None:
+def doctor_verb(as_json: AsJson = False, debug: Debug = False) -> None:
     """Show what is installed and built, in which version, and what to do about the rest."""
     findings = doctor.examine()
-    print(doctor.render(findings), end="")
+    if as_json:
+        print_json(doctor.as_json(findings))
+    else:
+        print(doctor.render(findings), end="")
     raise typer.Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
 
 

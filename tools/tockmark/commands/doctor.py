@@ -53,6 +53,20 @@ def render(findings: list[Finding]) -> str:
     return "\n".join([*(finding.line() for finding in findings), summary]) + "\n"
 
 
+def as_json(findings: list[Finding]) -> list[dict[str, object]]:
+    """The findings for other programs."""
+    return [
+        {
+            "name": finding.name,
+            "good": finding.good,
+            "found": finding.found,
+            "expected": finding.expected,
+            "todo": None if finding.good else finding.todo,
+        }
+        for finding in findings
+    ]
+
+
 def _programs() -> Iterator[Finding]:
     rustup = "install Rust from https://rustup.rs, then run `make setup`"
     for name, todo in {

@@ -19,7 +19,7 @@ from tockmark.commands.choosing import (
     at_a_time,
     languages,
 )
-from tockmark.commands.common import Debug, Only, judge, log_beside
+from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside, print_json
 from tockmark.commands.ending import end_no_more, ended_once
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder, of_log
 from tockmark.commands.verb import Group, add
@@ -61,6 +61,7 @@ def register(app: typer.Typer) -> None:
             "tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off",
             "make sim-nexysvideo kernel-nexysvideo && tockmark run --machine nexysvideo",
             "tockmark run --lang c,rust",
+            "tockmark run --only kernel --json > run.json",
         ),
         {
             INCOMPLETE: "rows failed or are missing; what was good is kept",
@@ -163,6 +164,7 @@ def run_verb(
         int | None,
         typer.Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud."),
     ] = None,
+    as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Run the suite and print what it costs.
@@ -235,15 +237,18 @@ def run_verb(
         ran = run.run(options)
         end_no_more()  # before all is written
         every_job = [job for jobs in ran.jobs for job in jobs if job.started]
+        taken_from = {name: sum(job.taken == name for job in every_job) for name in SOURCES}
         for source, where in SOURCES.items():
-            if taken := sum(job.taken == source for job in every_job):
+            if (taken := taken_from[source]) and not as_json:
                 none = ", and nothing was simulated now" * (taken == len(every_job))
                 print(f"{source:7} {taken} of {len(every_job)} boots {where}{none}")
         result, log = result_of(ran, options, wanted)
         path = output or default_path(options, result, only, short is not None)
         shown = [(paths.shown(path), result), *others]
         try:
-            if every:
+            if as_json:
+                pass  # all of it at once, when the files are there
+            elif every:
                 print(table.render(result, known), flush=True)
             else:
                 blocks = summary.chosen(wanted, [result]) if wanted else None
@@ -251,10 +256,24 @@ def run_verb(
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
-    where = "none: the result goes to no file" if kept is None else paths.shown(kept)
-    print(f"result  {paths.shown(path)}\nlog     {where}")
+    kept_at = None if kept is None else paths.shown(kept)
     code = judge(result)
-    raise typer.Exit(INTERRUPTED if ran.interrupted else code)
+    code = INTERRUPTED if ran.interrupted else code
+    if as_json:
+        print_json(
+            {
+                "result": paths.shown(path),
+                "log": kept_at,
+                "exit_code": code,
+                "incomplete": result.incomplete,
+                "boots": {"all": len(every_job), **taken_from},
+                "rows": table.as_json([result], known),
+            }
+        )
+    else:
+        print(f"result  {paths.shown(path)}")
+        print(f"log     {kept_at or 'none: the result goes to no file'}")
+    raise typer.Exit(code)
 
 
 def _settings(icache: Switch | None, board: Board) -> list[bool]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import Debug, Only, selected
+from tockmark.commands.common import AsJson, Debug, Only, print_json, selected
 from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
         "list",
         list_verb,
         Group.SHOW,
-        ("tockmark list",),
+        ("tockmark list", "tockmark list --json"),
     )
     add(
         app,
@@ -74,9 +74,13 @@ def register(app: typer.Typer) -> None:
     )
 
 
-def list_verb(debug: Debug = False) -> None:
+def list_verb(as_json: AsJson = False, debug: Debug = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    print(listing.render(catalogue.load()), end="")
+    known = catalogue.load()
+    if as_json:
+        print_json(listing.as_json(known))
+    else:
+        print(listing.render(known), end="")
 
 
 def plot_verb(
