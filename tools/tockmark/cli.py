@@ -18,6 +18,7 @@ from tockmark.commands import (
     comparing,
     conformance,
     files,
+    helping,
     judging,
     laying,
     masked,
@@ -31,6 +32,8 @@ from tockmark.commands.common import debugging
 from tockmark.commands.verb import Verbs
 from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.plain import one_line
+from tockmark.show import colour
+from tockmark.target.origin import DIRTY, commit_of_checkout
 
 app = typer.Typer(
     name="tockmark",
@@ -47,11 +50,21 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def top(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show version and commit, and exit.")
+    ] = False,
 ) -> None:
     if version:
-        print(f"tockmark {__version__}")
+        print(version_line(commit_of_checkout()))
         raise typer.Exit(OK)
+
+
+def version_line(commit: str | None) -> str:
+    """What --version says; the commit is as provenance has it."""
+    if commit is None:  # no checkout of git
+        return f"tockmark {__version__}"
+    sha, changed = commit.removesuffix(DIRTY), commit.endswith(DIRTY)
+    return f"tockmark {__version__}, commit {sha}{', with changes' * changed}"
 
 
 for verbs in (  # in the order in which each heading of the help shows them
@@ -62,6 +75,7 @@ for verbs in (  # in the order in which each heading of the help shows them
     judging,
     bisect,
     showing,
+    helping,
     checking,
     conformance,
     masked,
@@ -81,8 +95,9 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal may know ASCII only
     try:
         paths.check_environment(sys.argv[0])
+        colour.choose(sys.stdout)
         try:
-            app()
+            app(prog_name="tockmark")
         finally:
             sys.stdout.flush()  # at the exit a full disk would be told of in a trace
     except TockmarkError as error:

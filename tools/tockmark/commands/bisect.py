@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tockmark.commands import completing
 from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_time
 from tockmark.commands.commits import Build, Elf, FreshBuilds, NoPatch, Tree, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
@@ -152,7 +153,11 @@ def bisect_verb(
     good: Annotated[str, typer.Argument(metavar="GOOD", help="A commit before the change.")],
     bad: Annotated[str, typer.Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
-        str, typer.Option(help="The benchmark, with its parameters if it has any: call.args:n=3.")
+        str,
+        typer.Option(
+            help="The benchmark, with its parameters if it has any: call.args:n=3.",
+            autocompletion=completing.one(completing.benchmarks),
+        ),
     ],
     limit: Annotated[
         str,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tockmark.commands import doctor
+from tockmark.commands import completing, doctor
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, OK
@@ -51,7 +51,11 @@ def doctor_verb(as_json: AsJson = False, debug: Debug = False) -> None:
 
 def validate_verb(
     part: Annotated[
-        str | None, typer.Option(help=f"Parts, separated by commas: {', '.join(runner.PARTS)}.")
+        str | None,
+        typer.Option(
+            help=f"Parts, separated by commas: {', '.join(runner.PARTS)}.",
+            autocompletion=completing.several(lambda: runner.PARTS),
+        ),
     ] = None,
     as_json: AsJson = False,
     output: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.commands import completing
 from tockmark.commands.choosing import Switch
 from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
 from tockmark.commands.verb import Group, add
@@ -208,7 +209,10 @@ def gate_verb(
 def history_verb(
     row: Annotated[
         str | None,
-        typer.Argument(help="Rows, named as for --only elsewhere. Default: all that changed."),
+        typer.Argument(
+            help="Rows, named as for --only elsewhere. Default: all that changed.",
+            autocompletion=completing.several(completing.rows),
+        ),
     ] = None,
     add: Annotated[
         list[Path] | None, typer.Option("--add", help="Append this result; may be given again.")

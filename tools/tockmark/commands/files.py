@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.commands import completing
 from tockmark.commands.choosing import KernelManifest, KernelName, OptLevel, Switch
 from tockmark.commands.common import AsJson, Debug, Only, judge, not_a_log, print_json, selected
 from tockmark.commands.verb import Group, add
@@ -74,7 +75,11 @@ def parse_verb(
         Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
     ] = None,
     board: Annotated[
-        str | None, typer.Option(help="Board profile that it was captured from.")
+        str | None,
+        typer.Option(
+            help="Board profile that it was captured from.",
+            autocompletion=completing.one(boards.names),
+        ),
     ] = None,
     kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
     kernel_name: KernelName = None,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import profile
+from tockmark.commands import completing
 from tockmark.commands.choosing import (
     BoardName,
     Fresh,
@@ -52,7 +53,10 @@ def register(app: typer.Typer) -> None:
 def profile_verb(
     benchmark: Annotated[
         str | None,
-        typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3."),
+        typer.Argument(
+            help="A benchmark, with its parameters if it has any: call.args:n=3.",
+            autocompletion=completing.one(completing.benchmarks),
+        ),
     ] = None,
     names: Annotated[
         list[str] | None,

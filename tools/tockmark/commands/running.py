@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import BASELINE, paths
+from tockmark.commands import completing
 from tockmark.commands.choosing import (
     Cluster,
     Fresh,
@@ -88,7 +89,11 @@ def run_verb(
     kernel_manifest: KernelManifest = None,
     only: Only = None,
     board: Annotated[
-        str | None, typer.Option(help=f"Board profile in boards/; default: {boards.DEFAULT}.")
+        str | None,
+        typer.Option(
+            help=f"Board profile in boards/; default: {boards.DEFAULT}.",
+            autocompletion=completing.one(boards.names),
+        ),
     ] = None,
     images: Annotated[
         Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
@@ -108,7 +113,10 @@ def run_verb(
     ] = None,
     machine: Annotated[
         str | None,
-        typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
+        typer.Option(
+            help="Simulated machine, in place of --board: cw310 or nexysvideo.",
+            autocompletion=completing.one(completing.machines),
+        ),
     ] = None,
     abi: Annotated[
         int | None,
@@ -116,7 +124,10 @@ def run_verb(
     ] = None,
     lang: Annotated[
         str | None,
-        typer.Option(help="Languages of the apps, separated by commas: c, rust; default: c."),
+        typer.Option(
+            help="Languages of the apps, separated by commas: c, rust; default: c.",
+            autocompletion=completing.several(lambda: catalogues.LANGS),
+        ),
     ] = None,
     short: Annotated[
         str | None,
