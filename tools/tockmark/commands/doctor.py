@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark import paths
+from tockmark.show import colour
 from tockmark.target import board
 from tockmark.target.image import Apps
 from tockmark.target.kinds import sim
@@ -36,9 +37,8 @@ class Finding:
     def line(self) -> str:
         wanted = f", expected {self.expected}" if self.expected not in (None, self.found) else ""
         state = f"{self.found or 'missing'}{wanted}"
-        return f"{'ok' if self.good else '--':3}{self.name:26}{state}" + (
-            "" if self.good else f": {self.todo}"
-        )
+        mark = colour.good("ok") if self.good else colour.bad("--")
+        return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
 
 
 def examine() -> list[Finding]:

@@ -5,10 +5,13 @@ The command line chooses once, for its standard output; whoever else makes a tab
 A colour takes no columns, so a cell is filled up to its width before it is coloured."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TextIO
 
 GREEN, YELLOW, RED = 32, 33, 31  # SGR codes (ECMA-48)
+
+_CODES = re.compile(r"\x1b\[\d+m")
 
 _on = False
 
@@ -32,6 +35,11 @@ def wanted(terminal: bool, environment: Mapping[str, str]) -> bool:
     if environment.get("FORCE_COLOR"):
         return True
     return terminal and environment.get("TERM", "") not in ("", "dumb", "unknown")
+
+
+def width(text: str) -> int:
+    """The columns that a text takes."""
+    return len(_CODES.sub("", text))
 
 
 def good(text: str) -> str:
