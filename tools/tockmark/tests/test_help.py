@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from tockmark import paths
 from tockmark.cli import app
 from tockmark.commands.verb import ABOUT, Group
 from tockmark.errors import MEANING
@@ -89,3 +90,11 @@ def test_examples_give_options_that_there_are(verb: str) -> None:
             until = words.index("&&", at) if "&&" in words[at:] else len(words)
             given = [word for word in words[at + 2 : until] if re.match("--?[a-z]", word)]
             assert set(given) <= known, example
+
+
+def test_the_page_has_the_exit_codes_of_every_verb() -> None:
+    """In the same words: the check of all tables sees to that."""
+    page = (paths.ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([\w-]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
+        name for group in Group for name, about in ABOUT.items() if about.group is group
+    ]
