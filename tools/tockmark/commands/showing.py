@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import Debug, Only, selected
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.commands.common import AsJson, Debug, Only, print_json, selected
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
@@ -38,22 +39,48 @@ Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result f
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(name="list")(list_verb)
-    app.command(
-        name="plot",
-        epilog="Examples: `tockmark plot results/a.json`; "
-        "`tockmark plot before.json after.json --picture before-after --format png -o pictures`",
-    )(plot_verb)
-    app.command(
-        name="report",
-        epilog="Examples: `tockmark report results/a.json -o a.html`; "
-        "`tockmark report v1.json v2.json -o both.html`",
-    )(report_verb)
+    add(
+        app,
+        "list",
+        list_verb,
+        Group.SHOW,
+        ("tockmark list", "tockmark list --json"),
+    )
+    add(
+        app,
+        "plot",
+        plot_verb,
+        Group.SHOW,
+        (
+            "tockmark plot results/a.json",
+            "tockmark plot before.json after.json --picture before-after --format png -o pictures",
+        ),
+        {
+            OK: "all that was asked for is drawn",
+            INCOMPLETE: "a picture of --picture has no rows",
+            UNUSABLE: "unusable input, wrong usage, or nothing to draw",
+        },
+    )
+    add(
+        app,
+        "report",
+        report_verb,
+        Group.SHOW,
+        (
+            "tockmark report results/a.json -o a.html",
+            "tockmark report v1.json v2.json -o both.html",
+        ),
+        {INCOMPLETE: "a result is incomplete; the page says so, too"},
+    )
 
 
-def list_verb(debug: Debug = False) -> None:
+def list_verb(as_json: AsJson = False, debug: Debug = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    print(listing.render(catalogue.load()), end="")
+    known = catalogue.load()
+    if as_json:
+        print_json(listing.as_json(known))
+    else:
+        print(listing.render(known), end="")
 
 
 def plot_verb(
@@ -70,9 +97,7 @@ def plot_verb(
 ) -> None:
     """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
 
-    One file a picture, the same bytes for the same results. Several results are drawn together.
-    Exit codes: 0 all that was asked for is drawn; 1 a picture of --picture has no rows; 2 unusable
-    input, or nothing to draw."""
+    One file a picture, the same bytes for the same results. Several results are drawn together."""
     from tockmark.show import figures, plot
 
     wanted = of_names("picture", picture, figures.FIGURES)
@@ -121,7 +146,7 @@ def report_verb(
     """Write one HTML page about results, for people who did not run them: it needs no network.
 
     Provenance, tables with what each row means, pictures, and the comparison to the baseline
-    and to the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
+    and to the study of 2021."""
     from tockmark.show import plot, report
 
     known = catalogue.load()
