@@ -11,12 +11,11 @@ from tockmark.judge import history
 from tockmark.result.model import ICACHE, Row
 from tockmark.show import history_text, text
 from tockmark.show.plot import Named
-from tockmark.show.table import layouts, mark, spread
+from tockmark.show.table import mark, spread
 from tockmark.site import bodies, pictures
 from tockmark.site.bodies import Body
-from tockmark.site.facts import UNKNOWN
 from tockmark.site.kernel import Profiled, profiled
-from tockmark.site.rows import Line, line, number
+from tockmark.site.rows import Line, line, number, trimmed
 from tockmark.site.sorted import Kernel, Sorted
 from tockmark.suite.catalogue import LANGS, Benchmark, RowKey, label, row_key
 from tockmark.suite.select import Selection
@@ -38,12 +37,10 @@ class Measured:
 
     kernel: Kernel
     named: Named
-    built: str
-    machine: str
-    abi: str
+    condition: str  # opt-level, machine, version of the interface
     lang: str
     icache: str
-    layouts: str
+    layouts: int
     figures: list[Figure | None]  # by parameters
     whole: Line | None  # all that is said of the row, where there is one set of parameters only
 
@@ -118,9 +115,9 @@ def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -
     by_result: dict[str, list[Row]] = {}
     for one, row in rows:
         by_result.setdefault(one.name, []).append(row)
-    for one in site.found.every:
+    others = [one for one in site.found.every if one not in site.leads]
+    for one in (*site.leads, *others):
         own = by_result.get(one.name, [])
-        told = one.result.provenance
         for lang, icache in product(LANGS, (True, False, None)):
             found = {row.key[:2]: row for row in own if (row.lang, row.icache) == (lang, icache)}
             if found:
@@ -128,12 +125,10 @@ def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -
                     Measured(
                         site.kernel_of(one),
                         one,
-                        told.kernel.opt_level or UNKNOWN,
-                        told.board.machine or told.board.name or UNKNOWN,
-                        str(told.abi or UNKNOWN),
+                        _condition(one),
                         LANGS[lang],
                         ICACHE[icache],
-                        layouts(one.result),
+                        one.result.layouts,
                         [_figure(found.get(key)) for key in keys],
                         line(found[keys[0]], site.catalogue) if len(keys) == 1 else None,
                     )
@@ -141,12 +136,19 @@ def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -
     return made
 
 
+def _condition(one: Named) -> str:
+    told = one.result.provenance
+    level = f"opt-level {told.kernel.opt_level}, " if told.kernel.opt_level else ""
+    machine = told.board.machine or told.board.name or "machine not known"
+    return f"{level}{machine}{f', version {told.abi}' if told.abi else ''}"
+
+
 def _figure(row: Row | None) -> Figure | None:
     if row is None:
         return None
     several = row.cycles is not None and len(row.cycles.nets) > 1
     return Figure(
-        number(text.rounded(row.per_op), 3) + mark(row),
+        trimmed(text.rounded(row.per_op), 3) + mark(row),
         spread(row, row.inner) if several else "",
         number(row.instructions),
         "; ".join(row.errors),

@@ -11,7 +11,7 @@ from tockmark.result.model import ICACHE
 from tockmark.show import text
 from tockmark.show.plot import Named
 from tockmark.show.table import readings
-from tockmark.site.facts import provenance, skipped
+from tockmark.site.facts import images, provenance, skipped
 from tockmark.site.rows import Section, number, tables
 from tockmark.site.sorted import Kernel, Pair, Sorted
 from tockmark.suite.catalogue import label
@@ -24,7 +24,7 @@ class Told:
     """One result of the kernel."""
 
     named: Named
-    facts: dict[str, str]
+    images: list[str]  # sha256 of the links that it was measured in, if there are several
     readings: list[str]  # what readings of the counters cost, which comes off
     errors: list[str]  # why it is incomplete
     skipped: list[str]
@@ -62,6 +62,7 @@ class Page:
     """All of it."""
 
     kernel: Kernel
+    facts: dict[str, list[str]]  # of each result; one alone where all say the same
     told: list[Told]
     profiles: list[Profiled]
     pairs: list[Pair]  # with another result on the other side, or both of this kernel
@@ -71,10 +72,17 @@ def page(site: Sorted, kernel: Kernel, baselines: dict[str, Named]) -> Page:
     """The page of one kernel; `baselines` by the names of results."""
     return Page(
         kernel,
+        _facts(kernel),
         [told(site, one, baselines.get(one.name)) for one in kernel.named],
         [profiled(one) for one in kernel.profiles],
         [p for p in site.pairs if p.page and (p.base in kernel.named or p.new in kernel.named)],
     )
+
+
+def _facts(kernel: Kernel) -> dict[str, list[str]]:
+    found = [provenance(one.result) for one in kernel.named]
+    every = {fact: [one[fact] for one in found] for fact in (found[0] if found else ())}
+    return {fact: list(dict.fromkeys(v)) if len(set(v)) == 1 else v for fact, v in every.items()}
 
 
 def told(site: Sorted, one: Named, baseline: Named | None) -> Told:
@@ -82,7 +90,7 @@ def told(site: Sorted, one: Named, baseline: Named | None) -> Told:
     result = one.result
     return Told(
         one,
-        provenance(result),
+        images(result),
         readings(result),
         list(result.incomplete),
         skipped(result),
@@ -112,11 +120,12 @@ def profiled(profile: Stored) -> Profiled:
 
 def _part(profile: Stored, share: Share) -> Part:
     part = share.cycles / (profile.cycles or 1)
+    causes: dict[str, int] = {**share.causes}
     return Part(
         share.name,
         number(share.cycles),
         text.points(part, digits=1),
         f"{part * 100:.2f}",
         COLOURS.get(share.name, "#b9b9b9"),
-        [number(share.causes.get(cause)) for cause in CAUSES],  # type: ignore[call-overload]
+        [number(causes.get(cause)) for cause in CAUSES],
     )
