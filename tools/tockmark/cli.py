@@ -26,6 +26,7 @@ from tockmark.commands import (
     profiling,
     running,
     showing,
+    site,
     tabs,
 )
 from tockmark.commands.common import debugging
@@ -75,6 +76,7 @@ for verbs in (  # in the order in which each heading of the help shows them
     judging,
     bisect,
     showing,
+    site,
     helping,
     checking,
     conformance,
