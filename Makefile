@@ -119,7 +119,7 @@ validate: build
 
 tables: setup
 	@.venv/bin/python tools/refresh_tables.py
-	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
+	@.venv/bin/python tools/pictures.py
 
 findings: setup
 	@.venv/bin/python tools/findings.py

@@ -41,6 +41,7 @@ STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "grid.color": "#dddddd",
@@ -76,8 +77,15 @@ class Sheet:
     """A picture: a title, a grid of panels, and below them where the numbers come from."""
 
     def __init__(
-        self, title: str, named: list[Named], down: int = 1, across: int = 1, height: float = 3.2
+        self,
+        title: str,
+        named: list[Named],
+        down: int = 1,
+        across: int = 1,
+        height: float = 3.2,
+        conditions: list[str] | None = None,
     ) -> None:
+        """`conditions`, one a result: what is said of it besides its provenance."""
         foot = 0.17 * len(named)
         top = 0.35 + height * down
         self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
@@ -86,9 +94,14 @@ class Sheet:
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
         for place, one in enumerate(named):
+            more = f" · {conditions[place]}" if conditions else ""
             prefix = f"{one.name}: " if len(named) > 1 else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), prefix + one.result.provenance.line),
+                *(
+                    0.012,
+                    1 - (place + 0.5) / len(named),
+                    prefix + one.result.provenance.line + more,
+                ),
                 **{"fontsize": 6.5, "color": "#444444", "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
@@ -147,11 +160,21 @@ def series_name(one: Named, icache: bool | None, named: list[Named]) -> str:
 
 def rendered(sheet: Sheet, form: str) -> bytes:
     """The picture as a file holds it, without a date: equal results make equal files."""
+    return written(sheet.figure, form)
+
+
+def written(figure: Figure, form: str) -> bytes:
+    """The same of any figure."""
     out = io.BytesIO()
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
-        sheet.figure.savefig(out, format=form, metadata=metadata)
-    return _numbered(out.getvalue()) if form == "svg" else out.getvalue()
+        figure.savefig(out, format=form, metadata=metadata)
+    return _generic(_numbered(out.getvalue())) if form == "svg" else out.getvalue()
+
+
+def _generic(svg: bytes) -> bytes:
+    """Behind our font those of nearly its widths, for a reader that has not got it."""
+    return svg.replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
 
 
 def _numbered(svg: bytes) -> bytes:
