@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that show: list, plot, report. What draws is loaded only when one of them runs: it takes
+"""Verbs that show: list, plot. What draws is loaded only when one of them runs: it takes
 longer to load than all the rest of the tool."""
 
 from enum import StrEnum
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import Debug, Only, selected
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.commands.common import AsJson, Debug, Only, print_json, selected
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
-from tockmark.result.model import Result
 from tockmark.show import listing
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Catalogue
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tockmark.show import plot
 
 PLOTS = paths.ROOT / "build" / "plots"
-STUDY = paths.RESULTS / "paper-2021.json"
 
 
 class Format(StrEnum):
@@ -38,22 +37,37 @@ Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result f
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(name="list")(list_verb)
-    app.command(
-        name="plot",
-        epilog="Examples: `tockmark plot results/a.json`; "
-        "`tockmark plot before.json after.json --picture before-after --format png -o pictures`",
-    )(plot_verb)
-    app.command(
-        name="report",
-        epilog="Examples: `tockmark report results/a.json -o a.html`; "
-        "`tockmark report v1.json v2.json -o both.html`",
-    )(report_verb)
+    add(
+        app,
+        "list",
+        list_verb,
+        Group.SHOW,
+        ("tockmark list", "tockmark list --json"),
+    )
+    add(
+        app,
+        "plot",
+        plot_verb,
+        Group.SHOW,
+        (
+            "tockmark plot results/a.json",
+            "tockmark plot before.json after.json --picture before-after --format png -o pictures",
+        ),
+        {
+            OK: "all that was asked for is drawn",
+            INCOMPLETE: "a picture of --picture has no rows",
+            UNUSABLE: "unusable input, wrong usage, or nothing to draw",
+        },
+    )
 
 
-def list_verb(debug: Debug = False) -> None:
+def list_verb(as_json: AsJson = False, debug: Debug = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    print(listing.render(catalogue.load()), end="")
+    known = catalogue.load()
+    if as_json:
+        print_json(listing.as_json(known))
+    else:
+        print(listing.render(known), end="")
 
 
 def plot_verb(
@@ -70,9 +84,7 @@ def plot_verb(
 ) -> None:
     """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
 
-    One file a picture, the same bytes for the same results. Several results are drawn together.
-    Exit codes: 0 all that was asked for is drawn; 1 a picture of --picture has no rows; 2 unusable
-    input, or nothing to draw."""
+    One file a picture, the same bytes for the same results. Several results are drawn together."""
     from tockmark.show import figures, plot
 
     wanted = of_names("picture", picture, figures.FIGURES)
@@ -108,42 +120,3 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list["plot.
         raise TockmarkError("a result is given twice", "give each file once")
     _, results = selected(known, only, map(load, files))
     return [plot.Named(name, one.leading) for name, one in zip(names, results, strict=True)]
-
-
-def report_verb(
-    files: Files,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The page; default: report.html here.")
-    ] = Path("report.html"),
-    only: Only = None,
-    debug: Debug = False,
-) -> None:
-    """Write one HTML page about results, for people who did not run them: it needs no network.
-
-    Provenance, tables with what each row means, pictures, and the comparison to the baseline
-    and to the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
-    from tockmark.show import plot, report
-
-    known = catalogue.load()
-    named = _named(files, known, only)
-    study = plot.Named(STUDY.stem, load(STUDY)) if STUDY.exists() and only is None else None
-    page = report.report(named, known, _baseline(named[0].result), study)
-    write_whole({output: page})
-    print(f"written {paths.shown(output)}")
-    whole = not any(one.result.incomplete for one in named)
-    raise typer.Exit(OK if whole else INCOMPLETE)
-
-
-def _baseline(result: Result) -> "plot.Named | None":
-    """The committed run of the baseline kernel that a result is to be held against: one on the same
-    machine, by the same interface. There is none for a run of the baseline itself."""
-    from tockmark.show import plot
-
-    if result.provenance.kernel.is_baseline:
-        return None
-    wanted = result.provenance.board.machine, result.provenance.abi
-    for path in sorted(paths.RESULTS.glob("baseline*.json")):
-        found = load(path)
-        if (found.provenance.board.machine, found.provenance.abi) == wanted:
-            return plot.Named(path.stem, found)
-    return None

@@ -27,12 +27,16 @@ def form_of(path: Path) -> str:
 
 def draw(found: list[Series], path: Path) -> None:
     """Write the picture; its name says of which kind."""
-    form = form_of(path)
+    write_whole({path: rendered(found, form_of(path))})
+
+
+def rendered(found: list[Series], form: str) -> bytes:
+    """The picture as a file holds it, without a date. TockmarkError if there are too many rows."""
     if len(found) > MOST:
         raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
     with mpl.rc_context(STYLE):
         figure = _figure(found)
-    write_whole({path: written(figure, form)})
+    return written(figure, form)
 
 
 def _figure(found: list[Series]) -> Figure:
