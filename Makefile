@@ -120,9 +120,9 @@ validate: build
 
 tables: setup apps
 	@.venv/bin/python tools/refresh_tables.py
+	@.venv/bin/python tools/pictures.py
 	@.venv/bin/python tools/architecture.py
 	@.venv/bin/python tools/bodies.py
-	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
 
 findings: setup
 	@.venv/bin/python tools/findings.py

@@ -10,7 +10,7 @@ from tockmark.profile import phases
 from tockmark.profile.attribute import Profile
 from tockmark.profile.frame import Frame
 
-WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 62, 34
+WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
 CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
 COLOURS = {
@@ -57,8 +57,22 @@ def tree(profile: Profile, name: str) -> Node:
     return root
 
 
-def svg(profile: Profile, name: str, subtitle: str) -> str:
-    """The picture."""
+def told(profile: Profile, reading: float | None) -> str:
+    """What the sample's total is, and how it becomes the table's number. `reading`: cycles of
+    time.read."""
+    whole = profile.sample.cycles
+    body = sum(line.in_body for line in profile.by(lambda place: place.phase).values())
+    said = f"{whole} cycles are one sample with its readings; the body took {body}."
+    if reading is None:
+        return said
+    return (
+        f"{said} Net: {whole} - {reading:g} (time.read) = {whole - reading:g}."
+        " The table has the median of many samples, or a slope."
+    )
+
+
+def svg(profile: Profile, name: str, subtitle: str, total: str) -> str:
+    """The picture; `total` says what its whole is."""
     root = tree(profile, name)
     rows = root.depth()
     base = HEAD + (rows - 1) * ROW
@@ -72,8 +86,9 @@ def svg(profile: Profile, name: str, subtitle: str) -> str:
             f' viewBox="0 0 {WIDTH} {height}" {FONT} font-size="11.5">',
             f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
             f'<text x="{MARGIN}" y="24" font-size="17" font-weight="bold">{escape(name)}:'
-            f" {root.cycles} cycles</text>",
+            f" {root.cycles} cycles of one sample</text>",
             f'<text x="{MARGIN}" y="44" fill="#555555">{escape(subtitle)}</text>',
+            f'<text x="{MARGIN}" y="63" fill="#222222">{escape(total)}</text>',
             *boxes,
             *_legend(profile, height - 12),
             "</svg>\n",

@@ -212,7 +212,12 @@ def test_another_file_is_refused(
 
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
-    root = ET.fromstring(flame.svg(attribute.profile(run, where), "a<b", "c & d"))
+    made = attribute.profile(run, where)
+    root = ET.fromstring(flame.svg(made, "a<b", "c & d", flame.told(made, 10)))
+    texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
+    assert f"= {CYCLES - 10}." in texts
+    assert "Net:" not in flame.told(made, None)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
