@@ -11,7 +11,7 @@ from tockmark.show import figures, history_plot, plot
 from tockmark.show.plot import Named
 from tockmark.suite.select import Selection
 
-OVER_ALL = ("before-after",)  # has a line a benchmark, and so tells nothing of one
+OVER_ALL = figures.SEVERAL  # hold whole results against each other, and tell nothing of one row
 SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
 
 
