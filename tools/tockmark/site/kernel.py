@@ -53,6 +53,7 @@ class Profiled:
     condition: str
     cycles: str
     instructions: str
+    in_body: str  # of the cycles: the others are the readings' around it
     phases: list[Part]
     functions: list[Part]
 
@@ -113,6 +114,7 @@ def profiled(profile: Stored) -> Profiled:
         f"{profile.board}, i-cache {ICACHE[profile.icache]}",
         number(profile.cycles),
         number(profile.instructions),
+        number(sum(share.in_body for share in profile.phases)),
         [_part(profile, share) for share in profile.phases],
         functions,
     )
