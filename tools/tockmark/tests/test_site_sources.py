@@ -8,6 +8,8 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.profile import file as profiles
+from tockmark.profile.file import FORMAT, VERSION, Chain, Share, Stored
 from tockmark.site import folder, pictures, sources
 from tockmark.site.addresses import Addresses
 from tockmark.site.sorted import arrange
@@ -130,6 +132,33 @@ def test_a_site_that_cannot_be_written_leaves_what_was_there(
     assert (out / "index.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     shutil.rmtree(out)
+
+
+def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -> None:
+    evil = "<script>f</script>"
+    profile = Stored(
+        FORMAT,
+        VERSION,
+        "syscall.command",
+        True,
+        NEW.provenance.kernel,
+        "a-board",
+        (Share("kernel", {"execute": 70, "fetch": 30}, 70, 60),),
+        (Share(evil, {"execute": 70, "fetch": 30}, 70, 60),),
+        frames=(evil,),
+        stacks=(Chain((0,), "kernel", 100),),
+    )
+    stored(tmp_path / "r.json", NEW)
+    (tmp_path / "profile.json").write_text(profiles.text(profile), encoding="utf-8")
+    done = called(tmp_path / "r.json", tmp_path / "profile.json", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    for name in ("kernel/made-up-kernel.html", "benchmark/syscall.command.html"):
+        page = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "100 cycles and 70 instructions. 60 of these" in page
+        assert page.count("<svg") == 1
+        assert "<script>f" not in page
+        assert "&lt;script&gt;f&lt;/script&gt;: 100 cycles, 100.0%" in page
+    check_links(tmp_path / "out")
 
 
 def test_addresses_are_apart_and_stay_in_their_folder() -> None:
