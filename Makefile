@@ -120,6 +120,7 @@ validate: build
 
 tables: setup apps
 	@.venv/bin/python tools/refresh_tables.py
+	@.venv/bin/python tools/architecture.py
 	@.venv/bin/python tools/bodies.py
 	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import profile
+from tockmark.commands import completing
 from tockmark.commands.choosing import (
     BoardName,
     Fresh,
@@ -19,6 +20,7 @@ from tockmark.commands.choosing import (
     one_language,
 )
 from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.verb import Group, add
 from tockmark.errors import TockmarkError
 from tockmark.profile import costs, diff_text, file
 from tockmark.profile.diff import Diff, diff
@@ -33,20 +35,28 @@ from tockmark.target.image import Apps, Kernel, named, read_kernel
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="profile",
-        epilog="Examples: `tockmark profile syscall.command`; "
-        "`tockmark profile call.args:n=3 -o out`; "
-        "`tockmark profile syscall.sbrk --functions grant '*::setup_mpu'`; "
-        "`tockmark profile syscall.sbrk --diff before.elf after.elf`; "
-        "`tockmark profile --diff before/profile.json after/profile.json`",
-    )(profile_verb)
+    add(
+        app,
+        "profile",
+        profile_verb,
+        Group.MEASURE,
+        (
+            "tockmark profile syscall.command",
+            "tockmark profile call.args:n=3 -o out",
+            "tockmark profile syscall.sbrk --functions grant '*::setup_mpu'",
+            "tockmark profile syscall.sbrk --diff before.elf after.elf",
+            "tockmark profile --diff before/profile.json after/profile.json",
+        ),
+    )
 
 
 def profile_verb(
     benchmark: Annotated[
         str | None,
-        typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3."),
+        typer.Argument(
+            help="A benchmark, with its parameters if it has any: call.args:n=3.",
+            autocompletion=completing.one(completing.benchmarks),
+        ),
     ] = None,
     names: Annotated[
         list[str] | None,

@@ -10,7 +10,8 @@ import typer
 
 from tockmark import paths
 from tockmark.commands.common import Debug, Only, selected
-from tockmark.errors import INCOMPLETE, OK
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE
 from tockmark.result.file import load
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
@@ -22,13 +23,18 @@ EVERY = 5.0  # seconds between its lines where no terminal shows them
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="site",
-        epilog="Examples: `tockmark site results -o build/site`; `tockmark site before.json"
-        " after.json -o out`, then open out/index.html. Exit codes: 0 written; 1 written, but a"
-        " result is incomplete (the pages say it, too) or a file in a folder is damaged; 2 unusable"
-        " input, nothing written.",
-    )(site_verb)
+    add(
+        app,
+        "site",
+        site_verb,
+        Group.SHOW,
+        ("tockmark site results -o build/site", "tockmark site before.json after.json -o out"),
+        {
+            INCOMPLETE: "written, but a result is incomplete (the pages say it, too),"
+            " or a file in a folder is damaged",
+            UNUSABLE: "unusable input or wrong usage; nothing written",
+        },
+    )
 
 
 def site_verb(
