@@ -81,7 +81,7 @@ def profile(options: Options, catalogue: Catalogue) -> Taken:
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),
         "stacks.folded": attribute.folded(made.stacks()),
-        "flame.svg": flame.svg(made, options.label, subtitle),
+        "flame.svg": flame.svg(made, options.label, subtitle, flame.told(made, run.reading)),
         "sample.txt": "".join(
             f"{line}\n" for line in report.listing(made, [options.kernel.path, app.path])
         ),

@@ -11,7 +11,7 @@ from tockmark.profile.attribute import Profile
 from tockmark.profile.file import Stored
 from tockmark.profile.frame import Frame
 
-WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 62, 34
+WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
 CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
 COLOURS = {
@@ -77,14 +77,33 @@ def _frame(text: str) -> Frame:
     return Frame(name, file.removesuffix(")"))
 
 
-def svg(profile: Profile, name: str, subtitle: str) -> str:
-    """The picture."""
+def told(profile: Profile, reading: float | None) -> str:
+    """What the sample's total is, and how it becomes the table's number. `reading`: cycles of
+    time.read."""
+    whole = profile.sample.cycles
+    body = sum(line.in_body for line in profile.by(lambda place: place.phase).values())
+    said = total_of(whole, body)
+    if reading is None:
+        return said
+    return (
+        f"{said} Net: {whole} - {reading:g} (time.read) = {whole - reading:g}."
+        " The table has the median of many samples, or a slope."
+    )
+
+
+def total_of(whole: int, body: int) -> str:
+    """What the cycles of a sample are, of which so many are its body's."""
+    return f"{whole} cycles are one sample with its readings; the body took {body}."
+
+
+def svg(profile: Profile, name: str, subtitle: str, total: str) -> str:
+    """The picture; `total` says what its whole is."""
     lines = profile.by(lambda place: place.phase)
     cycles = {phase: line.cycles for phase, line in lines.items()}
-    return drawn(tree(profile, name), cycles, name, subtitle)
+    return drawn(tree(profile, name), cycles, name, subtitle, total)
 
 
-def drawn(root: Node, cycles: dict[str, int], name: str, subtitle: str) -> str:
+def drawn(root: Node, cycles: dict[str, int], name: str, subtitle: str, total: str) -> str:
     """The picture of a tree, with the cycles of each phase below it."""
     rows = root.depth()
     base = HEAD + (rows - 1) * ROW
@@ -98,8 +117,9 @@ def drawn(root: Node, cycles: dict[str, int], name: str, subtitle: str) -> str:
             f' viewBox="0 0 {WIDTH} {height}" {FONT} font-size="11.5">',
             f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
             f'<text x="{MARGIN}" y="24" font-size="17" font-weight="bold">{escape(name)}:'
-            f" {root.cycles} cycles</text>",
+            f" {root.cycles} cycles of one sample</text>",
             f'<text x="{MARGIN}" y="44" fill="#555555">{escape(subtitle)}</text>',
+            f'<text x="{MARGIN}" y="63" fill="#222222">{escape(total)}</text>',
             *boxes,
             *_legend(cycles, height - 12),
             "</svg>\n",

@@ -134,7 +134,8 @@ def _flame(profile: Stored) -> Markup | None:
         return None
     cycles = {share.name: share.cycles for share in profile.phases}
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
-    svg = flame.drawn(root, cycles, profile.label, title)
+    total = flame.total_of(profile.cycles, sum(share.in_body for share in profile.phases))
+    svg = flame.drawn(root, cycles, profile.label, title, total)
     svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
 

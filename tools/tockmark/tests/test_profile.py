@@ -216,7 +216,12 @@ def test_another_file_is_refused(
 
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
-    root = ET.fromstring(flame.svg(attribute.profile(run, where), "a<b", "c & d"))
+    made = attribute.profile(run, where)
+    root = ET.fromstring(flame.svg(made, "a<b", "c & d", flame.told(made, 10)))
+    texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
+    assert f"= {CYCLES - 10}." in texts
+    assert "Net:" not in flame.told(made, None)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
@@ -228,8 +233,8 @@ def test_a_file_draws_the_same_picture_as_the_profile_that_it_is_of(run: Sample)
     assert root is not None
     cycles = {share.name: share.cycles for share in stored.phases}
     made = attribute.profile(run, where)
-    drawn = flame.drawn(root, cycles, stored.label, "")
-    assert drawn == flame.svg(made, stored.label, "")
+    drawn = flame.drawn(root, cycles, stored.label, "", "x")
+    assert drawn == flame.svg(made, stored.label, "", "x")
     assert flame.of_stored(msgspec.structs.replace(stored, stacks=())) is None
 
 
@@ -297,3 +302,11 @@ def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
     ]
     names = [[frame.name for frame in place.stack] for place in attribute.places(steps, where)]
     assert names == [["tm_sample"], ["tm_sample", "trap_vector"], ["tm_sample", "read"], names[0]]
+
+
+@pytest.mark.parametrize(("caller", "phase"), [("/k/epmp.rs", "PMP"), ("/k/process.rs", "kernel")])
+def test_an_outlined_piece_has_the_phase_of_its_caller(caller: str, phase: str) -> None:
+    """Line tables give it the file of any function that has the same code."""
+    piece = (Frame("OUTLINED_FUNCTION_7", "/k/capsules/core/src/i2c.rs"),)
+    assert phase_of(piece, False, [(Frame("call", caller),)]) == phase
+    assert phase_of((*piece, Frame("get", "/k/capsules/x.rs")), False, ()) == "kernel"
