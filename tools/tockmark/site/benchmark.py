@@ -93,7 +93,7 @@ def page(site: Sorted, id_: str) -> Page:
         _measured(site, rows, list(keys)),
         [(k, profiled(one)) for k in site.kernels for one in k.profiles if one.id == id_],
         _history(site, meant),
-        [*pictures.of_benchmark(_drawn(site), meant), *_trail(site, meant)],
+        [*pictures.of_benchmark(_drawn(site), id_), *_trail(site, meant)],
     )
 
 

@@ -10,6 +10,7 @@ from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.profile import file as profiles
 from tockmark.profile.file import FORMAT, VERSION, Chain, Share, Stored
+from tockmark.show import figures
 from tockmark.site import folder, pictures, sources
 from tockmark.site.addresses import Addresses
 from tockmark.site.sorted import arrange
@@ -20,7 +21,8 @@ from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "drawn", lambda named, only=None: [])
+    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
 def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
@@ -28,12 +30,12 @@ def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
     names = {one.name for one in found.results}
     assert {"baseline-cw310", "links/tock-2.2", "rust/tock-2.2"} <= names
     assert [one.name for one in found.studies] == ["paper-2021"]
-    assert len(found.profiles) == len(list((paths.RESULTS / "profiles").glob("*.json")))
+    assert len(found.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
     assert found.runs
     assert found.validation
     assert found.problems == []
     strange = {Path(line.partition(" is of")[0]).name for line in found.strangers}
-    assert strange == {"cw310-omniglot.json", "patch-sample.tsv"}
+    assert strange == {"bisect.json", "cw310-omniglot.json", "patch-sample.tsv"}
     site = arrange(found, catalogue.load())
     assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
 
