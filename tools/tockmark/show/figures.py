@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `plot` and `report` draw: one function a picture, which returns nothing if its rows are not
+"""What `plot` and `site` draw: one function a picture, which returns nothing if its rows are not
 there. Three of them are figures of the 2021 study, made from our data."""
 
 import math

@@ -2,6 +2,7 @@
 """The page of a benchmark: what it means, what its body is, and its figures wherever it was
 measured."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import product
 
@@ -92,7 +93,7 @@ def page(site: Sorted, id_: str) -> Page:
         _measured(site, rows, list(keys)),
         [(k, profiled(one)) for k in site.kernels for one in k.profiles if one.id == id_],
         _history(site, meant),
-        [*pictures.of_benchmark(_drawn(site), meant), *_trail(site, meant)],
+        [*pictures.of_benchmark(_drawn(site), id_), *_trail(site, meant)],
     )
 
 
@@ -165,7 +166,9 @@ def _history(site: Sorted, meant: Selection) -> list[tuple[str, str, list[str]]]
 
 
 def _trail(site: Sorted, meant: Selection) -> list[tuple[str, Markup]]:
-    """The same as a picture, of the rows that changed."""
+    """The same as a picture: of the rows that changed, under the setting that has most of them."""
     changed = [one for one in _series(site, meant) if any(p.changed for p in one.points)]
-    drawn = pictures.of_history(changed, "history") if changed else None
+    settings = Counter(one.setting for one in changed).most_common(1)
+    some = [one for one in changed if one.setting == settings[0][0]]
+    drawn = pictures.of_history(some, "history") if some else None
     return [("history", drawn)] if drawn else []

@@ -4,8 +4,11 @@ that was measured of it."""
 
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
+from tockmark.profile import flame
 from tockmark.profile.attribute import CAUSES
-from tockmark.profile.file import Share, Stored
+from tockmark.profile.file import Cause, Share, Stored
 from tockmark.profile.flame import COLOURS
 from tockmark.result.model import ICACHE
 from tockmark.show import text
@@ -53,8 +56,10 @@ class Profiled:
     condition: str
     cycles: str
     instructions: str
+    in_body: str  # of the cycles: the others are the readings' around it
     phases: list[Part]
     functions: list[Part]
+    flame: Markup | None  # the picture of its stacks, if the file has them
 
 
 @dataclass(frozen=True)
@@ -104,23 +109,40 @@ def profiled(profile: Stored) -> Profiled:
     rest = profile.functions[FUNCTIONS:]
     functions = [_part(profile, share) for share in profile.functions[:FUNCTIONS]]
     if rest:
-        causes = {cause: sum(one.causes.get(cause, 0) for one in rest) for cause in CAUSES}
-        causes = {cause: cycles for cause, cycles in causes.items() if cycles}
-        functions.append(_part(profile, Share(f"{len(rest)} more functions", causes)))  # type: ignore[arg-type]
+        causes: dict[Cause, int] = {}
+        for one in rest:
+            for cause, cycles in one.causes.items():
+                causes[cause] = causes.get(cause, 0) + cycles
+        functions.append(_part(profile, Share(f"{len(rest)} more functions", causes)))
     return Profiled(
         profile.id,
         label(profile.id, profile.params),
         f"{profile.board}, i-cache {ICACHE[profile.icache]}",
         number(profile.cycles),
         number(profile.instructions),
+        number(sum(share.in_body for share in profile.phases)),
         [_part(profile, share) for share in profile.phases],
         functions,
+        _flame(profile),
     )
+
+
+def _flame(profile: Stored) -> Markup | None:
+    """The flame graph as an element of a page. What text it has, flame.py has escaped."""
+    root = flame.of_stored(profile)
+    if root is None:
+        return None
+    cycles = {share.name: share.cycles for share in profile.phases}
+    title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
+    total = flame.total_of(profile.cycles, sum(share.in_body for share in profile.phases))
+    svg = flame.drawn(root, cycles, profile.label, title, total)
+    svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
 
 
 def _part(profile: Stored, share: Share) -> Part:
     part = share.cycles / (profile.cycles or 1)
-    causes: dict[str, int] = {**share.causes}
+    causes: dict[str, int] = {str(cause): cycles for cause, cycles in share.causes.items()}
     return Part(
         share.name,
         number(share.cycles),

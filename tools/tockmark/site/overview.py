@@ -156,14 +156,15 @@ def moved(pairs: Iterable[Judged], most: int | None = None) -> list[Judged]:
 
 def picture(site: Sorted) -> tuple[str, Markup] | None:
     """The one of the first page, of what touches the kernel, under the condition of the first
-    table: before and after if there are two results, else the first that there are rows for."""
+    table: kernels beside each other if there are several results, else the first that there are
+    rows for."""
     if not site.beside:
         return None
     beside = site.beside[0]
     names = short_names([(one.name, one.result) for one in beside.columns], NAME)
     cache = Selection(site.catalogue, (f"* icache={ICACHE[beside.icache]}",))
     kernel = Selection(site.catalogue, ("kernel",))
-    for wanted in (["before-after"], None):
+    for wanted in (["kernels"], ["before-after"], None):
         for limits in ((cache, kernel), ()):
             results = [one.result for one in beside.columns]
             for limit in limits:

@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
@@ -199,6 +200,9 @@ def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> N
         ({"cycles": 12}, "unknown field `cycles`"),
         ({"icache": "on"}, "Expected `bool`"),
         ({"functions": []}, f"{CYCLES} cycles by phase, but 0 by function"),
+        ({"stacks": [{"frames": [0], "phase": "app", "cycles": 1}]}, "stacks have not the cycles"),
+        ({"stacks": [{"frames": [99], "phase": "app", "cycles": CYCLES}]}, "not in the list"),
+        ({"stacks": [{"frames": [0] * 999, "phase": "a", "cycles": CYCLES}]}, "length <= 256"),
     ],
 )
 def test_another_file_is_refused(
@@ -221,6 +225,17 @@ def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
+
+
+def test_a_file_draws_the_same_picture_as_the_profile_that_it_is_of(run: Sample) -> None:
+    stored = kept(run)
+    root = flame.of_stored(stored)
+    assert root is not None
+    cycles = {share.name: share.cycles for share in stored.phases}
+    made = attribute.profile(run, where)
+    drawn = flame.drawn(root, cycles, stored.label, "", "x")
+    assert drawn == flame.svg(made, stored.label, "", "x")
+    assert flame.of_stored(msgspec.structs.replace(stored, stacks=())) is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tockmark import paths
 from tockmark.commands import site as verb
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
-from tockmark.show import compare_text
+from tockmark.show import compare_text, figures
 from tockmark.show.plot import Named
 from tockmark.site import pictures, rows
 from tockmark.site.sorted import arrange, judged, pairs
@@ -55,7 +55,8 @@ def called(*words: str | Path) -> Done:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pictures, which take most of the time."""
-    monkeypatch.setattr(pictures, "drawn", lambda named, only=None: [])
+    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +151,7 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
 
 
 def test_pictures_are_in_the_pages(drawn: Path) -> None:
-    assert '<figure id="picture-before-after"' in (drawn / "index.html").read_text()
+    assert '<figure id="picture-kernels"' in (drawn / "index.html").read_text()
     page = (drawn / "benchmark" / "call.args.html").read_text()
     assert '<figure id="picture-procedure-calls"' in page
     assert page.count("<svg") == 1

@@ -8,6 +8,9 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.profile import file as profiles
+from tockmark.profile.file import FORMAT, VERSION, Chain, Share, Stored
+from tockmark.show import figures
 from tockmark.site import folder, pictures, sources
 from tockmark.site.addresses import Addresses
 from tockmark.site.sorted import arrange
@@ -18,7 +21,8 @@ from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "drawn", lambda named, only=None: [])
+    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
 def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
@@ -26,7 +30,7 @@ def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
     names = {one.name for one in found.results}
     assert {"baseline-cw310", "links/tock-2.2", "rust/tock-2.2"} <= names
     assert [one.name for one in found.studies] == ["paper-2021"]
-    assert len(found.profiles) == len(list((paths.RESULTS / "profiles").glob("*.json")))
+    assert len(found.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
     assert found.runs
     assert found.validation
     assert found.problems == []
@@ -130,6 +134,33 @@ def test_a_site_that_cannot_be_written_leaves_what_was_there(
     assert (out / "index.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     shutil.rmtree(out)
+
+
+def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -> None:
+    evil = "<script>f</script>"
+    profile = Stored(
+        FORMAT,
+        VERSION,
+        "syscall.command",
+        True,
+        NEW.provenance.kernel,
+        "a-board",
+        (Share("kernel", {"execute": 70, "fetch": 30}, 70, 60),),
+        (Share(evil, {"execute": 70, "fetch": 30}, 70, 60),),
+        frames=(evil,),
+        stacks=(Chain((0,), "kernel", 100),),
+    )
+    stored(tmp_path / "r.json", NEW)
+    (tmp_path / "profile.json").write_text(profiles.text(profile), encoding="utf-8")
+    done = called(tmp_path / "r.json", tmp_path / "profile.json", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    for name in ("kernel/made-up-kernel.html", "benchmark/syscall.command.html"):
+        page = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "100 cycles and 70 instructions. 60 of these" in page
+        assert page.count("<svg") == 1
+        assert "<script>f" not in page
+        assert "&lt;script&gt;f&lt;/script&gt;: 100 cycles, 100.0%" in page
+    check_links(tmp_path / "out")
 
 
 def test_addresses_are_apart_and_stay_in_their_folder() -> None:
