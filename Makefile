@@ -25,7 +25,7 @@ help:
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md and docs/c-and-rust.md from the committed results'
+	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
 	@echo 'make robustness break what can be broken, and make docs/robustness.md of it; PARTS="runs logs"; takes long'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'V=1 shows every command.'

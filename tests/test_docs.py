@@ -149,7 +149,8 @@ def test_the_published_schema_holds_for_the_committed_results() -> None:
 
 def test_the_pictures_are_those_of_the_committed_result() -> None:
     source = file.load(ROOT / "results" / "baseline-cw310.json").provenance.line
-    pictures = list((ROOT / "docs" / "pictures").glob("*.svg"))
+    found = (ROOT / "docs" / "pictures").glob("*.svg")
+    pictures = [path for path in found if path.name != "speed-and-size.svg"]  # of the findings
     assert pictures
     for picture in pictures:
         assert source in picture.read_text(encoding="utf-8"), f"{picture}: run `make tables`"

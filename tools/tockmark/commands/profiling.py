@@ -13,6 +13,7 @@ from tockmark.commands.choosing import (
     BoardName,
     Fresh,
     KernelFile,
+    KernelManifest,
     KernelName,
     OneLanguage,
     Switch,
@@ -60,6 +61,7 @@ def profile_verb(
     ] = False,
     kernel: KernelFile = None,
     kernel_name: KernelName = None,
+    kernel_manifest: KernelManifest = None,
     board: BoardName = boards.DEFAULT,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
@@ -114,7 +116,7 @@ def profile_verb(
 
     if compared is None:
         elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
-        options = options_of(named(elf, kernel_name), output)
+        options = options_of(named(elf, kernel_name, manifest=kernel_manifest), output)
         if functions:
             found = costs.costs(options, known, names or (), whole)
             told = costs.as_json(found) if as_json else None
@@ -123,8 +125,8 @@ def profile_verb(
         taken = profile.profile(options, known)
         print(file.text(taken.stored).rstrip() if as_json else taken.text)
         return
-    if kernel is not None or kernel_name is not None:
-        raise TockmarkError("--diff names both kernels", "leave out --kernel and --kernel-name")
+    if any(given is not None for given in (kernel, kernel_name, kernel_manifest)):
+        raise TockmarkError("--diff names both kernels", "leave out --kernel and what says of it")
     elves = [read_kernel(path) for path in compared]
     root = output or default_out(id_, params, elves[0], profiled, cached, apps.lang)
     base, new = (

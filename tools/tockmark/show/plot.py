@@ -7,7 +7,7 @@ marker and dashes), a unit on every axis, and below each picture where its numbe
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,11 +72,23 @@ class Curve:
     y: list[float]
 
 
+def source(one: Named | str, several: bool) -> str:
+    """Where numbers come from, in one line: of a result what it says, or words."""
+    if isinstance(one, str):
+        return one
+    return (f"{one.name}: " if several else "") + one.result.provenance.line
+
+
 class Sheet:
     """A picture: a title, a grid of panels, and below them where the numbers come from."""
 
     def __init__(
-        self, title: str, named: list[Named], down: int = 1, across: int = 1, height: float = 3.2
+        self,
+        title: str,
+        named: Sequence[Named | str],
+        down: int = 1,
+        across: int = 1,
+        height: float = 3.2,
     ) -> None:
         foot = 0.17 * len(named)
         top = 0.35 + height * down
@@ -86,9 +98,8 @@ class Sheet:
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
         for place, one in enumerate(named):
-            prefix = f"{one.name}: " if len(named) > 1 else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), prefix + one.result.provenance.line),
+                *(0.012, 1 - (place + 0.5) / len(named), source(one, len(named) > 1)),
                 **{"fontsize": 6.5, "color": "#444444", "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)

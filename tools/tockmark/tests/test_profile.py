@@ -282,3 +282,11 @@ def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
     ]
     names = [[frame.name for frame in place.stack] for place in attribute.places(steps, where)]
     assert names == [["tm_sample"], ["tm_sample", "trap_vector"], ["tm_sample", "read"], names[0]]
+
+
+@pytest.mark.parametrize(("caller", "phase"), [("/k/epmp.rs", "PMP"), ("/k/process.rs", "kernel")])
+def test_an_outlined_piece_has_the_phase_of_its_caller(caller: str, phase: str) -> None:
+    """Line tables give it the file of any function that has the same code."""
+    piece = (Frame("OUTLINED_FUNCTION_7", "/k/capsules/core/src/i2c.rs"),)
+    assert phase_of(piece, False, [(Frame("call", caller),)]) == phase
+    assert phase_of((*piece, Frame("get", "/k/capsules/x.rs")), False, ()) == "kernel"
