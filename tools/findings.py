@@ -13,7 +13,7 @@ from functools import cached_property
 
 import jinja2
 
-from pages import bisected, levels, shifts, where
+from pages import bisected, levels, shifts, versions, where
 from pages.figures import number, per_op, share, times
 from pages.runs import Run
 from tockmark.paths import RESULTS, ROOT
@@ -141,6 +141,7 @@ def render(page: str) -> str:
         where=where,
         shifts=shifts,
         bisected=bisected,
+        versions=versions,
         number=number,
         times=times,
         share=share,
