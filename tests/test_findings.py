@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
 SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+# Of one link, with all rows.
+WHOLE = [Run(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")]
 PROFILES = [one for path in where.FOLDER.iterdir() for one in where.profiles(path.name).values()]
 
 
@@ -52,9 +54,30 @@ def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
 
 def test_compare_says_the_ratio_of_the_page() -> None:
     text = " ".join(said_by(COMMANDS[0]).stdout.split())
-    means = re.findall(r"whatever its rows: ([\d.]+) \([\d.]+ to [\d.]+\)", text)
+    means = re.findall(r"whatever its rows: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
     assert len(means) == 2
-    assert [f"{float(mean):.2f}" for mean in means] == re.findall(r"\*\*(0[\d.]+)\*\*", sentence(1))
+    said = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
+    assert [tuple(f"{float(one):.2f}" for one in mean) for mean in means] == said
+
+
+def test_gate_says_what_the_page_says_of_it() -> None:
+    (command,) = re.findall(r"`tockmark (gate .*?)`", PAGE)
+    two, now = re.findall(r"instructions, ([\d,]+) to ([\d,]+), and not in its cycles", PAGE)[0]
+    done = said_by(command)
+    assert done.returncode == 3
+    found = re.findall(
+        r"^regression +syscall.command icache=\w+ (.*?)  ", done.stdout, re.MULTILINE
+    )
+    assert [" ".join(line.split()) for line in found] == ["instructions", "instructions"]
+    assert re.search(rf" instructions +{two} +{now} ", done.stdout)
+
+
+@pytest.mark.parametrize("kernel", ["tock-2.2", "tock-master"])
+@pytest.mark.parametrize("level", ["2", "3"])
+def test_gate_finds_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
+    files = [f"results/opt/{kernel}-{one}.json" for one in ("z", level)]
+    assert said_by(f"gate {' '.join(files)} --only 'kernel icache=on'").returncode == 0
+    assert said_by(f"gate {' '.join(files[::-1])} --only 'kernel icache=on'").returncode == 3
 
 
 def test_profile_says_which_function_the_new_instructions_are_in() -> None:
@@ -88,6 +111,18 @@ def test_kernels_are_at_the_level_that_their_file_says() -> None:
         assert {p.kernel.opt_level for p in where.profiles(folder.name).values()} == {
             folder.name.rpartition("-")[2]
         }
+
+
+@pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
+def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: Run) -> None:
+    """So it explains their figure. With the i-cache off: with it on no two samples are alike."""
+    own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
+    assert len(own) >= 3
+    for profile in own:
+        row = run.row(profile.label, False)
+        assert row is not None
+        assert row.cycles is not None
+        assert min(row.cycles.samples) <= profile.cycles <= max(row.cycles.samples), profile.label
 
 
 def test_profiles_are_of_the_link_that_upstream_makes() -> None:
@@ -138,6 +173,8 @@ def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
 def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
     command = "syscall.command"
     before, after = (figures.retired(versions.run(n).row(command, False)) for n in ("1", "2"))
+    assert before is not None
+    assert after is not None
     assert versions.added(command) == after - before
     assert versions.added(command, "2", "1") == -versions.added(command)
     assert versions.more(command, "1", "1") == "+0 %"

@@ -14,7 +14,7 @@ from functools import cached_property
 import jinja2
 
 from pages import bisected, levels, shifts, versions, where
-from pages.figures import number, per_op, share, times
+from pages.figures import multiples, number, per_op, share, times
 from pages.runs import Run
 from tockmark.paths import RESULTS, ROOT
 from tockmark.show import text
@@ -123,8 +123,7 @@ class Findings:
             for run in map(self.run, columns.values()):
                 row, spread = run.row(name, icache), run.spread(name, icache)
                 cells.append(per_op(row) + (f" ({spread})" if spread != text.NONE else ""))
-                times = row.per_op / floor if row and row.per_op and floor else None
-                cells.append(text.number(times, 1))
+                cells.append(multiples(row, floor))
             lines.append(f"| {name} | {' | '.join(cells)} |")
         return "\n".join(lines)
 

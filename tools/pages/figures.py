@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How a figure of a row looks on a page: one number, a range over links, a ratio, a share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
@@ -12,12 +12,19 @@ def number(value: float | None) -> str:
     return text.number(value, 0 if value is not None and abs(value) >= 100 else 2, ",")
 
 
-def between(values: Sequence[float]) -> str:
+def between(values: Sequence[float], written: Callable[[float], str] = number) -> str:
     """The least and the most; one number if they look alike, "-" if there are none."""
     if not values:
         return text.NONE
-    least, most = number(min(values)), number(max(values))
+    least, most = written(min(values)), written(max(values))
     return least if least == most else f"{least}–{most}"
+
+
+def multiples(row: Row | None, least: float | None) -> str:
+    """How many times `least` cycles one operation takes, over the layouts."""
+    if not least:
+        return text.NONE
+    return between([net / least for net in nets(row)], "{:.1f}".format)
 
 
 def marked(value: float | None, row: Row | None) -> str:

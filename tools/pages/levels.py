@@ -72,7 +72,12 @@ def apart(kernel: str, one: str, two: str, icache: bool) -> tuple[int, int, int]
 
 def interval(found: Mean) -> str:
     """A mean with its interval."""
-    return f"{found.ratio:.2f} ({found.low:.2f}–{found.high:.2f})"
+    return f"{found.ratio:.2f} ({ends(found)})"
+
+
+def ends(found: Mean) -> str:
+    """Where a mean may lie, over the links."""
+    return f"{found.low:.2f}–{found.high:.2f}"
 
 
 def condition(kernels: Sequence[str] = tuple(KERNELS)) -> str:

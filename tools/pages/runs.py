@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from pages.figures import between, marked, nets, number, per_op, retired, span
+from pages.figures import marked, multiples, nets, number, per_op, retired, span
 from tockmark.paths import RESULTS
 from tockmark.result import file as results
 from tockmark.result.model import Row
@@ -51,6 +51,13 @@ class Run:
         """What all boots with apps in this language took, in millions of cycles."""
         return f"{self.result.of_lang(self.lang).provenance.cycles / 1e6:.0f}"
 
+    @property
+    def boots(self) -> int:
+        """How many boots with apps in this language one layout takes, with both cache settings."""
+        return sum(
+            len(boot.cycles) for boot in self.result.provenance.boots if boot.lang == self.lang
+        )
+
     def net(self, name: str, icache: bool = True) -> str:
         """Net cycles of one sample; time.read as measured."""
         row = self.row(name, icache)
@@ -75,7 +82,7 @@ class Run:
 
     def against(self, name: str, icache: bool, least: float) -> str:
         """How many times `least` cycles one operation takes, over the layouts."""
-        return between([net / least for net in nets(self.row(name, icache))])
+        return multiples(self.row(name, icache), least)
 
     def reach(self, name: str, icache: bool = True) -> str:
         """How much more the dearest layout takes than the cheapest, in percent."""
