@@ -164,7 +164,7 @@ def test_the_bisection_agrees_with_the_runs() -> None:
 
 def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
     runs = [versions.run(name) for name in versions.KERNELS]
-    assert [one.result.abi for one in runs] == [1, 2, 2]
+    assert [one.result.provenance.abi for one in runs] == [1, 2, 2]
     assert len({(one.board.machine, one.board.simulator_sha256) for one in runs}) == 1
     assert len({(one.kernel.rustc, one.kernel.opt_level) for one in runs}) == 1
     assert {one.result.links for one in runs} == {4}
