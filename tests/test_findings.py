@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lookup import bisected, figures, levels, shifts, where
+from lookup import bisected, figures, levels, shifts, versions, where
 from lookup.runs import Run
 from lookup.shifts import Beside
 from tockmark.profile.file import Stored
@@ -158,3 +158,29 @@ def test_the_bisection_agrees_with_the_runs() -> None:
             own = figures.retired(levels.run(kernel, "z").row(row, False))
             assert own is not None
             assert held.of(row, name) == pytest.approx(own, rel=0.01), (row, name)
+
+
+def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
+    runs = [versions.run(name) for name in versions.KERNELS]
+    assert [one.result.provenance.abi for one in runs] == [1, 2, 2]
+    assert len({(one.board.machine, one.board.simulator_sha256) for one in runs}) == 1
+    assert len({(one.kernel.rustc, one.kernel.opt_level) for one in runs}) == 1
+    assert {one.result.links for one in runs} == {4}
+
+
+def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
+    command = "syscall.command"
+    before, after = (figures.retired(versions.run(n).row(command, False)) for n in ("1", "2"))
+    assert before is not None
+    assert after is not None
+    assert versions.added(command) == after - before
+    assert versions.added(command, "2", "1") == -versions.added(command)
+    assert versions.more(command, "1", "1") == "+0 %"
+    assert versions.more(command).startswith("+")
+    assert f"| {command} | {before:.0f} |" in versions.table([command])
+
+
+def test_profiles_of_the_versions_are_of_three_kernels() -> None:
+    found = [where.profiles(versions.folder(name)) for name in versions.KERNELS]
+    assert len({frozenset(one) for one in found}) == 1
+    assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)

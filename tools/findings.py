@@ -13,7 +13,7 @@ from functools import cached_property
 
 import jinja2
 
-from lookup import bisected, levels, shifts, where
+from lookup import bisected, levels, shifts, versions, where
 from lookup.figures import multiples, number, per_op, share, times
 from lookup.runs import Run
 from tockmark.paths import RESULTS, ROOT
@@ -140,6 +140,7 @@ def render(page: str) -> str:
         where=where,
         shifts=shifts,
         bisected=bisected,
+        versions=versions,
         number=number,
         times=times,
         share=share,

@@ -11,6 +11,7 @@ import typer
 from tockmark import profile
 from tockmark.commands import completing
 from tockmark.commands.choosing import (
+    Abi,
     BoardName,
     Fresh,
     KernelFile,
@@ -76,6 +77,7 @@ def profile_verb(
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
     ] = None,
+    abi: Abi = 2,
     lang: OneLanguage = "c",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
@@ -118,14 +120,14 @@ def profile_verb(
     known = catalogues.load()
     id_, params = only_one(known, benchmark)
     cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = Apps.built(2, one_language(lang))
+    apps = Apps.built(abi, one_language(lang))
 
     def options_of(measured: Kernel, folder: Path | None) -> Options:
         out = folder or default_out(id_, params, measured, profiled, cached, apps.lang)
         return Options(measured, profiled, apps, cached, id_, params, out, fresh)
 
     if compared is None:
-        elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
+        elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
         options = options_of(named(elf, kernel_name, manifest=kernel_manifest), output)
         if functions:
             found = costs.costs(options, known, names or (), whole)
