@@ -118,16 +118,45 @@ def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
     return text.ratio(kernel_mean(base.rows, new.rows, catalogue))
 
 
-def findings(site: Sorted) -> list[tuple[Pair, str]]:
-    """What was found, a sentence a pair of the first group: other kernels with each other first,
-    then with the baseline, which is none of Tock's."""
-    first = {one.name for one in site.beside[0].of} if site.beside else set()
-    found = [
-        (pair, compare_text.told(pair.comparison))
-        for pair in site.pairs
-        if pair.comparison and {pair.base.name, pair.new.name} <= first
-    ]
-    return sorted(found, key=lambda one: _has_baseline(one[0]))[:SENTENCES]
+@dataclass(frozen=True)
+class Finding:
+    """What a comparison comes to, and under which conditions."""
+
+    pair: Pair
+    new: str
+    base: str
+    mean: str  # of the net cycles' ratios, as the table has it
+    conditions: str
+    said: str
+
+
+def findings(site: Sorted) -> list[Finding]:
+    """What was found, for pairs of the first table: other kernels with each other first, then with
+    the baseline, which is none of Tock's."""
+    if not site.beside:
+        return []
+    beside = site.beside[0]
+    names = short_names([(one.name, one.result) for one in beside.columns], NAME)
+    columns = {of.name: place for place, of in enumerate(beside.of)}
+    found = []
+    for pair in sorted(site.pairs, key=_has_baseline):
+        if not (pair.comparison and {pair.base.name, pair.new.name} <= columns.keys()):
+            continue
+        base, new = columns[pair.base.name], columns[pair.new.name]
+        levels = [_head(site, "", beside.columns[at], beside.of[at]).level for at in (new, base)]
+        before, after = pair.comparison.links
+        found.append(
+            Finding(
+                pair,
+                names[new],
+                names[base],
+                _mean(beside.columns[base], beside.columns[new], site.catalogue),
+                f"geometric mean over the benchmarks that touch the kernel; {' against '.join(levels)};"
+                f" i-cache {ICACHE[beside.icache]}; links: {after} against {before}",
+                compare_text.told(pair.comparison),
+            )
+        )
+    return found[:SENTENCES]
 
 
 def _has_baseline(pair: Pair) -> bool:

@@ -108,7 +108,7 @@ class _Maker:
     def overview(self) -> None:
         site = self.site
         findings = overview.findings(site)
-        first = [p for p, _ in findings] or [p for p in site.pairs if p.comparison]
+        first = [one.pair for one in findings] or [p for p in site.pairs if p.comparison]
         self.add(
             "index.html",
             "index.html",
