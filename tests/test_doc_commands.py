@@ -47,6 +47,10 @@ def arguments(command: Command) -> dict[str, Any]:
     """The parameters that a command gives its verb, and "verb"; no others where it is part of a
     command. UnusableError if it can be none."""
     words = command.words
+    if words[0] in {option for known in TOOL.params for option in known.opts}:
+        return {"verb": words[0], "help": True}  # of no verb: --version and the like
+    if words[0] == "VERB" and not command.is_whole:
+        return {"verb": words[0], "help": True}
     try:
         context = TOOL.make_context("tockmark", list(words))
         name, verb, rest = TOOL.resolve_command(context, words)  # type: ignore[attr-defined]
