@@ -122,8 +122,9 @@ conformance: build
 validate: build
 	@$(TOCKMARK) validate
 
-tables: setup
+tables: setup apps
 	@.venv/bin/python tools/refresh_tables.py
+	@.venv/bin/python tools/bodies.py
 	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
 
 findings: setup

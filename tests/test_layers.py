@@ -15,7 +15,7 @@ NAMES = ("__version__", "BASELINE")  # that the package itself has
 ORDER = ["suite", "target", "tree", "log", "result", "judge", "show"]
 # Each of these uses what is below and none of the others.
 BESIDE = ["profile", "validate", "conformance", "kernel_patch"]
-TOP = ["judging", "commands", "cli", "__main__"]
+TOP = ["judging", "site", "commands", "cli", "__main__"]
 
 
 def layer(module: str) -> str:
@@ -72,7 +72,7 @@ def test_a_module_imports_lower_layers_only(path: Path) -> None:
 def test_every_folder_is_a_layer() -> None:
     inside = (path.relative_to(PACKAGE).parts for path in MODULES)
     folders = {parts[0] for parts in inside if len(parts) > 1}
-    assert folders == {*ORDER, *BESIDE, "judging", "commands"}
+    assert folders == {*ORDER, *BESIDE, "judging", "site", "commands"}
     assert {p.stem for p in PACKAGE.glob("*.py")} == {*BASE, "cli", "__main__"}
 
 

@@ -25,6 +25,7 @@ from tockmark.commands import (
     profiling,
     running,
     showing,
+    site,
     tabs,
 )
 from tockmark.commands.common import debugging
@@ -65,6 +66,7 @@ for verbs in (
     judging,
     bisect,
     showing,
+    site,
     conformance,
     masked,
     patching,

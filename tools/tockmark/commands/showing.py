@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that show: list, plot, report. What draws is loaded only when one of them runs: it takes
+"""Verbs that show: list, plot. What draws is loaded only when one of them runs: it takes
 longer to load than all the rest of the tool."""
 
 from enum import StrEnum
@@ -13,7 +13,6 @@ from tockmark.commands.common import Debug, Only, selected
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
-from tockmark.result.model import Result
 from tockmark.show import listing
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Catalogue
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from tockmark.show import plot
 
 PLOTS = paths.ROOT / "build" / "plots"
-STUDY = paths.RESULTS / "paper-2021.json"
 
 
 class Format(StrEnum):
@@ -44,11 +42,6 @@ def register(app: typer.Typer) -> None:
         epilog="Examples: `tockmark plot results/a.json`; "
         "`tockmark plot before.json after.json --picture before-after --format png -o pictures`",
     )(plot_verb)
-    app.command(
-        name="report",
-        epilog="Examples: `tockmark report results/a.json -o a.html`; "
-        "`tockmark report v1.json v2.json -o both.html`",
-    )(report_verb)
 
 
 def list_verb(debug: Debug = False) -> None:
@@ -108,42 +101,3 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list["plot.
         raise TockmarkError("a result is given twice", "give each file once")
     _, results = selected(known, only, map(load, files))
     return [plot.Named(name, one.leading) for name, one in zip(names, results, strict=True)]
-
-
-def report_verb(
-    files: Files,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The page; default: report.html here.")
-    ] = Path("report.html"),
-    only: Only = None,
-    debug: Debug = False,
-) -> None:
-    """Write one HTML page about results, for people who did not run them: it needs no network.
-
-    Provenance, tables with what each row means, pictures, and the comparison to the baseline
-    and to the study of 2021. Exit code 1 if a result is incomplete: the page says so, too."""
-    from tockmark.show import plot, report
-
-    known = catalogue.load()
-    named = _named(files, known, only)
-    study = plot.Named(STUDY.stem, load(STUDY)) if STUDY.exists() and only is None else None
-    page = report.report(named, known, _baseline(named[0].result), study)
-    write_whole({output: page})
-    print(f"written {paths.shown(output)}")
-    whole = not any(one.result.incomplete for one in named)
-    raise typer.Exit(OK if whole else INCOMPLETE)
-
-
-def _baseline(result: Result) -> "plot.Named | None":
-    """The committed run of the baseline kernel that a result is to be held against: one on the same
-    machine, by the same interface. There is none for a run of the baseline itself."""
-    from tockmark.show import plot
-
-    if result.provenance.kernel.is_baseline:
-        return None
-    wanted = result.provenance.board.machine, result.provenance.abi
-    for path in sorted(paths.RESULTS.glob("baseline*.json")):
-        found = load(path)
-        if (found.provenance.board.machine, found.provenance.abi) == wanted:
-            return plot.Named(path.stem, found)
-    return None

@@ -58,7 +58,7 @@ def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> st
                 comparisons[at : at + SIDE_BY_SIDE], letters[at + 1 : at + 1 + SIDE_BY_SIDE]
             )
     for letter, comparison in zip(letters[1:], comparisons, strict=True):
-        lines += _summary(comparison, letter)
+        lines += summed(comparison, letter)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -111,18 +111,25 @@ def _detailed(comparison: Comparison) -> list[str]:
         heads = text.cells(widths, widths.values())
         lines += text.heading(section, f"{heads}  {'verdict':<16}")
         for pair in pairs:
-            cycles = pair.cycles
-            values = [
-                text.trimmed(cycles.base),
-                text.trimmed(cycles.new),
-                _change(cycles),
-                _interval(pair),
-                _retired(pair),
-            ]
-            cells = text.cells(values, widths.values())
-            lines.append(text.row(pair.row.label, f"{cells}  {_verdict(pair):<16}"))
+            *values, verdict = cells(pair)
+            line = f"{text.cells(values, widths.values())}  {verdict:<16}"
+            lines.append(text.row(pair.row.label, line))
         lines.append("")
     return lines
+
+
+def cells(pair: Pair) -> tuple[str, str, str, str, str, str]:
+    """What is said of a row: cycles of both sides, the change with its interval, the change of the
+    instructions, and the verdict."""
+    cycles = pair.cycles
+    return (
+        text.trimmed(cycles.base),
+        text.trimmed(cycles.new),
+        _change(cycles),
+        _interval(pair),
+        _retired(pair),
+        _verdict(pair),
+    )
 
 
 def _columns(comparisons: list[Comparison], letters: list[str]) -> list[str]:
@@ -156,7 +163,8 @@ def _columns(comparisons: list[Comparison], letters: list[str]) -> list[str]:
     return lines
 
 
-def _summary(comparison: Comparison, letter: str) -> list[str]:
+def summed(comparison: Comparison, letter: str) -> list[str]:
+    """The counts of the verdicts, the mean, and what was left out of a comparison with A."""
     counts = comparison.counts()
     relevant = [p for p in comparison.pairs() if p.verdict is Verdict.RELEVANT]
     lower = sum(pair.cycles.lower for pair in relevant)

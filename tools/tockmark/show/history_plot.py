@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from tockmark.errors import TockmarkError
 from tockmark.files import write_whole
 from tockmark.judge.history import Series
-from tockmark.show.plot import DPI, FORMATS, STYLE, STYLES, WIDTH
+from tockmark.show.plot import DPI, FORMATS, STYLE, STYLES, WIDTH, numbered
 
 HEIGHT = 3.6  # inches
 DATES = 10  # at most so many are written below
@@ -28,7 +28,11 @@ def form_of(path: Path) -> str:
 
 def draw(found: list[Series], path: Path) -> None:
     """Write the picture; its name says of which kind."""
-    form = form_of(path)
+    write_whole({path: rendered(found, form_of(path))})
+
+
+def rendered(found: list[Series], form: str) -> bytes:
+    """The picture as a file holds it, without a date. TockmarkError if there are too many rows."""
     if len(found) > MOST:
         raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
     out = io.BytesIO()
@@ -36,7 +40,7 @@ def draw(found: list[Series], path: Path) -> None:
         figure = _figure(found)
         metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
         figure.savefig(out, format=form, metadata=metadata)
-    write_whole({path: out.getvalue()})
+    return numbered(out.getvalue()) if form == "svg" else out.getvalue()
 
 
 def _figure(found: list[Series]) -> Figure:

@@ -59,17 +59,24 @@ def _full(series: Series) -> list[str]:
     return lines
 
 
-def _short(series: Series) -> str:
+def cells(series: Series) -> list[str]:
+    """One row in short: runs, first and last, the change, how many changes, and a small plot."""
     points = series.points
     low, high = min(p.cycles for p in points), max(p.cycles for p in points)
     size = (len(BARS) - 1) / (high - low) if high > low else 0
-    trail = "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:])
-    changes = sum(point.changed for point in points)
-    return (
-        f"{series.label:{NAME}}{len(points):>5} {text.trimmed(points[0].cycles):>9}"
-        f" {text.trimmed(points[-1].cycles):>9}"
-        f" {_change(points[0], points[-1]):>9} {changes or '-':>8}  {trail}"
-    )
+    return [
+        str(len(points)),
+        text.trimmed(points[0].cycles),
+        text.trimmed(points[-1].cycles),
+        _change(points[0], points[-1]),
+        str(sum(point.changed for point in points) or "-"),
+        "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:]),
+    ]
+
+
+def _short(series: Series) -> str:
+    runs, first, last, change, changes, trail = cells(series)
+    return f"{series.label:{NAME}}{runs:>5} {first:>9} {last:>9} {change:>9} {changes:>8}  {trail}"
 
 
 def _change(before: Point, now: Point) -> str:

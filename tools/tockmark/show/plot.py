@@ -151,10 +151,10 @@ def rendered(sheet: Sheet, form: str) -> bytes:
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
         sheet.figure.savefig(out, format=form, metadata=metadata)
-    return _numbered(out.getvalue()) if form == "svg" else out.getvalue()
+    return numbered(out.getvalue()) if form == "svg" else out.getvalue()
 
 
-def _numbered(svg: bytes) -> bytes:
+def numbered(svg: bytes) -> bytes:
     """The same SVG with its ids counted up: matplotlib makes them from places, whose last digits
     the layout leaves to chance."""
     ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The page of a kernel: where it comes from, how large it is, where its cycles go, and every row
+that was measured of it."""
+
+from dataclasses import dataclass
+
+from tockmark.profile.attribute import CAUSES
+from tockmark.profile.file import Share, Stored
+from tockmark.profile.flame import COLOURS
+from tockmark.result.model import ICACHE
+from tockmark.show import text
+from tockmark.show.plot import Named
+from tockmark.show.table import readings
+from tockmark.site.facts import provenance, skipped
+from tockmark.site.rows import Section, number, tables
+from tockmark.site.sorted import Kernel, Pair, Sorted
+from tockmark.suite.catalogue import label
+
+FUNCTIONS = 12  # of a profile; the others in one line
+
+
+@dataclass(frozen=True)
+class Told:
+    """One result of the kernel."""
+
+    named: Named
+    facts: dict[str, str]
+    readings: list[str]  # what readings of the counters cost, which comes off
+    errors: list[str]  # why it is incomplete
+    skipped: list[str]
+    baseline: Named | None  # that its rows are held against
+    sections: list[Section]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A phase or a function of a profile: its cycles, and its share of the sample."""
+
+    name: str
+    cycles: str
+    share: str
+    width: str  # of its bar, in percent
+    colour: str
+    causes: list[str]  # cycles by what they went to
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """Where the cycles of one sample went."""
+
+    id: str
+    label: str
+    condition: str
+    cycles: str
+    instructions: str
+    phases: list[Part]
+    functions: list[Part]
+
+
+@dataclass(frozen=True)
+class Page:
+    """All of it."""
+
+    kernel: Kernel
+    told: list[Told]
+    profiles: list[Profiled]
+    pairs: list[Pair]  # with another result on the other side, or both of this kernel
+
+
+def page(site: Sorted, kernel: Kernel, baselines: dict[str, Named]) -> Page:
+    """The page of one kernel; `baselines` by the names of results."""
+    return Page(
+        kernel,
+        [told(site, one, baselines.get(one.name)) for one in kernel.named],
+        [profiled(one) for one in kernel.profiles],
+        [p for p in site.pairs if p.page and (p.base in kernel.named or p.new in kernel.named)],
+    )
+
+
+def told(site: Sorted, one: Named, baseline: Named | None) -> Told:
+    """What is said of one result."""
+    result = one.result
+    return Told(
+        one,
+        provenance(result),
+        readings(result),
+        list(result.incomplete),
+        skipped(result),
+        baseline,
+        tables(one, site.catalogue, baseline),
+    )
+
+
+def profiled(profile: Stored) -> Profiled:
+    """A profile as bars: by phase, and by function."""
+    rest = profile.functions[FUNCTIONS:]
+    functions = [_part(profile, share) for share in profile.functions[:FUNCTIONS]]
+    if rest:
+        causes = {cause: sum(one.causes.get(cause, 0) for one in rest) for cause in CAUSES}
+        causes = {cause: cycles for cause, cycles in causes.items() if cycles}
+        functions.append(_part(profile, Share(f"{len(rest)} more functions", causes)))  # type: ignore[arg-type]
+    return Profiled(
+        profile.id,
+        label(profile.id, profile.params),
+        f"{profile.board}, i-cache {ICACHE[profile.icache]}",
+        number(profile.cycles),
+        number(profile.instructions),
+        [_part(profile, share) for share in profile.phases],
+        functions,
+    )
+
+
+def _part(profile: Stored, share: Share) -> Part:
+    part = share.cycles / (profile.cycles or 1)
+    return Part(
+        share.name,
+        number(share.cycles),
+        text.points(part, digits=1),
+        f"{part * 100:.2f}",
+        COLOURS.get(share.name, "#b9b9b9"),
+        [number(share.causes.get(cause)) for cause in CAUSES],  # type: ignore[call-overload]
+    )

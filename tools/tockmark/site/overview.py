@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The first page: what was found, before anything else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from tockmark.judge.compare import Pair as Judged
+from tockmark.judge.mean import kernel_mean
+from tockmark.judge.verdict import Verdict
+from tockmark.result.model import ICACHE, Row, ratio
+from tockmark.show import compare_text, text
+from tockmark.show.plot import Named
+from tockmark.show.summary import Column, short_names
+from tockmark.show.table import mark, spread
+from tockmark.site import pictures
+from tockmark.site.facts import UNKNOWN
+from tockmark.site.rows import number
+from tockmark.site.sorted import Beside, Kernel, Pair, Sorted
+from tockmark.suite.catalogue import LANGS, Catalogue
+from tockmark.suite.screen import screen
+
+MOVED = 8  # rows that moved most
+NAME = 40  # letters of a column's name
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column: a kernel and how it was built."""
+
+    name: str
+    kernel: Kernel
+    level: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one column says of a row."""
+
+    cost: str
+    range: str
+    ratio: str | None  # to the first column; None in that one
+    error: str
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The rows that people ask for first, kernels side by side."""
+
+    condition: str
+    unit: str
+    heads: list[Head]
+    blocks: list[tuple[str, list[tuple[str, str, list[Cell]]]]]  # title: words, id, cells
+    means: list[str]
+
+
+def screens(site: Sorted) -> list[Screen]:
+    """A table for each group of results that can be read beside each other."""
+    return [made for one in site.beside if (made := _screen(site, one)).blocks]
+
+
+def _screen(site: Sorted, beside: Beside) -> Screen:
+    columns = beside.columns
+    names = short_names([(one.name, one.result) for one in columns], NAME)
+    timed = all(column.timed for column in columns)
+    blocks = []
+    for title, words in screen(site.catalogue).items():
+        lines = []
+        for said, key in words.items():
+            rows = [column.rows.get(key) for column in columns]
+            if any(rows):
+                cells = [_cell(i, rows, timed) for i in range(len(columns))]
+                lines.append((said, key[0], cells))
+        if lines:
+            blocks.append((title, lines))
+    return Screen(
+        condition(beside),
+        "net cycles" if timed else "net instructions",
+        [_head(site, *one) for one in zip(names, columns, beside.of, strict=True)],
+        blocks,
+        [_mean(columns[0], column, site.catalogue) for column in columns[1:]],
+    )
+
+
+def condition(beside: Beside) -> str:
+    """Under which all columns hold."""
+    board = beside.columns[0].result.provenance.board
+    version = f"version {beside.abi}" if beside.abi else "unknown version"
+    return (
+        f"{beside.machine}, {board.clock}, i-cache {ICACHE[beside.icache]}, interface {version},"
+        f" apps in {LANGS[beside.lang]}"
+    )
+
+
+def _head(site: Sorted, name: str, column: Column, of: Named) -> Head:
+    level = column.result.provenance.kernel.opt_level or UNKNOWN
+    return Head(name, site.kernel_of(of), f"opt-level {level}")
+
+
+def _cell(i: int, rows: list[Row | None], timed: bool) -> Cell:
+    row = rows[i]
+    counted = (row.cycles if timed else row.instret) if row else None
+    cost = number(text.rounded(counted.per_op if counted else None), 2) + mark(row)
+    times = text.ratio(ratio(rows[0], row)) if i else None
+    several = row is not None and row.cycles is not None and len(row.cycles.nets) > 1
+    return Cell(
+        cost,
+        spread(row, row.inner) if several and row else "",
+        times,
+        "; ".join(row.errors) if row else "",
+    )
+
+
+def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
+    return text.ratio(kernel_mean(base.rows, new.rows, catalogue))
+
+
+def findings(site: Sorted) -> list[tuple[Pair, str]]:
+    """What was found, a sentence a pair: each result of the first group with its first one."""
+    first = [one.name for one in site.beside[0].of] if site.beside else []
+    return [
+        (pair, compare_text.told(pair.comparison))
+        for pair in site.pairs
+        if pair.comparison and pair.base.name == first[0] and pair.new.name in first
+    ]
+
+
+def moved(pairs: Iterable[Judged], most: int | None = None) -> list[Judged]:
+    """Rows by how far they moved: those beyond the margin first, the largest change first; those
+    that no kernel touches last."""
+    place = {
+        verdict: i
+        for i, verdict in enumerate(
+            (
+                Verdict.RELEVANT,
+                Verdict.INDETERMINATE,
+                Verdict.TRIVIAL,
+                Verdict.LAYOUT,
+                Verdict.EQUIVALENT,
+                None,
+            )
+        )
+    }
+    found = sorted(pairs, key=lambda one: (place[one.verdict], -one.cycles.size))
+    return found[:most]
+
+
+def picture(site: Sorted) -> tuple[str, Markup] | None:
+    """The one of the first page: before and after if there are two results, else the first that
+    there are rows for."""
+    if not site.beside:
+        return None
+    beside = site.beside[0]
+    names = short_names([(one.name, one.result) for one in beside.columns], NAME)
+    named = [Named(name, one.result) for name, one in zip(names, beside.columns, strict=True)]
+    if len(named) > 1 and (found := pictures.drawn(named, ["before-after"])):
+        return found[0]
+    return next(iter(pictures.drawn(named)), None)

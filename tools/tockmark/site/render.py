@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The pages of a site, by their paths in it. All that a page shows is text: the templates escape
+it, and addresses are made of it (addresses.py)."""
+
+import json
+from collections.abc import Callable, Iterator
+from importlib import resources
+from itertools import groupby
+from typing import Any
+
+import jinja2
+
+from tockmark import __version__
+from tockmark.profile.attribute import CAUSES
+from tockmark.show.plot import Named
+from tockmark.site import benchmark, kernel, overview, pair, study
+from tockmark.site.facts import TIMING, conditions
+from tockmark.site.sorted import MOST, Sorted, judged, pairs
+from tockmark.validate import report, row
+
+Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
+OWN = ("site.css", "search.js")
+
+
+def pages(site: Sorted, baselines: dict[str, Named], step: Step) -> dict[str, str]:
+    """Every file of the site."""
+    chosen, site.unpaired = pairs(site)
+    for i, (base, new) in enumerate(chosen):
+        step("comparisons", i, len(chosen))
+        site.pairs.append(judged(site, base, new))
+    maker = _Maker(site)
+    ids = benchmark.ids(site)
+    for id_ in ids:
+        benchmark.address(site, id_)
+    todo = list(_made(maker, baselines, ids))
+    for i, make in enumerate(todo):
+        step("pages", i, len(todo))
+        make()
+    for name in OWN:
+        maker.files[name] = _static(name)
+    # A script and no data: a page from a folder may not fetch one.
+    told = json.dumps(maker.index, ensure_ascii=True, separators=(",", ":"))
+    maker.files["search-index.js"] = f"var TOCKMARK_PAGES = {told};\n"
+    return maker.files
+
+
+def _made(
+    maker: "_Maker", baselines: dict[str, Named], ids: list[str]
+) -> Iterator[Callable[[], None]]:
+    """What makes each page."""
+    site = maker.site
+    yield maker.overview
+    yield lambda: maker.add("reading.html", "reading.html", "How to read it", "page", timing=TIMING)
+    for id_ in ids:
+        yield lambda id_=id_: maker.benchmark(id_)  # type: ignore[misc]
+    for one in site.kernels:
+        yield lambda one=one: maker.kernel(one, baselines)  # type: ignore[misc]
+    for other in site.pairs:
+        if other.comparison:
+            yield lambda other=other: maker.pair(other)  # type: ignore[misc]
+    for i, told in enumerate(site.found.studies):
+        yield lambda i=i, told=told: maker.study(i, told)  # type: ignore[misc]
+    if site.found.validation:
+        yield maker.validation
+
+
+def study_page(place: int) -> str:
+    """The file of a study's page."""
+    return f"study{f'-{place + 1}' if place else ''}.html"
+
+
+class _Maker:
+    """Fills templates, and keeps what the search finds."""
+
+    def __init__(self, site: Sorted) -> None:
+        self.site = site
+        self.files: dict[str, str] = {}
+        self.index: list[dict[str, str]] = []
+        self.environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("tockmark.site"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=jinja2.StrictUndefined,
+        )
+        self.environment.filters["groupby_run"] = lambda lines: [
+            (id_, list(some)) for id_, some in groupby(lines, key=lambda line: line.id)
+        ]
+        self.environment.globals |= {
+            "address": lambda id_: benchmark.address(site, id_),
+            "kernel_page": lambda named: site.kernel_of(named).page,
+            "study_page": study_page,
+            "site": site,
+            "version": __version__,
+        }
+
+    def add(self, path: str, template: str, title: str, kind: str, **filled: Any) -> None:
+        """One page; the search finds it by its title, and by `words` if there are any."""
+        words = filled.pop("words", "")
+        root = "../" * path.count("/")
+        made = self.environment.get_template(template)
+        self.files[path] = made.render(root=root, title=title, here=path, **filled) + "\n"
+        self.index.append({"t": title, "k": kind, "u": path, "w": words})
+
+    def overview(self) -> None:
+        site = self.site
+        findings = overview.findings(site)
+        first = [p for p, _ in findings] or [p for p in site.pairs if p.comparison]
+        self.add(
+            "index.html",
+            "index.html",
+            "What the operating system costs",
+            "page",
+            screens=overview.screens(site),
+            findings=findings,
+            picture=overview.picture(site),
+            moved=[(p, pair.lines(overview.moved(p.comparison.pairs(), overview.MOVED)))  # type: ignore[union-attr]
+                   for p in first[:1]],
+            conditions=[(one, conditions(one.result)) for one in site.found.every],
+            timing=dict.fromkeys(o.result.provenance.board.timing for o in site.found.every),
+            timing_means=TIMING,
+            has_baseline=any(o.result.provenance.kernel.is_baseline for o in site.found.every),
+            incomplete=[one for one in site.found.results if one.result.incomplete],
+            sections=site.catalogue.in_sections(benchmark.ids(site), lambda id_: id_),
+            most=MOST,
+        )  # fmt: skip
+
+    def benchmark(self, id_: str) -> None:
+        found = benchmark.page(self.site, id_)
+        words = found.known.what if found.known else ""
+        path = benchmark.address(self.site, id_)
+        self.add(path, "benchmark.html", id_, "benchmark", page=found, causes=CAUSES, words=words)
+
+    def kernel(self, one: Any, baselines: dict[str, Named]) -> None:
+        found = kernel.page(self.site, one, baselines)
+        words = " ".join([one.built, *(named.name for named in one.named)])
+        self.add(
+            one.page, "kernel.html", one.title, "kernel", page=found, causes=CAUSES, words=words
+        )
+
+    def pair(self, one: Any) -> None:
+        found = pair.page(self.site, one, one.comparison)
+        title = f"{one.new.name} against {one.base.name}"
+        self.add(one.page, "pair.html", title, "comparison", page=found)
+
+    def study(self, place: int, one: Named) -> None:
+        found = study.page(self.site, one)
+        title = one.result.provenance.kernel.title
+        self.add(study_page(place), "study.html", title, "page", page=found)
+
+    def validation(self) -> None:
+        judged = row.judge(self.site.found.validation, row.load_unexplained())
+        told = report.render(judged)
+        self.add("validation.html", "validation.html", "The simulator", "page", told=told)
+
+
+def _static(name: str) -> str:
+    return (resources.files("tockmark.site") / "static" / name).read_text(encoding="utf-8")

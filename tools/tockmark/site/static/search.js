@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT
+ * The search: over the pages of search-index.js, which are there as a script since a page in a folder
+ * may not fetch anything. "/" goes to it, Enter to the first hit, Escape away. */
+(function () {
+  "use strict";
+  var MOST = 12;
+  var form = document.querySelector(".search");
+  var input = form.querySelector("input");
+  var list = form.querySelector(".hits");
+  var told = form.querySelector(".found");
+  var root = document.body.dataset.root;
+  form.hidden = false;
+
+  // How well a page fits: whole title, its start, somewhere in it, or in its words; 0: not at all.
+  function fit(page, words) {
+    var title = page.t.toLowerCase();
+    var text = title + " " + page.w.toLowerCase();
+    if (!words.every(function (word) { return text.indexOf(word) >= 0; })) return 0;
+    var whole = words.join(" ");
+    if (title === whole) return 4;
+    if (title.indexOf(whole) === 0) return 3;
+    return title.indexOf(whole) > 0 ? 2 : 1;
+  }
+
+  function hits(text) {
+    var words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    if (!words.length) return [];
+    return TOCKMARK_PAGES.map(function (page, place) {
+      return { page: page, fit: fit(page, words), place: place };
+    }).filter(function (hit) {
+      return hit.fit > 0;
+    }).sort(function (a, b) {
+      return b.fit - a.fit || a.place - b.place;
+    });
+  }
+
+  function show() {
+    var found = hits(input.value);
+    list.textContent = "";
+    found.slice(0, MOST).forEach(function (hit) {
+      var item = document.createElement("li");
+      var link = document.createElement("a");
+      link.href = root + hit.page.u;
+      link.textContent = hit.page.t;
+      item.append(link, " (" + hit.page.k + ")");
+      list.append(item);
+    });
+    list.hidden = !found.length;
+    told.textContent = input.value.trim() ? found.length + " pages found" : "";
+  }
+
+  input.addEventListener("input", show);
+  form.addEventListener("submit", function (event) {
+    event.preventDefault();
+    var first = list.querySelector("a");
+    if (first) location.href = first.href;
+  });
+  form.addEventListener("focusout", function (event) {
+    if (!form.contains(event.relatedTarget)) list.hidden = true;
+  });
+  form.addEventListener("focusin", function () {
+    list.hidden = !list.children.length;
+  });
+  document.addEventListener("keydown", function (event) {
+    var typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      input.focus();
+      input.select();
+    } else if (event.key === "Escape" && form.contains(document.activeElement)) {
+      input.value = "";
+      show();
+      input.focus();
+    }
+  });
+})();
