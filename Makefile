@@ -10,7 +10,7 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser kernel-layouts bench test conformance validate tables findings robustness clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser kernel-layouts bench test conformance validate tables findings site robustness clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -26,7 +26,8 @@ help:
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md and docs/c-and-rust.md from the committed results'
+	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
+	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make robustness break what can be broken, and make docs/robustness.md of it; PARTS="runs logs"; takes long'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'V=1 shows every command.'
@@ -124,11 +125,15 @@ validate: build
 
 tables: setup apps
 	@.venv/bin/python tools/refresh_tables.py
+	@.venv/bin/python tools/pictures.py
+	@.venv/bin/python tools/architecture.py
 	@.venv/bin/python tools/bodies.py
-	@$(TOCKMARK) plot results/baseline-cw310.json -o docs/pictures
 
 findings: setup
 	@.venv/bin/python tools/findings.py
+
+site: setup
+	@$(TOCKMARK) site results -o build/site
 
 robustness: build sim-retire
 	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)

@@ -3,6 +3,7 @@
 them; simulators and kernels are the checkout's own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,14 @@ from tockmark import paths
 COPIED = ("apps", "boards", "capsules", "docs", "kernel", "tools")
 FILES = ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml")
 LINKED = (".tools", "build/sim", "build/cargo")
+# What a reader's clone has besides.
+WHOLE = (".cargo", "Makefile", "constraints.txt", "pyproject.toml", "results", "validation")
+KERNELS = ("cargo", "cargo-v1")
+IMAGES = Path("riscv32imc-unknown-none-elf")
+# How a page tells its reader to edit a file: which, before which line if not at its end, and what.
+EDIT = re.compile(
+    r"^(?:Append to|In) `([^`]+)`(?:, before `([^\n]+)`)?:\n\n```\w+\n(.*?)^```$", re.M | re.S
+)
 
 
 def copy_to(root: Path) -> None:
@@ -27,6 +36,56 @@ def copy_to(root: Path) -> None:
     (root / "build").mkdir()
     for name in LINKED:
         (root / name).symlink_to(paths.ROOT / name)
+
+
+def clone_to(root: Path) -> None:
+    """Make in an empty folder what a reader has after `make build profile`: a clone without
+    changes, an environment that says that it was made there, simulators, apps, and kernels of its
+    own, so that nothing that is built there reaches this checkout."""
+    make("sim-retire")
+    if not (paths.ROOT / "build" / "cargo" / IMAGES / "profiling" / "tockmark-kernel").exists():
+        make("profile")
+    copy_to(root)
+    for name in WHOLE:
+        source = paths.ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, root / name)
+    (root / "build" / "cargo").unlink()
+    for image in (
+        image
+        for folder in KERNELS
+        for image in (paths.ROOT / "build" / folder / IMAGES).glob("*/tockmark-kernel")
+    ):
+        own = root / image.relative_to(paths.ROOT)
+        own.parent.mkdir(parents=True)
+        shutil.copy(image, own)
+    (root / "build" / "apps").symlink_to(paths.ROOT / "build" / "apps")
+    (root / ".venv").mkdir()
+    for part in ("bin", "lib", "pyvenv.cfg"):
+        (root / ".venv" / part).symlink_to(Path(sys.executable).parents[1] / part)
+    (root / ".venv" / ".installed").write_text(f"{root}\n")  # tools/setup.sh looks there
+    (root / ".gitignore").write_text("/build\n/.venv\n/.tools\n__pycache__/\n")
+    by = ("-c", "user.name=reader", "-c", "user.email=reader@localhost")
+    for command in (("init", "-q"), ("add", "-A"), (*by, "commit", "-q", "-m", "A fresh clone")):
+        subprocess.run(("git", *command), cwd=root, check=True)
+
+
+def environment(root: Path) -> dict[str, str]:
+    """That of somebody who stands in a clone: not what an outer make told, nor the width of this
+    terminal. Boots are kept as they are for a reader, in the clone."""
+    outer = ("MAKE", "MFLAGS", "CARGO", "TOCKMARK_CACHE")
+    own = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
+    return own | {"PYTHONPATH": str(root / "tools"), "COLUMNS": "100"}
+
+
+def edit(root: Path, file: str, before: str, text: str) -> None:
+    """Put text at the end of a file, or before the one line that is `before`, indented or not."""
+    path = root / file
+    lines = path.read_text().splitlines(keepends=True)
+    found = [number for number, line in enumerate(lines) if line.strip() == before]
+    assert not before or len(found) == 1, f"{file} has {len(found)} lines '{before}'"
+    at = found[0] if before else len(lines)
+    path.write_text("".join([*lines[:at], text, *lines[at:]]))
 
 
 def build(root: Path, abi: int) -> None:

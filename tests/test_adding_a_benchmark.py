@@ -4,7 +4,6 @@
 Needs what `make build` makes.
 """
 
-import re
 from itertools import product
 from pathlib import Path
 
@@ -17,18 +16,6 @@ from tockmark.result.model import Row
 from tockmark.suite.catalogue import LANGS
 
 PAGE = paths.ROOT / "docs" / "adding-a-benchmark.md"
-EDIT = re.compile(
-    r"^(?:Append to|In) `([^`]+)`(?:, before `([^\n]+)`)?:\n\n```\w+\n(.*?)^```$", re.M | re.S
-)
-
-
-def edit(root: Path, file: str, before: str, text: str) -> None:
-    """Put text at the end of a file, or before the one line that is `before`."""
-    path = root / file
-    lines = path.read_text().splitlines(keepends=True)
-    at = lines.index(f"{before}\n") if before else len(lines)
-    assert not before or lines.count(f"{before}\n") == 1, f"{file} has more lines '{before}'"
-    path.write_text("".join([*lines[:at], text, *lines[at:]]))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +23,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout after the page's edits, its apps built."""
     root = tmp_path_factory.mktemp("scratch")
     scratch.copy_to(root)
-    edits = EDIT.findall(PAGE.read_text())
+    edits = scratch.EDIT.findall(PAGE.read_text())
     assert {file for file, _, _ in edits} == {
         "apps/asm/loops.S",
         "apps/c/loop.c",
@@ -44,7 +31,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "apps/catalogue.toml",
     }
     for file, before, text in edits:
-        edit(root, file, before, text)
+        scratch.edit(root, file, before, text)
     for abi in (1, 2):
         scratch.build(root, abi)
     return root

@@ -5,21 +5,19 @@ the paths that are named."""
 import fnmatch
 import json
 import re
+import runpy
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
 import pytest
+from pages import FENCED, PAGES
 
-from tockmark.result import file
 from tockmark.tests.conftest import NO_RESULTS, committed
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
 BUILT = ("build", ".venv", ".tools")
 # Whose paths have this before them.
 UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")
@@ -43,33 +41,63 @@ def test_the_first_page_is_short_and_shows_three_kernels() -> None:
     assert f"<!-- output: tockmark table {shown} -->" in page
 
 
-LONG = ("run", "conformance")  # tests of their own run these
+def headings(text: str) -> set[str]:
+    """The anchors of a page, as GitHub makes them of its headings."""
+    seen: Counter[str] = Counter()
+    anchors = set()
+    for heading in re.findall(r"^#+ (.+?)\s*$", FENCED.sub("", text), re.M):
+        words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        anchors.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return anchors
 
 
-def test_the_commands_of_the_first_page_can_be_pasted() -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^    \.venv/bin/(tockmark [^#\n]+?) *(?:#.*)?$", page, re.MULTILINE)
-    assert len(commands) > 8
-    for command in commands:
-        arguments = command.split()[1:]
-        if arguments[0] in LONG:
-            arguments += ["--help"]
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("tockmark")), *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=ROOT,
-        )
-        assert done.returncode in (0, 1), f"{command}: {done.stderr}"  # 1: a result is incomplete
-        assert done.stdout, command
+def dead_links(page: Path) -> list[str]:
+    """The links of a page that lead to no file, or to no heading of it."""
+    dead = []
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith("https://"):
+            continue
+        name, _, anchor = link.partition("#")
+        to = page.parent / name if name else page
+        if not to.exists() or (anchor and anchor not in headings(to.read_text(encoding="utf-8"))):
+            dead.append(link)
+    return dead
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "CHANGELOG.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
-    for link in links:
-        assert link.startswith("https://") or (page.parent / link).exists(), link
+    assert dead_links(page) == []
+
+
+def test_all_markdown_is_a_page() -> None:
+    """So that what is said of pages is said of all."""
+    listed = [name for name in known() if name.endswith(".md")]
+    assert {ROOT / name for name in listed} == {*PAGES, ROOT / "CHANGELOG.md"}
+
+
+def test_a_dead_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `b`, c: d!\n## Twice\n## Twice\n[1](#a-b-c-d) [2](#twice-1) [3](page.md#twice)\n"
+        "[4](gone.md) [5](#gone) [6](page.md#a-b) [7](https://example.org/gone#gone)\n"
+        "```text\n# no heading\n[8](gone.md)\n```\n[9](#no-heading)\n"
+    )
+    assert dead_links(page) == ["gone.md", "#gone", "page.md#a-b", "#no-heading"]
+
+
+def test_the_index_has_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    linked = {link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", index)}
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert pages - linked == set()
+    assert "(docs/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def known() -> set[str]:
@@ -147,12 +175,17 @@ def test_the_published_schema_holds_for_the_committed_results() -> None:
     assert not read.is_valid(data)
 
 
-def test_the_pictures_are_those_of_the_committed_result() -> None:
-    source = file.load(ROOT / "results" / "baseline-cw310.json").provenance.line
-    pictures = list((ROOT / "docs" / "pictures").glob("*.svg"))
-    assert pictures
-    for picture in pictures:
-        assert source in picture.read_text(encoding="utf-8"), f"{picture}: run `make tables`"
+OTHERS = ("architecture.svg", "speed-and-size.svg")  # of the code, and of the findings
+
+
+def test_the_pictures_are_those_of_the_committed_results() -> None:
+    """Byte for byte, and no other picture is there."""
+    drawn: dict[Path, bytes] = runpy.run_path(str(ROOT / "tools" / "pictures.py"))["drawn"]()
+    folder = ROOT / "docs" / "pictures"
+    assert set(folder.glob("*.svg")) - {folder / name for name in OTHERS} == set(drawn)
+    for path, picture in drawn.items():
+        assert path.read_bytes() == picture, f"{path}: run `make tables`"
+        assert len(picture) < 300_000
 
 
 def test_the_findings_are_those_of_the_committed_results() -> None:

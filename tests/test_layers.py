@@ -2,78 +2,35 @@
 """The tool's layers, in the order in which a sample travels: a module imports its own layer and
 lower ones only."""
 
-import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import architecture
+import layers
+from layers import BASE, PACKAGE, TOP, direct, imports, layer, modules, rank
 from tockmark import paths
-
-PACKAGE = paths.ROOT / "tools" / "tockmark"
-BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what all may use
-NAMES = ("__version__", "BASELINE")  # that the package itself has
-ORDER = ["suite", "target", "tree", "log", "result", "judge", "show"]
-# Each of these uses what is below and none of the others.
-BESIDE = ["profile", "validate", "conformance", "kernel_patch"]
-TOP = ["judging", "site", "commands", "cli", "__main__"]
-
-
-def layer(module: str) -> str:
-    """The layer of tockmark.x.y."""
-    parts = module.split(".")[1:]
-    return "base" if not parts or parts[0] in (*BASE, *NAMES) else parts[0]
-
-
-def rank(name: str) -> int:
-    """How high a layer is."""
-    if name == "base":
-        return 0
-    if name in ORDER:
-        return 1 + ORDER.index(name)
-    return 1 + len(ORDER) if name in BESIDE else 2 + len(ORDER) + TOP.index(name)
-
-
-def imports(path: Path) -> list[str]:
-    """The modules of ours that a file imports, also within functions."""
-    found: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: an import by dots"
-            whole = node.module == "tockmark"
-            found += [f"tockmark.{a.name}" if whole else str(node.module) for a in node.names]
-    return [name for name in found if name.split(".")[0] == "tockmark"]
 
 
 def wrong(own: str, others: list[str]) -> list[str]:
     """What a module of one layer may not import."""
     mine = layer(own)
-    return [
-        name
-        for name in others
-        if layer(name) != mine and (rank(layer(name)), layer(name)) >= (rank(mine), "")
-    ]
+    return [name for name in others if layer(name) != mine and rank(layer(name)) >= rank(mine)]
 
 
-MODULES = sorted(
-    path
-    for path in PACKAGE.rglob("*.py")
-    if "tests" not in path.parts and "__pycache__" not in path.parts
-)
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_imports_lower_layers_only(path: Path) -> None:
-    own = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-    assert wrong(own.removesuffix(".__init__"), imports(path)) == []
+    assert wrong(layers.name_of(path), imports(path)) == []
 
 
 def test_every_folder_is_a_layer() -> None:
-    inside = (path.relative_to(PACKAGE).parts for path in MODULES)
+    inside = (path.relative_to(PACKAGE).parts for path in modules())
     folders = {parts[0] for parts in inside if len(parts) > 1}
-    assert folders == {*ORDER, *BESIDE, "judging", "site", "commands"}
-    assert {p.stem for p in PACKAGE.glob("*.py")} == {*BASE, "cli", "__main__"}
+    assert folders == {name for line in layers.listed() for name in line}
+    assert {p.stem for p in PACKAGE.glob("*.py")} == {*BASE, *TOP}
+    assert [name for name in (*folders, *TOP) if not layers.says(name)] == []
 
 
 @pytest.mark.parametrize(
@@ -97,3 +54,30 @@ def test_the_simulators_speed_is_measured_without_the_tool() -> None:
     scripts = list((paths.ROOT / "boards").rglob("*.py"))
     assert scripts
     assert [script for script in scripts if imports(script)] == []
+
+
+def test_the_picture_is_that_of_the_imports() -> None:
+    """Byte for byte; and each arrow is an import."""
+    check = [sys.executable, str(paths.ROOT / "tools" / "architecture.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    shown = architecture.PICTURE.read_text(encoding="utf-8")
+    assert shown.count('class="line"') == len(direct(layers.edges()))
+    for page in ("README.md", "docs/house.md"):
+        assert "pictures/architecture.svg" in (paths.ROOT / page).read_text(encoding="utf-8")
+
+
+def test_an_arrow_that_follows_from_others_is_left_out() -> None:
+    all_of_them = {("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c"), ("e", "d")}
+    assert direct(all_of_them) == {("a", "b"), ("b", "c"), ("c", "d"), ("e", "d")}
+
+
+def test_a_new_layer_comes_into_the_picture_by_itself() -> None:
+    """One that stands beside others, too: no box lies on another."""
+    edges = {("a", "base"), ("b", "base"), ("c", "base"), ("d", "a"), ("d", "b"), ("d", "c")}
+    boxes = architecture.placed(edges)
+    assert set(boxes) == {"a", "b", "c", "d", "base"}
+    assert len({(box.x, box.y) for box in boxes.values()}) == len(boxes)
+    assert boxes["d"].y < min(boxes[name].y for name in "abc")
+    assert max(boxes[name].y for name in "abc") < boxes["base"].y
+    assert len(architecture.lines(boxes, edges)) == len(edges)

@@ -256,6 +256,14 @@ def test_a_profile_adds_up_to_the_sample_of_the_unprofiled_run(tmp_path: Path) -
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
 
 
+def test_the_committed_flame_graph_is_drawn_again(tmp_path: Path) -> None:
+    """Byte for byte."""
+    command = [TOCKMARK, "profile", "syscall.command", "-o", str(tmp_path)]
+    subprocess.run(command, capture_output=True, check=True, cwd=paths.ROOT)
+    committed = paths.ROOT / "docs" / "profile-syscall.command.svg"
+    assert (tmp_path / "flame.svg").read_bytes() == committed.read_bytes()
+
+
 def test_functions_of_a_sample_and_of_a_run(tmp_path: Path) -> None:
     """The body's command goes through the kernel once; the run starts the kernel once."""
 

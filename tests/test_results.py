@@ -22,7 +22,7 @@ FILES = [path for path in JSON if path.parent == RESULTS and path.stem not in NO
 LINKS = [path for path in JSON if path.parent == RESULTS / "links"]  # without logs: too long
 CALLS = [path for path in JSON if path.parent == RESULTS / "rust"]  # likewise
 MOST_LINES = 1_500
-MOST_BYTES = 7_500_000
+MOST_BYTES = 9_500_000
 
 
 def name(path: Path) -> str:

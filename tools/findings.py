@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md, docs/c-and-rust.md and docs/limit.md from their templates and the
-committed results: `make findings`.
+"""Makes docs/findings.md with its picture, docs/c-and-rust.md and docs/limit.md from their
+templates and the committed results: `make findings`.
 
 A template, docs/findings.md.j2, has the words; every number in the page is looked up in a result
-file or a profile under results/. With --check nothing is written, and the exit code is 1 if a page
-is not what the results say.
+file or a profile under results/ (tools/lookup/ has the tables). With --check nothing is written,
+and the exit code is 1 if a page is not what the results say.
 """
 
 import sys
@@ -13,11 +13,11 @@ from functools import cached_property
 
 import jinja2
 
+from lookup import bisected, levels, shifts, versions, where
+from lookup.figures import multiples, number, per_op, share, times
+from lookup.runs import Run
 from tockmark.paths import RESULTS, ROOT
-from tockmark.profile import file as profiles
-from tockmark.result import file as results
-from tockmark.result.model import Row, ratio
-from tockmark.show import table, text
+from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, Lang, label
 from tockmark.validate import file as validations
@@ -25,14 +25,7 @@ from tockmark.validate import limit
 
 DOCS = ROOT / "docs"
 PAGES = ("findings.md", "c-and-rust.md", "limit.md")  # in docs/, as their templates are
-
-
-@dataclass(frozen=True)
-class Size:
-    """Bytes of an app: code, constants and initial data in flash; RAM with stack and heap."""
-
-    flash: int
-    ram: int
+PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
 
 @dataclass(frozen=True)
@@ -49,77 +42,6 @@ class Least:
     def per_op(self, icache: bool) -> float:
         """Cycles of one operation of the row: there and back is two hops."""
         return (self.on if icache else self.off) / (2 if self.name.startswith("there") else 1)
-
-
-class Run:
-    """A result file, by row, in one language of the apps: the one that leads if none is given."""
-
-    def __init__(self, name: str, lang: Lang | None = None) -> None:
-        self.name = name
-        self.lang: Lang = lang or "c"
-        self.result = results.load(RESULTS / f"{name}.json")
-        self.kernel = self.result.provenance.kernel
-        self.board = self.result.provenance.board
-        table = (self.result if lang else self.result.leading).table
-        self.rows = {
-            (row.icache, row.label): row for row in table.values() if lang in (None, row.lang)
-        }
-
-    def row(self, name: str, icache: bool = True) -> Row | None:
-        return self.rows.get((icache, name))
-
-    @property
-    def cycles(self) -> str:
-        """What all boots with apps in this language took, in millions of cycles."""
-        return f"{self.result.of_lang(self.lang).provenance.cycles / 1e6:.0f}"
-
-    def net(self, name: str, icache: bool = True) -> str:
-        """Net cycles of one sample; time.read as measured."""
-        row = self.row(name, icache)
-        return marked(row.net if row else None, row)
-
-    def instructions(self, name: str, icache: bool = True) -> str:
-        """Net instructions of one sample; of time.read as measured."""
-        row = self.row(name, icache)
-        return marked(row.instructions if row else None, row)
-
-    def per_op(self, name: str, icache: bool = True) -> str:
-        """Net cycles of one operation."""
-        return per_op(self.row(name, icache))
-
-    def spread(self, name: str, icache: bool = True) -> str:
-        """The least and the most net cycles of one operation over the layouts."""
-        row = self.row(name, icache)
-        return table.spread(row, row.inner) if row else text.NONE
-
-    @property
-    def built(self) -> str:
-        """What a heading must say of the kernel beside its name."""
-        return f"opt-level {self.kernel.opt_level or 'unknown'}"
-
-    @property
-    def compiler(self) -> str:
-        """What its apps say of it, and of what shapes the code."""
-        (said,) = {app.said["cc"] for app in self.result.provenance.apps if app.lang == self.lang}
-        return said
-
-    def sizes(self) -> dict[str, Size]:
-        """Of each app, by name; of several processes of one app, the first."""
-        slots = [
-            slot
-            for boot in self.result.provenance.boots
-            for slot in boot.slots
-            if boot.lang == self.lang
-        ]
-        return {
-            slot.name: Size(slot.flash_length or 0, slot.ram_length)
-            for slot in slots
-            if not slot.name[-1].isdigit()
-        }
-
-    def skipped(self) -> list[tuple[str, str]]:
-        """What was not measured, and why, each once."""
-        return list(dict.fromkeys((gone.id, gone.why or "") for gone in self.result.skipped))
 
 
 class Findings:
@@ -164,6 +86,10 @@ class Findings:
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
+    def of_kernel(self, id_: str) -> bool:
+        """Whether the benchmark touches the kernel."""
+        return self.catalogue.benchmarks[id_].touches == "kernel"
+
     def _labels(self, groups: list[str]) -> list[str]:
         """The rows of groups, of benchmarks, or single ones, in the catalogue's order."""
         return [
@@ -175,11 +101,13 @@ class Findings:
     @cached_property
     def least(self) -> dict[str, Least]:
         """The part limit of the committed validation, by name."""
-        return {
-            row.name: Least(row.name, *row.measured, row.source, row.group == limit.PARTS)
-            for row in validations.load(RESULTS / "validation.json")
-            if row.part == limit.NAME
-        }
+        found = {}
+        for row in validations.load(RESULTS / "validation.json"):
+            if row.part == limit.NAME:
+                instructions, on, off = map(float, row.measured)
+                of_parts = row.group == limit.PARTS
+                found[row.name] = Least(row.name, instructions, on, off, row.source, of_parts)
+        return found
 
     def beside(
         self, columns: dict[str, str], rows: dict[str, tuple[str, str | None]], icache: bool
@@ -195,38 +123,9 @@ class Findings:
             for run in map(self.run, columns.values()):
                 row, spread = run.row(name, icache), run.spread(name, icache)
                 cells.append(per_op(row) + (f" ({spread})" if spread != text.NONE else ""))
-                times = row.per_op / floor if row and row.per_op and floor else None
-                cells.append(text.number(times, 1))
+                cells.append(multiples(row, floor))
             lines.append(f"| {name} | {' | '.join(cells)} |")
         return "\n".join(lines)
-
-    def profiles(self, kernel: str) -> list[profiles.Stored]:
-        """All stored profiles of a kernel, the longest sample first."""
-        found = map(profiles.load, sorted((RESULTS / "profiles").glob(f"{kernel}-*.json")))
-        return sorted(found, key=lambda profile: -profile.cycles)
-
-
-def number(value: float | None) -> str:
-    """As many digits as a reader needs."""
-    return text.number(value, 0 if value is not None and abs(value) >= 100 else 2, ",")
-
-
-def marked(value: float | None, row: Row | None) -> str:
-    """A figure of a row; "!" says that the row has an error."""
-    return number(value) + table.mark(row)
-
-
-def per_op(row: Row | None) -> str:
-    """Net cycles of one operation."""
-    return marked(row.per_op if row else None, row)
-
-
-def times(base: Row | None, row: Row | None) -> str:
-    return text.ratio(ratio(base, row))
-
-
-def share(part: float, whole: float) -> str:
-    return text.percent(part / whole, digits=0)
 
 
 def render(page: str) -> str:
@@ -235,21 +134,32 @@ def render(page: str) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     template = environment.from_string((DOCS / f"{page}.j2").read_text(encoding="utf-8"))
-    made = template.render(f=Findings(), number=number, times=times, share=share)
+    made = template.render(
+        f=Findings(),
+        levels=levels,
+        where=where,
+        shifts=shifts,
+        bisected=bisected,
+        versions=versions,
+        number=number,
+        times=times,
+        share=share,
+    )
     return made.rstrip() + "\n"
 
 
 def main() -> int:
     stale = False
-    for name in PAGES:
-        page, made = DOCS / name, render(name)
-        if page.exists() and page.read_text(encoding="utf-8") == made:
+    contents = {name: render(name).encode() for name in PAGES} | {PICTURE: levels.picture()}
+    for name, content in contents.items():
+        page = DOCS / name
+        if page.exists() and page.read_bytes() == content:
             continue
         stale = True
         if "--check" in sys.argv:
             print(f"{page.relative_to(ROOT)}: not what the results say; run `make findings`")
         else:
-            page.write_text(made, encoding="utf-8")
+            page.write_bytes(content)
     return 1 if stale and "--check" in sys.argv else 0
 
 

@@ -20,6 +20,9 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- board: results/x.json -->                  a board's published figures, and simulated
     <!-- end of board -->
 
+    <!-- exits: all -->                             the exit codes of every verb
+    <!-- end of exits -->
+
 With --check nothing is written, and the exit code is 1 if a page does not show what is so.
 """
 
@@ -34,6 +37,8 @@ from pathlib import Path
 
 import msgspec
 
+from tockmark import cli  # noqa: F401  # its verbs add themselves to ABOUT
+from tockmark.commands.verb import ABOUT, Group
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show.text import NONE
@@ -42,8 +47,8 @@ from tockmark.suite.catalogue import load
 ROOT = Path(__file__).resolve().parents[1]
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 BLOCK = re.compile(
-    r"(<!-- (table|validation|output|benchmarks|added|board): ([^\n]+?) -->\n).*?"
-    r"(<!-- end of (?:table|output|benchmarks|added|board) -->)",
+    r"(<!-- (table|validation|output|benchmarks|added|board|exits): ([^\n]+?) -->\n).*?"
+    r"(<!-- end of (?:table|output|benchmarks|added|board|exits) -->)",
     re.DOTALL,
 )
 SCHEMA = ROOT / "docs" / "result.schema.json"
@@ -163,7 +168,18 @@ def shown(kind: str, argument: str) -> str:
     return done.stdout.rstrip()
 
 
-LISTS = {"benchmarks": listed, "added": added, "board": board}
+def exits(_: str) -> str:
+    """What the exit codes of each verb mean: a line a verb, in the order of the help."""
+    lines = ["| verb | exit codes |", "|---|---|"]
+    for group in Group:
+        for name, about in ABOUT.items():
+            if about.group is group:
+                told = "; ".join(f"**{code}** {said}" for code, said in about.exits.items())
+                lines.append(f"| `{name}` | {told} |")
+    return "\n".join(lines)
+
+
+LISTS = {"benchmarks": listed, "added": added, "board": board, "exits": exits}
 
 
 def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:

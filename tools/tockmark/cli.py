@@ -18,6 +18,7 @@ from tockmark.commands import (
     comparing,
     conformance,
     files,
+    helping,
     judging,
     laying,
     masked,
@@ -29,17 +30,19 @@ from tockmark.commands import (
     tabs,
 )
 from tockmark.commands.common import debugging
-from tockmark.errors import INTERRUPTED, OK, UNUSABLE, TockmarkError
+from tockmark.commands.verb import Verbs
+from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.plain import one_line
+from tockmark.show import colour
+from tockmark.target.origin import DIRTY, commit_of_checkout
 
 app = typer.Typer(
     name="tockmark",
-    help=f"""Measure what the Tock operating system costs on OpenTitan Earl Grey.
+    cls=Verbs,
+    help="""Measure what the Tock operating system costs on OpenTitan Earl Grey.
 
-    Exit codes: 0 all is well; 1 rows failed or are missing (what was good is kept);
-    2 unusable input or wrong usage; 3 a regression (`gate`, `judge`); {INTERRUPTED} Ctrl-C.""",
+    `tockmark VERB --help` says more of a verb, `tockmark help TOPIC` of everything else.""",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -48,30 +51,41 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def top(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show version and commit, and exit.")
+    ] = False,
 ) -> None:
     if version:
-        print(f"tockmark {__version__}")
+        print(version_line(commit_of_checkout()))
         raise typer.Exit(OK)
 
 
-for verbs in (
+def version_line(commit: str | None) -> str:
+    """What --version says; the commit is as provenance has it."""
+    if commit is None:  # no checkout of git
+        return f"tockmark {__version__}"
+    sha, changed = commit.removesuffix(DIRTY), commit.endswith(DIRTY)
+    return f"tockmark {__version__}, commit {sha}{', with changes' * changed}"
+
+
+for verbs in (  # in the order in which each heading of the help shows them
     running,
     profiling,
-    laying,
-    tabs,
-    capturing,
     files,
     comparing,
     judging,
     bisect,
     showing,
     site,
+    helping,
+    checking,
     conformance,
     masked,
-    patching,
-    checking,
     cached,
+    patching,
+    laying,
+    tabs,
+    capturing,
 ):
     verbs.register(app)
 
@@ -83,8 +97,9 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal may know ASCII only
     try:
         paths.check_environment(sys.argv[0])
+        colour.choose(sys.stdout)
         try:
-            app()
+            app(prog_name="tockmark")
         finally:
             sys.stdout.flush()  # at the exit a full disk would be told of in a trace
     except TockmarkError as error:

@@ -22,6 +22,7 @@ JUDGED = ROOT / "build" / "judge"  # a folder for each judgement
 COMMITS = ROOT / "build" / "commits"  # kernels built from commits of the user's checkout
 PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"
+DOCS = ROOT / "docs"
 VALIDATION = ROOT / "validation"
 ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
 

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
+from tockmark.commands import completing
 from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_time
 from tockmark.commands.commits import Build, Elf, FreshBuilds, NoPatch, Tree, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.ending import ended_once
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, UNUSABLE, TockmarkError
 from tockmark.judging.sides import SAMPLES, How, Simulated
 from tockmark.result.layouts import joined
 from tockmark.suite import catalogue as catalogues
@@ -33,14 +35,23 @@ _LIMIT = re.compile(r"\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="bisect",
-        epilog="Example: `tockmark bisect ~/tock release-2.2 master --row syscall.command --limit"
-        " '+2 %' --build 'make -C BOARD' --elf target/TARGET/release/NAME`. Exit codes: 0 found;"
-        " 1 it is one of several, of which no others can be measured; 2 there is nothing to be"
-        " found, or an end cannot be measured. What was built and simulated is kept: the same"
-        " command goes on from there.",
-    )(bisect_verb)
+    add(
+        app,
+        "bisect",
+        bisect_verb,
+        Group.COMPARE,
+        (
+            "tockmark bisect ~/tock release-2.2 master --row syscall.command --limit '+2 %'"
+            " --build 'make -C BOARD' --elf target/TARGET/release/NAME",
+        ),
+        {
+            OK: "found",
+            INCOMPLETE: "it is one of several commits, of which no others can be measured",
+            UNUSABLE: "unusable input, wrong usage, nothing to be found, or an end that cannot be"
+            " measured",
+            INTERRUPTED: KEPT,
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -142,7 +153,11 @@ def bisect_verb(
     good: Annotated[str, typer.Argument(metavar="GOOD", help="A commit before the change.")],
     bad: Annotated[str, typer.Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
-        str, typer.Option(help="The benchmark, with its parameters if it has any: call.args:n=3.")
+        str,
+        typer.Option(
+            help="The benchmark, with its parameters if it has any: call.args:n=3.",
+            autocompletion=completing.one(completing.benchmarks),
+        ),
     ],
     limit: Annotated[
         str,

@@ -7,15 +7,14 @@ import typer
 
 from tockmark import paths
 from tockmark.commands.common import AsJson, Debug, print_json
+from tockmark.commands.verb import Group, add
 from tockmark.errors import TockmarkError
 from tockmark.target import cache
 
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(name="cache", epilog="Examples: `tockmark cache`; `tockmark cache --clear`")(
-        cache_verb
-    )
+    add(app, "cache", cache_verb, Group.CHECK, ("tockmark cache", "tockmark cache --clear"))
 
 
 def cache_verb(

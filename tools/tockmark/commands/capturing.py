@@ -12,7 +12,8 @@ import typer
 
 from tockmark import paths
 from tockmark.commands.common import Debug
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.commands.verb import NEVER, Group, add
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.target.port import GoneError, Port
 
 USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
@@ -20,11 +21,21 @@ USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="listen",
-        epilog="Examples: `tockmark listen --port /dev/ttyACM1`; "
-        "`tockmark listen --port /dev/ttyACM1 -o uart.log`, then `tockmark parse uart.log`",
-    )(listen_verb)
+    add(
+        app,
+        "listen",
+        listen_verb,
+        Group.KERNELS,
+        (
+            "tockmark listen --port /dev/ttyACM1",
+            "tockmark listen --port /dev/ttyACM1 -o uart.log && tockmark parse uart.log",
+        ),
+        {
+            OK: "it ended: Ctrl-C, or --seconds are over",
+            INCOMPLETE: "the port is gone; the lines are kept",
+            INTERRUPTED: NEVER,
+        },
+    )
 
 
 def listen_verb(

@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from tockmark.commands import completing
 from tockmark.errors import TockmarkError
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
 from tockmark.suite.select import of_names
+from tockmark.target import board as boards
 from tockmark.target.board import Board
 from tockmark.target.cluster import at_a_time as there
 from tockmark.target.protocol import Ability
@@ -40,9 +42,21 @@ KernelManifest = Annotated[
 ]
 Abi = Annotated[int, typer.Option(min=1, max=2, help="Version of the system-call interface.")]
 Languages = Annotated[
-    str, typer.Option("--lang", help="Languages of the apps, separated by commas: c, rust.")
+    str,
+    typer.Option(
+        "--lang",
+        help="Languages of the apps, separated by commas: c, rust.",
+        autocompletion=completing.several(lambda: catalogues.LANGS),
+    ),
 ]
-OneLanguage = Annotated[str, typer.Option("--lang", help="Language of the apps: c or rust.")]
+OneLanguage = Annotated[
+    str,
+    typer.Option(
+        "--lang",
+        help="Language of the apps: c or rust.",
+        autocompletion=completing.one(lambda: catalogues.LANGS),
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
@@ -51,7 +65,13 @@ Fresh = Annotated[
     bool,
     typer.Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`)."),
 ]
-BoardName = Annotated[str, typer.Option(help="Board profile: the name of a file in boards/.")]
+BoardName = Annotated[
+    str,
+    typer.Option(
+        help="Board profile: the name of a file in boards/.",
+        autocompletion=completing.one(boards.names),
+    ),
+]
 
 
 def languages(given: str) -> list[Lang]:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tockmark.commands import completing
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import check_writable, is_through
 from tockmark.paths import shown
@@ -39,7 +40,8 @@ Only = Annotated[
     str | None,
     typer.Option(
         help="Which rows: ids, groups, patterns, kernel or app, separated by commas:"
-        " 'syscall,call.args:n=3'."
+        " 'syscall,call.args:n=3'.",
+        autocompletion=completing.several(completing.rows),
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]

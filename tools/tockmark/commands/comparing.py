@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.commands import completing
 from tockmark.commands.choosing import Switch
 from tockmark.commands.common import AsJson, Debug, Only, print_json, rows_of, selected
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.judge import agree, bounds, compare, factors, fit, gate, history, spread
 from tockmark.result.file import load
@@ -31,39 +33,74 @@ Force = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(
-        name="compare",
-        epilog="Examples: `tockmark compare old.json new.json`; `tockmark compare a.json b.json"
-        " c.json --baseline b --margin 2% --only 'syscall.*'`; `tockmark compare --by lang"
-        " both.json`. Exit codes: 0 compared,"
-        " whatever the verdicts; 1 a result is incomplete; 2 unusable input, or results that"
-        " cannot be compared.",
-    )(compare_verb)
-    app.command(
-        name="gate",
-        epilog="Examples: `tockmark gate base.json new.json`; `tockmark gate monday.json"
-        " tuesday.json new.json --limits limits.toml --markdown summary.md`. Exit codes: 0 pass;"
-        " 1 beyond a soft limit, or the new result is incomplete; 2 unusable input, or results that"
-        " cannot be compared; 3 regression: beyond a hard limit, or a row is gone.",
-    )(gate_verb)
-    app.command(
-        name="history",
-        epilog="Examples: `tockmark history --add results/new.json`; `tockmark history"
-        " syscall.command -o command.png`; `tockmark history 'call.args n=3 icache=on'`. Exit"
-        " codes: 0 all is well; 1 a line of the file was torn and left out; 2 unusable input.",
-    )(history_verb)
-    app.command(
-        name="fit",
-        epilog="Example: `tockmark fit results/new.json`. Exit codes: 0 all is well; 1 the result"
-        " is incomplete; 2 unusable input.",
-    )(fit_verb)
-    app.command(
-        name="agree",
-        epilog="Examples: `tockmark agree sim.json board.json`; `tockmark agree sim.json board.json"
-        " --only app --icache off --all`. Exit codes: 0 every row is there and within its bound;"
-        " 1 one is outside or missing, or a result is incomplete; 2 unusable input, or results that"
-        " cannot be held against each other.",
-    )(agree_verb)
+    add(
+        app,
+        "compare",
+        compare_verb,
+        Group.COMPARE,
+        (
+            "tockmark compare old.json new.json",
+            "tockmark compare a.json b.json c.json --baseline b --margin 2% --only 'syscall.*'",
+            "tockmark compare --by lang both.json",
+        ),
+        {
+            OK: "compared, whatever the verdicts",
+            INCOMPLETE: "a result is incomplete",
+            UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
+        },
+    )
+    add(
+        app,
+        "gate",
+        gate_verb,
+        Group.COMPARE,
+        (
+            "tockmark gate base.json new.json",
+            "tockmark gate monday.json tuesday.json new.json --limits limits.toml"
+            " --markdown summary.md",
+        ),
+        {
+            OK: "pass",
+            INCOMPLETE: "beyond a soft limit, or the new result is incomplete",
+            UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
+            REGRESSION: "regression: beyond a hard limit, or a row is gone",
+        },
+    )
+    add(
+        app,
+        "agree",
+        agree_verb,
+        Group.COMPARE,
+        (
+            "tockmark agree sim.json board.json",
+            "tockmark agree sim.json board.json --only app --icache off --all",
+        ),
+        {
+            OK: "every row is there and within its bound",
+            INCOMPLETE: "a row is outside or missing, or a result is incomplete",
+            UNUSABLE: "unusable input, wrong usage, or results of different things",
+        },
+    )
+    add(
+        app,
+        "history",
+        history_verb,
+        Group.COMPARE,
+        (
+            "tockmark history --add results/new.json",
+            "tockmark history syscall.command -o command.png",
+            "tockmark history 'call.args n=3 icache=on'",
+        ),
+        {INCOMPLETE: "a line of the file was torn and left out"},
+    )
+    add(
+        app,
+        "fit",
+        fit_verb,
+        Group.SHOW,
+        ("tockmark fit results/new.json",),
+        {INCOMPLETE: "the result is incomplete"},
+    )
 
 
 def compare_verb(
@@ -172,7 +209,10 @@ def gate_verb(
 def history_verb(
     row: Annotated[
         str | None,
-        typer.Argument(help="Rows, named as for --only elsewhere. Default: all that changed."),
+        typer.Argument(
+            help="Rows, named as for --only elsewhere. Default: all that changed.",
+            autocompletion=completing.several(completing.rows),
+        ),
     ] = None,
     add: Annotated[
         list[Path] | None, typer.Option("--add", help="Append this result; may be given again.")

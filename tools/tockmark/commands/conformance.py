@@ -13,9 +13,10 @@ import typer
 
 from tockmark import paths
 from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.verb import Group, add
 from tockmark.conformance import availability
 from tockmark.conformance import check as conformance
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE
+from tockmark.errors import INCOMPLETE, OK
 from tockmark.target import board as boards
 from tockmark.target.image import read_kernel
 
@@ -24,12 +25,18 @@ SHOWN = 20  # of what was lost
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="conformance",
-        epilog="Examples: `tockmark conformance`; `tockmark conformance --abi 1 --seeds 20`; "
-        "`tockmark conformance --kernel ~/tock/earlgrey-cw310.elf`. "
-        f"Exit codes: {OK} nothing is lost, {INCOMPLETE} something is, {UNUSABLE} wrong usage.",
-    )(conformance_verb)
+    add(
+        app,
+        "conformance",
+        conformance_verb,
+        Group.CHECK,
+        (
+            "tockmark conformance",
+            "tockmark conformance --abi 1 --seeds 20",
+            "tockmark conformance --kernel ~/tock/earlgrey-cw310.elf",
+        ),
+        {OK: "nothing is lost", INCOMPLETE: "something is lost"},
+    )
 
 
 def conformance_verb(

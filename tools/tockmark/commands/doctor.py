@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark import paths
+from tockmark.show import colour
 from tockmark.target import board
 from tockmark.target.image import Apps
 from tockmark.target.kinds import sim
@@ -36,9 +37,8 @@ class Finding:
     def line(self) -> str:
         wanted = f", expected {self.expected}" if self.expected not in (None, self.found) else ""
         state = f"{self.found or 'missing'}{wanted}"
-        return f"{'ok' if self.good else '--':3}{self.name:26}{state}" + (
-            "" if self.good else f": {self.todo}"
-        )
+        mark = colour.good("ok") if self.good else colour.bad("--")
+        return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
 
 
 def examine() -> list[Finding]:
@@ -51,6 +51,20 @@ def render(findings: list[Finding]) -> str:
     bad = sum(not finding.good for finding in findings)
     summary = f"{bad} of {len(findings)} not in place" if bad else "all is in place"
     return "\n".join([*(finding.line() for finding in findings), summary]) + "\n"
+
+
+def as_json(findings: list[Finding]) -> list[dict[str, object]]:
+    """The findings for other programs."""
+    return [
+        {
+            "name": finding.name,
+            "good": finding.good,
+            "found": finding.found,
+            "expected": finding.expected,
+            "todo": None if finding.good else finding.todo,
+        }
+        for finding in findings
+    ]
 
 
 def _programs() -> Iterator[Finding]:

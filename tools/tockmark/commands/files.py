@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.commands import completing
 from tockmark.commands.choosing import KernelManifest, KernelName, OptLevel, Switch
 from tockmark.commands.common import AsJson, Debug, Only, judge, not_a_log, print_json, selected
+from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result import file, parse
@@ -25,24 +27,43 @@ from tockmark.target.kinds.file import settled
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(
-        name="parse",
-        epilog="Examples: `tockmark parse uart.log -o uart.json`, then `tockmark table`; "
-        "`tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf`; "
-        "`tockmark parse loop.log --study`",
-    )(parse_verb)
-    app.command(
-        name="table",
-        epilog="Examples: `tockmark table results/a.json`; "
-        "`tockmark table a.json b.json` side by side; `tockmark table a.json --all`; "
-        "`tockmark table a.json --only 'call.*,mem.copy_asm:size=64'`; "
-        "`tockmark table a.json --events`",
-    )(table_verb)
-    app.command(
-        name="export",
-        epilog="Examples: `tockmark export results/a.json --format csv -o a.csv`; "
-        "`tockmark export results/a.json --format bmf | …`",
-    )(export_verb)
+    add(
+        app,
+        "parse",
+        parse_verb,
+        Group.MEASURE,
+        (
+            "tockmark parse uart.log -o uart.json && tockmark table uart.json",
+            "tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
+            "tockmark parse loop.log --study",
+        ),
+        {INCOMPLETE: "rows failed or are missing; what was good is kept"},
+    )
+    add(
+        app,
+        "table",
+        table_verb,
+        Group.SHOW,
+        (
+            "tockmark table results/a.json",
+            "tockmark table a.json b.json  # side by side",
+            "tockmark table a.json --all",
+            "tockmark table a.json --only 'call.*,mem.copy_asm:size=64'",
+            "tockmark table a.json --events",
+        ),
+        {INCOMPLETE: "a result is incomplete"},
+    )
+    add(
+        app,
+        "export",
+        export_verb,
+        Group.SHOW,
+        (
+            "tockmark export results/a.json --format csv -o a.csv",
+            "tockmark export results/a.json --format bmf > a.bmf",
+        ),
+        {INCOMPLETE: "a row has an error, and is in csv alone"},
+    )
 
 
 Form = StrEnum("Form", {name.upper(): name for name in export.FORMS})  # type: ignore[misc]
@@ -54,7 +75,11 @@ def parse_verb(
         Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
     ] = None,
     board: Annotated[
-        str | None, typer.Option(help="Board profile that it was captured from.")
+        str | None,
+        typer.Option(
+            help="Board profile that it was captured from.",
+            autocompletion=completing.one(boards.names),
+        ),
     ] = None,
     kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
     kernel_name: KernelName = None,
@@ -79,8 +104,8 @@ def parse_verb(
 ) -> None:
     """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
 
-    What is intact is kept, what is missing is named on stderr; the exit code is 1 then. With the
-    board and the kernel that it is of, compare, gate and agree take the result."""
+    What is intact is kept, what is missing is named on stderr. With the board and the kernel that
+    it is of, compare, gate and agree take the result."""
     path = output if output is not None else log.with_suffix(".json")
     not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
@@ -120,7 +145,8 @@ def table_verb(
     ] = False,
     only: Only = None,
     events: Annotated[
-        bool, typer.Option("--events", help="Show the core's event counters: stalls, loads, …")
+        bool,
+        typer.Option("--events", help="Show the core's event counters: stalls, loads and others."),
     ] = False,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -164,7 +190,7 @@ def export_verb(
 ) -> None:
     """Write a result in a form that another tool reads.
 
-    A row with an error is in no form but csv: it is named on stderr, and the exit code is 1."""
+    A row with an error is in no form but csv: it is named on stderr."""
     known = catalogue.load()
     _, (result,) = selected(known, only, [file.load(path)])
     text = export.export(result, known, form.value)

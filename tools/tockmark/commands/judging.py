@@ -15,7 +15,16 @@ from tockmark.commands.choosing import Abi, BoardName, Cluster, Switch, at_a_tim
 from tockmark.commands.commits import FreshBuilds, NoPatch, recipe
 from tockmark.commands.common import AsJson, Debug, print_json
 from tockmark.commands.ending import ended_once
-from tockmark.errors import TockmarkError
+from tockmark.commands.verb import Group, add
+from tockmark.errors import (
+    INCOMPLETE,
+    INTERRUPTED,
+    KEPT,
+    OK,
+    REGRESSION,
+    UNUSABLE,
+    TockmarkError,
+)
 from tockmark.files import check_writable, write_whole
 from tockmark.judge import gate
 from tockmark.judging import engine, markdown, report, sides, where
@@ -35,16 +44,25 @@ LONGEST = 12  # digits of a hash in a folder's name
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="judge",
-        epilog="Examples: `tockmark judge ~/tock main my-change --build 'make -C"
-        " boards/opentitan/earlgrey-cw310' --elf"
-        " target/riscv32imc-unknown-none-elf/release/earlgrey-cw310.elf`; `tockmark judge --base"
-        " old1.elf --base old2.elf --head new1.elf --head new2.elf --markdown comment.md`. Exit"
-        " codes: 0 pass; 1 beyond a soft limit, or something is missing; 2 unusable input, or a"
-        " kernel panicked; 3 regression: beyond a hard limit, or a row is gone. What was simulated"
-        " is kept: the same command goes on from there.",
-    )(judge_verb)
+    add(
+        app,
+        "judge",
+        judge_verb,
+        Group.COMPARE,
+        (
+            "tockmark judge ~/tock main my-change --build 'make -C BOARD'"
+            " --elf target/TARGET/release/NAME",
+            "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
+            " --markdown comment.md",
+        ),
+        {
+            OK: "pass",
+            INCOMPLETE: "beyond a soft limit, or something is missing",
+            UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
+            REGRESSION: "regression: beyond a hard limit, or a row is gone",
+            INTERRUPTED: KEPT,
+        },
+    )
 
 
 @dataclass(frozen=True)

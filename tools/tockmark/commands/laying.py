@@ -21,6 +21,7 @@ from tockmark.commands.choosing import (
 )
 from tockmark.commands.common import Debug, Only
 from tockmark.commands.ending import ended_once
+from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.suite import catalogue as catalogues
@@ -34,19 +35,29 @@ from tockmark.target.load import by_hand, load, no_tool, with_apps
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(
-        name="image",
-        epilog="Examples: `tockmark image --board cw310 -o out`; "
-        "`tockmark image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out`; "
-        "`tockmark image syscall` one boot for the simulator.",
-    )(image_verb)
-    app.command(
-        name="install",
-        epilog="Examples: `tockmark install --images out syscall`; "
-        "`tockmark install --images out syscall --dry-run`; "
-        "`tockmark install --images out syscall --flash-file mine.flash`. "
-        f"Exit code {INCOMPLETE} if nothing was loaded because the board's tool is not on PATH.",
-    )(install_verb)
+    add(
+        app,
+        "image",
+        image_verb,
+        Group.KERNELS,
+        (
+            "tockmark image --board cw310 -o out",
+            "tockmark image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
+            "tockmark image syscall  # one boot for the simulator",
+        ),
+    )
+    add(
+        app,
+        "install",
+        install_verb,
+        Group.KERNELS,
+        (
+            "tockmark install --images out syscall",
+            "tockmark install --images out syscall --dry-run",
+            "tockmark install --images out syscall --flash-file mine.flash",
+        ),
+        {INCOMPLETE: "nothing was loaded: the board's tool is not on PATH"},
+    )
 
 
 def image_verb(

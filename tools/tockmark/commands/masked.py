@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.verb import Group, add
 from tockmark.conformance import availability, check
 from tockmark.profile import masked
 from tockmark.profile.symbols import Program
@@ -51,9 +52,13 @@ SCENES = (
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="interrupts-off", epilog="Example: `make sim-retire && tockmark interrupts-off`"
-    )(interrupts_off_verb)
+    add(
+        app,
+        "interrupts-off",
+        interrupts_off_verb,
+        Group.CHECK,
+        ("make sim-retire && tockmark interrupts-off",),
+    )
 
 
 def interrupts_off_verb(

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from tockmark.commands.common import Debug
-from tockmark.errors import TockmarkError
+from tockmark.commands.verb import Group, add
+from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.kernel_patch.change import Done, put_in, take_out
 from tockmark.kernel_patch.family import release
 from tockmark.tree.git import tried
@@ -22,12 +23,21 @@ NEED_IPC = (
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="patch",
-        epilog="Examples: `tockmark patch ~/tock`; `tockmark patch ~/tock --check`;"
-        " `tockmark patch ~/tock --reverse`. Exit codes: 0 the tree is as was asked for, or with"
-        " --check can be brought there; 2 it cannot, and nothing was changed.",
-    )(patch_verb)
+    add(
+        app,
+        "patch",
+        patch_verb,
+        Group.KERNELS,
+        (
+            "tockmark patch ~/tock",
+            "tockmark patch ~/tock --check",
+            "tockmark patch ~/tock --reverse",
+        ),
+        {
+            OK: "the tree is as was asked for, or with --check can be brought there",
+            UNUSABLE: "it cannot, and nothing was changed; or wrong usage",
+        },
+    )
 
 
 def patch_verb(

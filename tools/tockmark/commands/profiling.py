@@ -9,16 +9,20 @@ from typing import Annotated
 import typer
 
 from tockmark import profile
+from tockmark.commands import completing
 from tockmark.commands.choosing import (
+    Abi,
     BoardName,
     Fresh,
     KernelFile,
+    KernelManifest,
     KernelName,
     OneLanguage,
     Switch,
     one_language,
 )
 from tockmark.commands.common import AsJson, Debug
+from tockmark.commands.verb import Group, add
 from tockmark.errors import TockmarkError
 from tockmark.profile import costs, diff_text, file
 from tockmark.profile.diff import Diff, diff
@@ -33,20 +37,28 @@ from tockmark.target.image import Apps, Kernel, named, read_kernel
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="profile",
-        epilog="Examples: `tockmark profile syscall.command`; "
-        "`tockmark profile call.args:n=3 -o out`; "
-        "`tockmark profile syscall.sbrk --functions grant '*::setup_mpu'`; "
-        "`tockmark profile syscall.sbrk --diff before.elf after.elf`; "
-        "`tockmark profile --diff before/profile.json after/profile.json`",
-    )(profile_verb)
+    add(
+        app,
+        "profile",
+        profile_verb,
+        Group.MEASURE,
+        (
+            "tockmark profile syscall.command",
+            "tockmark profile call.args:n=3 -o out",
+            "tockmark profile syscall.sbrk --functions grant '*::setup_mpu'",
+            "tockmark profile syscall.sbrk --diff before.elf after.elf",
+            "tockmark profile --diff before/profile.json after/profile.json",
+        ),
+    )
 
 
 def profile_verb(
     benchmark: Annotated[
         str | None,
-        typer.Argument(help="A benchmark, with its parameters if it has any: call.args:n=3."),
+        typer.Argument(
+            help="A benchmark, with its parameters if it has any: call.args:n=3.",
+            autocompletion=completing.one(completing.benchmarks),
+        ),
     ] = None,
     names: Annotated[
         list[str] | None,
@@ -60,10 +72,12 @@ def profile_verb(
     ] = False,
     kernel: KernelFile = None,
     kernel_name: KernelName = None,
+    kernel_manifest: KernelManifest = None,
     board: BoardName = boards.DEFAULT,
     icache: Annotated[
         Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
     ] = None,
+    abi: Abi = 2,
     lang: OneLanguage = "c",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
@@ -106,15 +120,15 @@ def profile_verb(
     known = catalogues.load()
     id_, params = only_one(known, benchmark)
     cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = Apps.built(2, one_language(lang))
+    apps = Apps.built(abi, one_language(lang))
 
     def options_of(measured: Kernel, folder: Path | None) -> Options:
         out = folder or default_out(id_, params, measured, profiled, cached, apps.lang)
         return Options(measured, profiled, apps, cached, id_, params, out, fresh)
 
     if compared is None:
-        elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
-        options = options_of(named(elf, kernel_name), output)
+        elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
+        options = options_of(named(elf, kernel_name, manifest=kernel_manifest), output)
         if functions:
             found = costs.costs(options, known, names or (), whole)
             told = costs.as_json(found) if as_json else None
@@ -123,8 +137,8 @@ def profile_verb(
         taken = profile.profile(options, known)
         print(file.text(taken.stored).rstrip() if as_json else taken.text)
         return
-    if kernel is not None or kernel_name is not None:
-        raise TockmarkError("--diff names both kernels", "leave out --kernel and --kernel-name")
+    if any(given is not None for given in (kernel, kernel_name, kernel_manifest)):
+        raise TockmarkError("--diff names both kernels", "leave out --kernel and what says of it")
     elves = [read_kernel(path) for path in compared]
     root = output or default_out(id_, params, elves[0], profiled, cached, apps.lang)
     base, new = (

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import BASELINE, paths
+from tockmark.commands import completing
 from tockmark.commands.choosing import (
     Cluster,
     Fresh,
@@ -19,10 +20,11 @@ from tockmark.commands.choosing import (
     at_a_time,
     languages,
 )
-from tockmark.commands.common import Debug, Only, judge, log_beside
+from tockmark.commands.common import AsJson, Debug, Only, judge, log_beside, print_json
 from tockmark.commands.ending import end_no_more, ended_once
 from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder, of_log
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.plain import file_name
 from tockmark.result import file
@@ -49,15 +51,24 @@ SOURCES = {  # from which a boot may be taken in place of a run
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="run",
-        epilog="Examples: `tockmark run`; `tockmark run --only kernel,loop.empty`; "
-        "`tockmark run --only call.args:n=3`; "
-        "`tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off`; "
-        "`tockmark run --machine nexysvideo` after `make sim-nexysvideo kernel-nexysvideo`; "
-        "`tockmark run --lang c,rust` both beside each other. "
-        f"Exit code {INTERRUPTED} after Ctrl-C: what was measured is kept.",
-    )(run_verb)
+    add(
+        app,
+        "run",
+        run_verb,
+        Group.MEASURE,
+        (
+            "tockmark run",
+            "tockmark run --only kernel,call.args:n=3",
+            "tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off",
+            "make sim-nexysvideo kernel-nexysvideo && tockmark run --machine nexysvideo",
+            "tockmark run --lang c,rust",
+            "tockmark run --only kernel --json > run.json",
+        ),
+        {
+            INCOMPLETE: "rows failed or are missing; what was good is kept",
+            INTERRUPTED: "Ctrl-C; what was measured is kept",
+        },
+    )
 
 
 def run_verb(
@@ -78,7 +89,11 @@ def run_verb(
     kernel_manifest: KernelManifest = None,
     only: Only = None,
     board: Annotated[
-        str | None, typer.Option(help=f"Board profile in boards/; default: {boards.DEFAULT}.")
+        str | None,
+        typer.Option(
+            help=f"Board profile in boards/; default: {boards.DEFAULT}.",
+            autocompletion=completing.one(boards.names),
+        ),
     ] = None,
     images: Annotated[
         Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
@@ -98,7 +113,10 @@ def run_verb(
     ] = None,
     machine: Annotated[
         str | None,
-        typer.Option(help="Simulated machine, in place of --board: cw310 or nexysvideo."),
+        typer.Option(
+            help="Simulated machine, in place of --board: cw310 or nexysvideo.",
+            autocompletion=completing.one(completing.machines),
+        ),
     ] = None,
     abi: Annotated[
         int | None,
@@ -106,7 +124,10 @@ def run_verb(
     ] = None,
     lang: Annotated[
         str | None,
-        typer.Option(help="Languages of the apps, separated by commas: c, rust; default: c."),
+        typer.Option(
+            help="Languages of the apps, separated by commas: c, rust; default: c.",
+            autocompletion=completing.several(lambda: catalogues.LANGS),
+        ),
     ] = None,
     short: Annotated[
         str | None,
@@ -154,6 +175,7 @@ def run_verb(
         int | None,
         typer.Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud."),
     ] = None,
+    as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Run the suite and print what it costs.
@@ -226,15 +248,18 @@ def run_verb(
         ran = run.run(options)
         end_no_more()  # before all is written
         every_job = [job for jobs in ran.jobs for job in jobs if job.started]
+        taken_from = {name: sum(job.taken == name for job in every_job) for name in SOURCES}
         for source, where in SOURCES.items():
-            if taken := sum(job.taken == source for job in every_job):
+            if (taken := taken_from[source]) and not as_json:
                 none = ", and nothing was simulated now" * (taken == len(every_job))
                 print(f"{source:7} {taken} of {len(every_job)} boots {where}{none}")
         result, log = result_of(ran, options, wanted)
         path = output or default_path(options, result, only, short is not None)
         shown = [(paths.shown(path), result), *others]
         try:
-            if every:
+            if as_json:
+                pass  # all of it at once, when the files are there
+            elif every:
                 print(table.render(result, known), flush=True)
             else:
                 blocks = summary.chosen(wanted, [result]) if wanted else None
@@ -242,10 +267,24 @@ def run_verb(
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
-    where = "none: the result goes to no file" if kept is None else paths.shown(kept)
-    print(f"result  {paths.shown(path)}\nlog     {where}")
+    kept_at = None if kept is None else paths.shown(kept)
     code = judge(result)
-    raise typer.Exit(INTERRUPTED if ran.interrupted else code)
+    code = INTERRUPTED if ran.interrupted else code
+    if as_json:
+        print_json(
+            {
+                "result": paths.shown(path),
+                "log": kept_at,
+                "exit_code": code,
+                "incomplete": result.incomplete,
+                "boots": {"all": len(every_job), **taken_from},
+                "rows": table.as_json([result], known),
+            }
+        )
+    else:
+        print(f"result  {paths.shown(path)}")
+        print(f"log     {kept_at or 'none: the result goes to no file'}")
+    raise typer.Exit(code)
 
 
 def _settings(icache: Switch | None, board: Board) -> list[bool]:

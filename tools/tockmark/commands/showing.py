@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import Debug, Only, selected
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.commands.common import AsJson, Debug, Only, print_json, selected
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.show import listing
@@ -36,17 +37,37 @@ Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result f
 
 def register(app: typer.Typer) -> None:
     """Add these verbs to the command line."""
-    app.command(name="list")(list_verb)
-    app.command(
-        name="plot",
-        epilog="Examples: `tockmark plot results/a.json`; "
-        "`tockmark plot before.json after.json --picture before-after --format png -o pictures`",
-    )(plot_verb)
+    add(
+        app,
+        "list",
+        list_verb,
+        Group.SHOW,
+        ("tockmark list", "tockmark list --json"),
+    )
+    add(
+        app,
+        "plot",
+        plot_verb,
+        Group.SHOW,
+        (
+            "tockmark plot results/a.json",
+            "tockmark plot before.json after.json --picture before-after --format png -o pictures",
+        ),
+        {
+            OK: "all that was asked for is drawn",
+            INCOMPLETE: "a picture of --picture has no rows",
+            UNUSABLE: "unusable input, wrong usage, or nothing to draw",
+        },
+    )
 
 
-def list_verb(debug: Debug = False) -> None:
+def list_verb(as_json: AsJson = False, debug: Debug = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    print(listing.render(catalogue.load()), end="")
+    known = catalogue.load()
+    if as_json:
+        print_json(listing.as_json(known))
+    else:
+        print(listing.render(known), end="")
 
 
 def plot_verb(
@@ -63,9 +84,7 @@ def plot_verb(
 ) -> None:
     """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
 
-    One file a picture, the same bytes for the same results. Several results are drawn together.
-    Exit codes: 0 all that was asked for is drawn; 1 a picture of --picture has no rows; 2 unusable
-    input, or nothing to draw."""
+    One file a picture, the same bytes for the same results. Several results are drawn together."""
     from tockmark.show import figures, plot
 
     wanted = of_names("picture", picture, figures.FIGURES)

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.commands.common import Debug
-from tockmark.errors import INCOMPLETE, OK
+from tockmark.commands.common import Debug, Only, selected
+from tockmark.commands.verb import Group, add
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE
 from tockmark.result.file import load
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
@@ -22,13 +23,18 @@ EVERY = 5.0  # seconds between its lines where no terminal shows them
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="site",
-        epilog="Examples: `tockmark site results -o build/site`; `tockmark site before.json"
-        " after.json -o out`, then open out/index.html. Exit codes: 0 written; 1 written, but a"
-        " result is incomplete (the pages say it, too) or a file in a folder is damaged; 2 unusable"
-        " input, nothing written.",
-    )(site_verb)
+    add(
+        app,
+        "site",
+        site_verb,
+        Group.SHOW,
+        ("tockmark site results -o build/site", "tockmark site before.json after.json -o out"),
+        {
+            INCOMPLETE: "written, but a result is incomplete (the pages say it, too),"
+            " or a file in a folder is damaged",
+            UNUSABLE: "unusable input or wrong usage; nothing written",
+        },
+    )
 
 
 def site_verb(
@@ -39,6 +45,7 @@ def site_verb(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder, new or with an older site.")
     ],
+    only: Only = None,
     debug: Debug = False,
 ) -> None:
     """Write results as static pages, for people who did not run them: no server, no network.
@@ -50,11 +57,16 @@ def site_verb(
 
     folder.check(output)
     found = sources.gather(given)
-    if not found.studies and STUDY.exists():
+    known = catalogue.load()
+    if only is not None:
+        _, results = selected(known, only, [one.result for one in found.results])
+        names = [one.name for one in found.results]
+        found.results = [Named(*one) for one in zip(names, results, strict=True)]
+    elif not found.studies and STUDY.exists():
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
         print(f"tockmark: {line}", file=sys.stderr)
-    files = render.pages(arrange(found, catalogue.load()), baselines(found.results), _Progress())
+    files = render.pages(arrange(found, known), baselines(found.results), _Progress())
     folder.write(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:

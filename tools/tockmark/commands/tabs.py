@@ -11,6 +11,7 @@ from tockmark import paths
 from tockmark.commands.choosing import BoardName, Switch
 from tockmark.commands.common import Debug
 from tockmark.commands.ending import ended_once
+from tockmark.commands.verb import Group, add
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.files import folder_for_a_while
 from tockmark.target import board as boards
@@ -23,13 +24,20 @@ from tockmark.target.tbf import Tbf
 
 def register(app: typer.Typer) -> None:
     """Add this verb to the command line."""
-    app.command(
-        name="run-tab",
-        epilog="Examples: `tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab`; "
-        "`tockmark run-tab ping.tab pong.tab --max-cycles 5000000`. Exit code 0 also if the core"
-        " sleeps for good or the limit is reached: an app may just be done; "
-        f"{INCOMPLETE} if the kernel panicked or hung; {INTERRUPTED} after Ctrl-C.",
-    )(run_tab_verb)
+    add(
+        app,
+        "run-tab",
+        run_tab_verb,
+        Group.KERNELS,
+        (
+            "tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab",
+            "tockmark run-tab ping.tab pong.tab --max-cycles 5000000",
+        ),
+        {
+            OK: "the app ended, the core sleeps for good, or the limit is reached",
+            INCOMPLETE: "the kernel panicked or hung",
+        },
+    )
 
 
 def run_tab_verb(

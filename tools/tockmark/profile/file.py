@@ -4,9 +4,10 @@
 Only what was counted is in it; docs/profiling.md tells what the fields mean."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
@@ -20,6 +21,7 @@ Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR
 
 FORMAT: Literal["tockmark-profile"] = "tockmark-profile"
 VERSION: Literal[2] = 2  # 1 had no format, and every sum beside what it is of
+DEEPEST = 256  # callers of a function: what draws them goes as deep itself
 ANEW = "make it anew with `tockmark profile --json`"
 
 
@@ -36,8 +38,19 @@ class Share(Part, frozen=True):
         return sum(self.causes.values())
 
 
+class Chain(Part, frozen=True):
+    """A function in one chain of callers, and the cycles that it took itself in one phase."""
+
+    frames: Annotated[
+        tuple[Count, ...], Meta(max_length=DEEPEST)
+    ]  # places in the file's list of frames, callers first
+    phase: str
+    cycles: Positive
+
+
 class Stored(Part, frozen=True):
-    """The whole file. Phases and functions are the same cycles, the costly ones first."""
+    """The whole file. Phases, functions and stacks are the same cycles, of the first two the costly
+    ones first; of files that were made before there were stacks, these are not there."""
 
     format: Literal["tockmark-profile"]
     version: Literal[2]
@@ -49,6 +62,8 @@ class Stored(Part, frozen=True):
     functions: tuple[Share, ...]
     params: Params = msgspec.field(default_factory=dict)
     lang: Lang = "c"  # of the app
+    frames: tuple[str, ...] = ()  # the functions of the stacks
+    stacks: tuple[Chain, ...] = ()  # in the order in which they first ran
 
     @property
     def label(self) -> str:
@@ -89,7 +104,19 @@ def stored(
         _shares(made.by(function)),
         params,
         lang,
+        *_stacks(made),
     )
+
+
+def _stacks(made: Profile) -> tuple[tuple[str, ...], tuple[Chain, ...]]:
+    """The functions, and the chains of them that ran."""
+    frames: dict[str, int] = {}
+    chains: dict[tuple[tuple[int, ...], str], int] = {}
+    for charge in sorted(made.charges, key=lambda charge: charge.step):
+        place = made.places[charge.step]
+        stack = tuple(frames.setdefault(str(frame), len(frames)) for frame in place.stack)
+        chains[stack, place.phase] = chains.get((stack, place.phase), 0) + charge.cycles
+    return tuple(frames), tuple(Chain(*key, cycles) for key, cycles in chains.items())
 
 
 def _shares(lines: dict[str, Line]) -> tuple[Share, ...]:
@@ -120,9 +147,13 @@ def load(path: Path) -> Stored:
             raise TockmarkError(
                 f"{shown(path)}: {by_phase} {of} by phase, but {by_function} by function", ANEW
             )
+    if found.stacks and sum(chain.cycles for chain in found.stacks) != found.cycles:
+        raise TockmarkError(f"{shown(path)}: the stacks have not the cycles of the sample", ANEW)
+    if any(place >= len(found.frames) for chain in found.stacks for place in chain.frames):
+        raise TockmarkError(f"{shown(path)}: a stack has a frame that is not in the list", ANEW)
     return found
 
 
 def text(profile: Stored) -> str:
     """The profile as its file holds it."""
-    return document.text(profile, ("phases", "functions"))
+    return document.text(profile, ("phases", "functions", "stacks"))

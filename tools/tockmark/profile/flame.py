@@ -8,9 +8,10 @@ from xml.sax.saxutils import escape
 
 from tockmark.profile import phases
 from tockmark.profile.attribute import Profile
+from tockmark.profile.file import Stored
 from tockmark.profile.frame import Frame
 
-WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 62, 34
+WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
 CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
 COLOURS = {
@@ -57,9 +58,53 @@ def tree(profile: Profile, name: str) -> Node:
     return root
 
 
-def svg(profile: Profile, name: str, subtitle: str) -> str:
-    """The picture."""
-    root = tree(profile, name)
+def of_stored(stored: Stored) -> Node | None:
+    """The same of a profile as its file has it; None if that holds no stacks."""
+    root = Node(Frame(stored.label))
+    frames = [_frame(text) for text in stored.frames]
+    for chain in stored.stacks:
+        node = root
+        node.cycles += chain.cycles
+        for place in chain.frames:
+            node = node.children.setdefault(frames[place], Node(frames[place]))
+            node.cycles += chain.cycles
+        node.phase = chain.phase
+    return root if stored.stacks else None
+
+
+def _frame(text: str) -> Frame:
+    name, _, file = text.partition(" (")
+    return Frame(name, file.removesuffix(")"))
+
+
+def told(profile: Profile, reading: float | None) -> str:
+    """What the sample's total is, and how it becomes the table's number. `reading`: cycles of
+    time.read."""
+    whole = profile.sample.cycles
+    body = sum(line.in_body for line in profile.by(lambda place: place.phase).values())
+    said = total_of(whole, body)
+    if reading is None:
+        return said
+    return (
+        f"{said} Net: {whole} - {reading:g} (time.read) = {whole - reading:g}."
+        " The table has the median of many samples, or a slope."
+    )
+
+
+def total_of(whole: int, body: int) -> str:
+    """What the cycles of a sample are, of which so many are its body's."""
+    return f"{whole} cycles are one sample with its readings; the body took {body}."
+
+
+def svg(profile: Profile, name: str, subtitle: str, total: str) -> str:
+    """The picture; `total` says what its whole is."""
+    lines = profile.by(lambda place: place.phase)
+    cycles = {phase: line.cycles for phase, line in lines.items()}
+    return drawn(tree(profile, name), cycles, name, subtitle, total)
+
+
+def drawn(root: Node, cycles: dict[str, int], name: str, subtitle: str, total: str) -> str:
+    """The picture of a tree, with the cycles of each phase below it."""
     rows = root.depth()
     base = HEAD + (rows - 1) * ROW
     height = base + ROW + LEGEND
@@ -72,10 +117,11 @@ def svg(profile: Profile, name: str, subtitle: str) -> str:
             f' viewBox="0 0 {WIDTH} {height}" {FONT} font-size="11.5">',
             f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
             f'<text x="{MARGIN}" y="24" font-size="17" font-weight="bold">{escape(name)}:'
-            f" {root.cycles} cycles</text>",
+            f" {root.cycles} cycles of one sample</text>",
             f'<text x="{MARGIN}" y="44" fill="#555555">{escape(subtitle)}</text>',
+            f'<text x="{MARGIN}" y="63" fill="#222222">{escape(total)}</text>',
             *boxes,
-            *_legend(profile, height - 12),
+            *_legend(cycles, height - 12),
             "</svg>\n",
         ]
     )
@@ -107,13 +153,12 @@ def _fitting(node: Node, width: float) -> str:
     return f"{node.frame.name[: room - 1]}…" if room >= 4 else ""
 
 
-def _legend(profile: Profile, y: int) -> list[str]:
-    lines = profile.by(lambda place: place.phase)
+def _legend(cycles: dict[str, int], y: int) -> list[str]:
     out: list[str] = []
     x = float(MARGIN)
     for phase in phases.PHASES:
-        if phase in lines:
-            text = f"{phase} {lines[phase].cycles}"
+        if phase in cycles:
+            text = f"{phase} {cycles[phase]}"
             out.append(
                 f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" rx="2"'
                 f' fill="{COLOURS[phase]}"/><text x="{x + 17:.0f}" y="{y}">{text}</text>'

@@ -39,6 +39,9 @@ _RULES = tuple(
 )
 
 
+# Pieces of code that several functions had in common, put apart by the compiler to save flash.
+OUTLINED = re.compile(r"^OUTLINED_FUNCTION_")
+
 # What these call counts as theirs where no rule knows it: a helper that writes a CSR belongs to
 # the PMP that it configures. What the others call is the kernel proper.
 _OF_CALLERS = (CAPSULE, SCHEDULER, PMP)
@@ -58,6 +61,9 @@ def phase_of(frames: tuple[Frame, ...], user: bool, callers: Iterable[tuple[Fram
 
 @cache
 def _known(frames: tuple[Frame, ...]) -> str | None:
+    # Line tables say of a piece that the compiler outlined where one of its callers is from.
+    if any(OUTLINED.search(frame.name) for frame in frames):
+        return None
     for frame in reversed(frames):
         for phase, name, file in _RULES:
             if name.search(frame.name) and file.search(frame.file):

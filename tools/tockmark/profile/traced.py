@@ -21,7 +21,7 @@ from tockmark.plain import file_name
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, Sample, Sampler, difference, sample, windows
 from tockmark.result.stats import summarise
-from tockmark.suite.catalogue import Catalogue, Lang, Params, aside, label
+from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang, Params, aside, label
 from tockmark.target import cache
 from tockmark.target.board import Board
 from tockmark.target.image import (
@@ -68,6 +68,7 @@ class Traced:
     row: RawRow
     number: int  # of the steady sample among the row's, from 0
     sample: Sample
+    reading: float | None  # cycles of time.read in the same boot, the median; None: not measured
 
 
 def default_out(
@@ -112,7 +113,7 @@ def traced(options: Options, catalogue: Catalogue, trace: Path | None = None) ->
     rows = _rows(log, group, options)
     number = _steady(rows[-1].series["cycles"])
     found = sample(_runs_of(rows, runs)[number], sampler)
-    return Traced(image, app, rows[-1], number, found)
+    return Traced(image, app, rows[-1], number, found, _reading(rows))
 
 
 def _reporter(image: Image) -> Program:
@@ -193,6 +194,13 @@ def _rows(log: str, group: str, options: Options) -> Sequence[RawRow]:
         "`tockmark run` shows what was",
         INCOMPLETE,
     )
+
+
+def _reading(rows: Sequence[RawRow]) -> float | None:
+    """The median of the steady samples of time.read; of itself there is nothing to take off."""
+    found = [row.series["cycles"] for row in rows[:-1] if row.id == OVERHEAD]
+    stats = summarise(found[-1]) if found else None
+    return stats.median if stats else None
 
 
 def _runs_of(rows: Sequence[RawRow], runs: list[list[str]]) -> list[list[str]]:

@@ -8,7 +8,7 @@ from tockmark.judge.agree import Agreement, Lone, Pair, Standing
 from tockmark.judge.bounds import Bound
 from tockmark.judge.tables import tables
 from tockmark.result.model import Result
-from tockmark.show import text
+from tockmark.show import colour, text
 from tockmark.show.compare_text import differing
 from tockmark.suite.catalogue import Catalogue
 
@@ -19,6 +19,7 @@ WORDS = {
     Standing.OUTSIDE: "OUTSIDE",
     Standing.UNSTATED: "no bound",
 }
+COLOURS = {Standing.OUTSIDE: colour.bad, Standing.UNSTATED: colour.doubtful}
 WORD = max(map(len, WORDS.values()))
 NOT_SHOWN = ("timing", "simulator", "board", "tool")  # differ by nature
 
@@ -97,7 +98,8 @@ def _line(pair: Pair, label: str) -> str:
         text.NONE if instr is None else f"{'+' * (instr > 0)}{text.trimmed(instr)}",
     )
     cells = text.cells(values, WIDTHS.values())
-    return text.row(label, f"{cells}  {WORDS[pair.standing]:<{WORD}}")
+    coloured = COLOURS.get(pair.standing, str)
+    return text.row(label, f"{cells}  {text.left(coloured(WORDS[pair.standing]), WORD)}")
 
 
 def _alone(what: str, some: Iterable[Lone]) -> list[str]:

@@ -9,7 +9,7 @@ from tockmark.judge.compare import Comparison, Mean, Pair
 from tockmark.judge.factors import Factor
 from tockmark.judge.verdict import Change, Verdict, Z
 from tockmark.result.model import Result
-from tockmark.show import text
+from tockmark.show import colour, text
 from tockmark.show.headline import headline
 from tockmark.suite.catalogue import aside
 
@@ -23,12 +23,14 @@ MARKS = {
     None: "a",
 }
 MEANING = {
-    Verdict.EQUIVALENT: "equivalent (=): inside the margin, and perhaps no difference at all",
-    Verdict.TRIVIAL: "trivial (~): a difference, surely inside the margin",
-    Verdict.RELEVANT: "relevant (< lower, > higher): a difference, surely beyond the margin",
-    Verdict.LAYOUT: "layout? (l): inside what links of one kernel differ by; more links would tell",
-    Verdict.INDETERMINATE: "indeterminate (?): the interval lies across the edge of the margin",
+    Verdict.EQUIVALENT: "inside the margin, and perhaps no difference at all",
+    Verdict.TRIVIAL: "a difference, surely inside the margin",
+    Verdict.RELEVANT: "a difference, surely beyond the margin",
+    Verdict.LAYOUT: "inside what links of one kernel differ by; more links would tell",
+    Verdict.INDETERMINATE: "the interval lies across the edge of the margin",
+    None: "no kernel touches it, so it has no verdict",
 }
+APP = "app"  # in the place of a verdict
 
 
 def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> str:
@@ -48,7 +50,7 @@ def render(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> st
                 f"    {line}" for line in differing(comparisons[i - 1].factors, text.LINE - 4)
             ]
         why = result.incomplete
-        lines += [f"    INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
+        lines += [f"    {colour.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)"] if why else []
     lines += ["", *_legend(comparisons), ""]
     if len(comparisons) == 1:
         lines += _detailed(comparisons[0])
@@ -93,14 +95,16 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
         f"Lower is better. Margin: {margin}, unless a row has its own; instructions have half.",
         f"Spread over links: {known.title}; z = {Z:g}",
         "",
-        *(MEANING[verdict] for verdict in Verdict),
-        "app (a): no kernel touches it, so it has no verdict",
     ]
-    if len(comparisons) == 1:
-        found.append(
-            "interval: of the change, over layouts; instr: of the instructions, marked if relevant"
-        )
-    return found
+    if len(comparisons) > 1:  # whose table has marks in the place of words
+        shown = {**MARKS, Verdict.RELEVANT: "< lower, > higher"}
+        return [*found, *(f"{v or APP} ({shown[v]}): {said}" for v, said in MEANING.items())]
+    return [
+        *found,
+        *(f"{verdict or APP}: {said}" for verdict, said in MEANING.items()),
+        "interval: of the change, over layouts",
+        "instr: change of the instructions; < lower or > higher behind it if that is relevant",
+    ]
 
 
 def _detailed(comparison: Comparison) -> list[str]:
@@ -112,7 +116,8 @@ def _detailed(comparison: Comparison) -> list[str]:
         lines += text.heading(section, f"{heads}  {'verdict':<16}")
         for pair in pairs:
             *values, verdict = cells(pair)
-            line = f"{text.cells(values, widths.values())}  {verdict:<16}"
+            verdict = text.left(_coloured(verdict, pair.cycles, pair.verdict), 16)
+            line = f"{text.cells(values, widths.values())}  {verdict}"
             lines.append(text.row(pair.row.label, line))
         lines.append("")
     return lines
@@ -264,13 +269,22 @@ def finite(part: Change | Mean) -> dict[str, object]:
 def _verdict(pair: Pair) -> str:
     if pair.verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
         return f"{pair.verdict}, {'lower' if pair.cycles.lower else 'higher'}"
-    return pair.verdict or "app"
+    return pair.verdict or APP
+
+
+def _coloured(word: str, changed: Change | None, verdict: Verdict | None) -> str:
+    """A word or a mark for a verdict, in its colour."""
+    if verdict is Verdict.RELEVANT and changed:
+        return colour.good(word) if changed.lower else colour.bad(word)
+    if verdict in (Verdict.LAYOUT, Verdict.INDETERMINATE):
+        return colour.doubtful(word)
+    return word
 
 
 def _mark(changed: Change | None, verdict: Verdict | None) -> str:
     if verdict is Verdict.RELEVANT and changed:
-        return "<" if changed.lower else ">"
-    return MARKS[verdict]
+        return _coloured("<" if changed.lower else ">", changed, verdict)
+    return _coloured(MARKS[verdict], changed, verdict)
 
 
 def _change(changed: Change | None) -> str:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `plot` and `report` draw: one function a picture, which returns nothing if its rows are not
+"""What `plot` and `site` draw: one function a picture, which returns nothing if its rows are not
 there. Three of them are figures of the 2021 study, made from our data."""
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -16,10 +17,10 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from tockmark.result.model import ICACHE, Result, Row, microseconds, ratio
+from tockmark.result.model import Result, Row, microseconds
+from tockmark.show.beside import SPREAD, before_after, distributions, kernels, layouts
 from tockmark.show.plot import (
     STYLE,
-    STYLES,
     Curve,
     Drawer,
     Named,
@@ -36,10 +37,10 @@ MEMORY = {
     "read": ("mem.read_asm", "mem.read_sum", "mem.read_byte"),
     "write": ("mem.write_asm", "mem.write_const", "mem.write_byte"),
 }
-SPREAD = ("sched.", "irq.")
 OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # have a picture of their own
 CACHE = 4  # KiB, what Ibex's instruction cache holds
 LEAST = 3  # points make a sweep
+LETTERS, HANDLE = 118, 9  # of a legend's line; of what stands before a label
 WRITTEN = 1024  # bytes: from here on sizes are written in KiB
 
 
@@ -183,89 +184,6 @@ def sweeps(named: list[Named]) -> Sheet | None:
     return sheet
 
 
-def distributions(named: list[Named]) -> Sheet | None:
-    """Rows of sched.* and irq.* that vary: what share of the samples is not above a value."""
-    panels: dict[tuple[str, str], list[tuple[str, list[float], str]]] = {}
-    for one, icache in settings(named):
-        clock = one.result.provenance.board.clock_hz
-        for row in one.result.table.values():
-            spread = row.id.startswith(SPREAD) and row.sound and row.icache is icache
-            if not spread or row.cycles is None or not row.cycles.samples or row.per_op is None:
-                continue
-            costs = (row.cycles.per_op_of(sample) for sample in sorted(row.cycles.steady))
-            values, middle, unit = (
-                [cost for cost in costs if cost is not None],
-                row.per_op,
-                "cycles",
-            )
-            if clock:
-                values = [microseconds(cost, clock) for cost in values]
-                middle, unit = microseconds(middle, clock), "µs"
-            label = " ".join(f"{key}={value}" for key, value in row.params.items())
-            label += f"\nn {len(values)}, median {middle:.4g},"
-            label += f"\nworst {values[-1]:.4g}"
-            where = row.id, series_name(one, icache, named)
-            panels.setdefault(where, []).append((label.strip(), values, unit))
-    varied = {i for (i, _), s in panels.items() if any(v[0] != v[-1] for _, v, _ in s)}
-    panels = {
-        where: panels[where] for where in sorted(panels, key=lambda w: w[0]) if where[0] in varied
-    }
-    if not panels:
-        return None
-    sheet = Sheet("Distributions", named, len(panels), 1, 2.2)
-    right: dict[str, float] = {}
-    for (id_, _), series in panels.items():
-        right[id_] = max([right.get(id_, 0), *(values[-1] for _, values, _ in series)])
-    for axes, ((id_, setting), series) in zip(sheet.panels, panels.items(), strict=True):
-        for index, (label, values, unit) in enumerate(series):
-            style = {**STYLES[index % len(STYLES)], "markevery": [len(values) - 1]}
-            share = [100 * (place + 1) / len(values) for place in range(len(values))]
-            axes.plot(values, share, drawstyle="steps-post", label=label, **style)
-            axes.set(xlabel=unit, ylabel="% of samples\nat or below")
-        axes.set(title=f"{id_}, {setting}", xlim=(0, right[id_] * 1.05), ylim=(0, 103))
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return sheet
-
-
-def before_after(named: list[Named]) -> Sheet | None:
-    """Every benchmark of the first result against the others: the ratio of net cycles; a benchmark
-    with parameters is one line, from its least to its greatest ratio."""
-    first = named[0].result.table
-    ratios: dict[str, dict[str, list[float]]] = {}
-    for one in named[1:]:
-        for key, row in one.result.table.items():
-            if (times := ratio(first.get(key), row)) is not None:
-                cache = "" if row.icache is None else f" ({ICACHE[row.icache]})"
-                line = ratios.setdefault(f"{row.id}{cache}", {})
-                line.setdefault(one.name, []).append(times)
-    if not ratios:
-        return None
-    title = f"Net cycles compared with {named[0].name}"
-    sheet = Sheet(title, named, height=0.8 + 0.16 * len(ratios))
-    (axes,) = sheet.panels
-    heights = {label: len(ratios) - place for place, label in enumerate(ratios)}
-    for index, one in enumerate(named[1:]):
-        style = STYLES[index % len(STYLES)]
-        color, marker = style["color"], style["marker"]
-        mine = {label: sorted(line[one.name]) for label, line in ratios.items() if one.name in line}
-        of = [(heights[label], values) for label, values in mine.items()]
-        left, end = [values[0] for _, values in of], [values[-1] for _, values in of]
-        axes.hlines([y for y, _ in of], left, end, colors=color, linewidth=1.0)
-        middles = [values[len(values) // 2] for _, values in of]
-        axes.plot(middles, [y for y, _ in of], marker, color=color, label=one.name)
-    axes.axvline(1, color="#777777", linewidth=0.8)
-    axes.set_xscale("log")
-    for which in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
-        which(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.tick_params(axis="x", which="both", labelsize=7)
-    axes.set_yticks(list(heights.values()), list(heights), fontsize=7)
-    axes.set_ylim(0.3, len(ratios) + 0.7)
-    axes.set_xlabel("ratio of net cycles (left of 1: fewer); a line spans a benchmark's parameters")
-    if len(named) > 2:
-        sheet.body.legend(loc="outside lower center", ncols=4)
-    return sheet
-
-
 FIGURES: dict[str, Drawer] = {
     "procedure-calls": procedure_calls,
     "memory-bandwidth": memory_bandwidth,
@@ -274,7 +192,23 @@ FIGURES: dict[str, Drawer] = {
     "sweeps": sweeps,
     "distributions": distributions,
     "before-after": before_after,
+    "kernels": kernels,
+    "layouts": layouts,
 }
+SEVERAL = ("before-after", "kernels")  # hold whole results against each other
+
+
+def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
+    """What can be drawn of one benchmark alone: its sweep, distribution, ranges over layouts."""
+    own = [
+        Named(
+            one.name,
+            replace(one.result, rows=tuple(row for row in one.result.rows if row.id == id_)),
+        )
+        for one in named
+    ]
+    there = [one for one in own if one.result.rows]
+    return draw(there, [name for name in FIGURES if name not in SEVERAL]) if there else {}
 
 
 def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
@@ -335,7 +269,8 @@ def _one_legend(sheet: Sheet) -> None:
     entries: dict[str, Any] = {}
     for axes in sheet.panels:
         entries |= {str(line.get_label()): line for line in axes.get_lines()}
-    across = min(5, len(entries))
+    longest = max(map(len, entries))
+    across = max(1, min(5, len(entries), LETTERS // (longest + HANDLE)))
     names, drawn = list(entries), list(entries.values())
     sheet.body.legend(drawn, names, loc="outside lower center", ncols=across)
 

@@ -5,12 +5,11 @@ from collections import Counter
 from dataclasses import asdict
 
 from tockmark.judge.gate import SERIES, Finding, Gated, Level
-from tockmark.show import text
+from tockmark.show import colour, text
 from tockmark.show.compare_text import differing, finite
 from tockmark.show.headline import headline
 
-LEVEL = 11  # columns of the word for it
-SHOWN = 40  # findings; --json and the Markdown have them all
+SHOWN = 25  # findings of a kind; --json and the Markdown have them all
 
 WORDS = {
     Level.PASS: "pass",
@@ -25,30 +24,43 @@ TITLES = {
     Level.HARD: "Regression",
 }
 
+KINDS = {  # worst first: what the findings of a level have in common, and their colour
+    Level.HARD: ("beyond a hard limit, or not there", colour.bad),
+    Level.SOFT: ("beyond a soft limit, or not there", colour.doubtful),
+    Level.BETTER: ("lower by more than the soft limit", colour.good),
+}
+
 
 def render(names: list[str], new: str, gated: Gated) -> str:
     """The judgement as text."""
     lines = [*text.wrap(told(gated)), ""]
     lines += [f"base    {name}" for name in names] + [f"new     {new}"]
     lines += differing(gated.factors)
-    if gated.findings:
-        lines += ["", _columns("", "", "base", "new", "change", "limit"), "-" * text.LINE]
-    for finding in gated.findings[:SHOWN]:
-        level = WORDS[finding.level]
-        if finding.change is None:
-            lines.append(f"{level:<{LEVEL}}{finding.row}: {finding.why}")
-        else:
-            name = f"{finding.row} {finding.series}"
-            lines.append(_columns(level, name, *_cells(finding), finding.why))
-    if len(gated.findings) > SHOWN:
-        lines.append(f"and {len(gated.findings) - SHOWN} more; --json has all")
+    for level in KINDS:
+        lines += _findings(level, [one for one in gated.findings if one.level is level])
     lines.append("")
     for warning in gated.warnings:
         lines += text.wrap(f"warning: {warning}")
     for note in _notes(gated):
         lines += text.wrap(f"note: {note}")
     lines.append(f"spread over links: {gated.known.title}")
-    return "\n".join([*lines, _verdict(gated)]) + "\n"
+    coloured = KINDS[gated.level][1] if gated.level in KINDS else colour.good
+    return "\n".join([*lines, coloured(_verdict(gated))]) + "\n"
+
+
+def _findings(level: Level, found: list[Finding]) -> list[str]:
+    """Those of one level under a heading that counts them; nothing if there are none."""
+    if not found:
+        return []
+    said, coloured = KINDS[level]
+    title = f"{coloured(text.sentence(WORDS[level]))}: {len(found)} {said}"
+    lines = ["", *text.heading(title, _columns("base", "new", "change", "limit"))]
+    for one in found[:SHOWN]:
+        if one.change is None:
+            lines.append(f"{one.row}: {one.why}")
+        else:
+            lines.append(text.row(f"{one.row} {one.series}", _columns(*_cells(one), one.why)))
+    return [*lines, *([f"and {len(found) - SHOWN} more; --json has all"] * (len(found) > SHOWN))]
 
 
 def told(gated: Gated) -> str:
@@ -137,8 +149,8 @@ def _table(findings: list[Finding]) -> list[str]:
     return [*lines, ""]
 
 
-def _columns(level: str, name: str, base: str, new: str, change: str, why: str) -> str:
-    return f"{level:<{LEVEL}}{name:<47}{base:>8}{new:>9}{change:>10}  {why}".rstrip()
+def _columns(base: str, new: str, change: str, why: str) -> str:
+    return f"{base:>8}{new:>9}{change:>10}  {why:<12}"
 
 
 def _cells(finding: Finding) -> tuple[str, str, str]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A history as a picture: runs from left to right, a dotted bar before each change of level."""
 
-import io
 from pathlib import Path
 
 import matplotlib as mpl
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from tockmark.errors import TockmarkError
 from tockmark.files import write_whole
 from tockmark.judge.history import Series
-from tockmark.show.plot import DPI, FORMATS, STYLE, STYLES, WIDTH, numbered
+from tockmark.show.plot import DPI, FORMATS, STYLE, STYLES, WIDTH, written
 
 HEIGHT = 3.6  # inches
 DATES = 10  # at most so many are written below
@@ -35,12 +34,9 @@ def rendered(found: list[Series], form: str) -> bytes:
     """The picture as a file holds it, without a date. TockmarkError if there are too many rows."""
     if len(found) > MOST:
         raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
-    out = io.BytesIO()
     with mpl.rc_context(STYLE):
         figure = _figure(found)
-        metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
-        figure.savefig(out, format=form, metadata=metadata)
-    return numbered(out.getvalue()) if form == "svg" else out.getvalue()
+    return written(figure, form)
 
 
 def _figure(found: list[Series]) -> Figure:

@@ -30,6 +30,26 @@ def render(catalogue: Catalogue) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def as_json(catalogue: Catalogue) -> list[dict[str, object]]:
+    """All benchmarks for other programs, in the catalogue's order."""
+    return [
+        {
+            "section": section,
+            "id": one.id,
+            "params": one.params,
+            "touches": one.touches,
+            "what": one.what,
+            "counts": one.counts,
+            "unit": one.unit,
+            "inner": one.inner,
+            "samples": one.samples,
+            "budget_mcycles": one.budget,
+        }
+        for section, some in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id)
+        for one in some
+    ]
+
+
 def _whole(catalogue: Catalogue) -> str:
     """What `tockmark run` will take, by the budget; a core simulates a million cycles a second."""
     boots = 2 * len(catalogue.boots())

@@ -7,7 +7,7 @@ marker and dashes), a unit on every axis, and below each picture where its numbe
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,7 @@ STYLE: Any = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "grid.color": "#dddddd",
@@ -72,12 +73,26 @@ class Curve:
     y: list[float]
 
 
+def source(one: Named | str, several: bool) -> str:
+    """Where numbers come from, in one line: of a result what it says, or words."""
+    if isinstance(one, str):
+        return one
+    return (f"{one.name}: " if several else "") + one.result.provenance.line
+
+
 class Sheet:
     """A picture: a title, a grid of panels, and below them where the numbers come from."""
 
     def __init__(
-        self, title: str, named: list[Named], down: int = 1, across: int = 1, height: float = 3.2
+        self,
+        title: str,
+        named: Sequence[Named | str],
+        down: int = 1,
+        across: int = 1,
+        height: float = 3.2,
+        conditions: list[str] | None = None,
     ) -> None:
+        """`conditions`, one a result: what is said of it besides its provenance."""
         foot = 0.17 * len(named)
         top = 0.35 + height * down
         self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
@@ -86,9 +101,9 @@ class Sheet:
         self.body, below = parts
         self.body.suptitle(title, fontsize=11, fontweight="bold")
         for place, one in enumerate(named):
-            prefix = f"{one.name}: " if len(named) > 1 else ""
+            more = f" · {conditions[place]}" if conditions else ""
             below.text(
-                *(0.012, 1 - (place + 0.5) / len(named), prefix + one.result.provenance.line),
+                *(0.012, 1 - (place + 0.5) / len(named), source(one, len(named) > 1) + more),
                 **{"fontsize": 6.5, "color": "#444444", "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
@@ -147,14 +162,24 @@ def series_name(one: Named, icache: bool | None, named: list[Named]) -> str:
 
 def rendered(sheet: Sheet, form: str) -> bytes:
     """The picture as a file holds it, without a date: equal results make equal files."""
+    return written(sheet.figure, form)
+
+
+def written(figure: Figure, form: str) -> bytes:
+    """The same of any figure."""
     out = io.BytesIO()
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
-        sheet.figure.savefig(out, format=form, metadata=metadata)
-    return numbered(out.getvalue()) if form == "svg" else out.getvalue()
+        figure.savefig(out, format=form, metadata=metadata)
+    return _generic(_numbered(out.getvalue())) if form == "svg" else out.getvalue()
 
 
-def numbered(svg: bytes) -> bytes:
+def _generic(svg: bytes) -> bytes:
+    """Behind our font those of nearly its widths, for a reader that has not got it."""
+    return svg.replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+
+
+def _numbered(svg: bytes) -> bytes:
     """The same SVG with its ids counted up: matplotlib makes them from places, whose last digits
     the layout leaves to chance."""
     ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}

@@ -10,7 +10,7 @@ from functools import cached_property
 from tockmark.judge.mean import kernel_mean
 from tockmark.result.model import ICACHE, Result, Row, ratio
 from tockmark.result.provenance import Kernel
-from tockmark.show import text
+from tockmark.show import colour, text
 from tockmark.show.table import OUR_OWN, apart, layouts, mark, readings, sections, spread
 from tockmark.suite.catalogue import LANGS, Catalogue, Lang, RowKey, row_key
 from tockmark.suite.screen import Blocks, screen
@@ -227,7 +227,7 @@ def _block(
     means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
     if set(means) - {text.NONE}:
         blank = " " * (CYCLES + second)
-        last = "".join(f"{blank}{mean:>{RATIO}}" for mean in means)
+        last = "".join(f"{blank}{text.right(colour.ratio(mean), RATIO)}" for mean in means)
         out.append(f"{'Geometric mean':{label}}{blank}{last}")
     return [*out, ""]
 
@@ -259,8 +259,10 @@ def _cells(i: int, rows: list[list[Row | None]], second: int, timed: bool) -> li
         seconds = [spread(row, row.inner) if row else text.NONE for row in mine]
     cells = []
     for found, row, one, other in zip(rows, mine, cycles, seconds, strict=True):
-        cell = f"{one:>{CYCLES}}{other:>{second}}"
-        cells.append(cell + (f"{text.ratio(ratio(found[0], row)):>{RATIO}}" if i else ""))
+        figure = colour.bad(one) if mark(row) else one
+        cell = f"{text.right(figure, CYCLES)}{other:>{second}}"
+        by_first = colour.ratio(text.ratio(ratio(found[0], row)))
+        cells.append(cell + (text.right(by_first, RATIO) if i else ""))
     return cells
 
 

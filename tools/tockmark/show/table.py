@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from tockmark.result.model import ICACHE, Result, Row, ratio
-from tockmark.show import text
+from tockmark.show import colour, text
 from tockmark.show.text import LINE, number
 from tockmark.suite.catalogue import (
     LANGS,
@@ -109,7 +109,7 @@ def render(result: Result, catalogue: Catalogue) -> str:
     out += _overheads(result)
     out += _errors(result.rows)
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
-    out += [f"INCOMPLETE {reason}" for reason in why[:REASONS]]
+    out += [f"{colour.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
     out += skipped(result)
     return "\n".join(out).rstrip() + "\n"
@@ -126,8 +126,9 @@ def _sections(shown: list[Column], several: bool, catalogue: Catalogue) -> list[
     for section, lines in sections(shown, catalogue):
         out += _heading(section, text.cells(columns, widths))
         first = [line.rows[0] for line in lines]
+        nets = text.aligned([row.net if row else None for row in first], 1, [*map(mark, first)])
         grid = [
-            text.aligned([row.net if row else None for row in first], 1, [*map(mark, first)]),
+            [*map(_coloured, nets, first)],
             *([[spread(row) if row else text.NONE for row in first]] * several),
             text.aligned([row.instructions if row else None for row in first], 1),
             text.aligned([text.rounded(row.per_op) if row else None for row in first]),
@@ -193,7 +194,7 @@ def _side_by_side(letters: list[str], shown: list[Column], catalogue: Catalogue)
         for line in lines:
             values = [_per_op(line.rows[0])]
             for row in line.rows[1:]:
-                values += [_per_op(row), text.ratio(ratio(line.rows[0], row))]
+                values += [_per_op(row), colour.ratio(text.ratio(ratio(line.rows[0], row)))]
             out.append(f"{line.label:{NAME}}{text.cells(values, widths)}")
         out.append("")
     return out
@@ -316,7 +317,7 @@ def skipped(result: Result) -> list[str]:
 
 def _errors(rows: Iterable[Row]) -> list[str]:
     return [
-        f"ERROR {row.label}, i-cache {ICACHE[row.icache]}{aside(row.lang)}: {error}"
+        f"{colour.bad('ERROR')} {row.label}, i-cache {ICACHE[row.icache]}{aside(row.lang)}: {error}"
         for row in rows
         for error in row.errors
     ]
@@ -364,15 +365,19 @@ def _raw(row: Row | None) -> list[str]:
 
 def _off(line: Line) -> list[str]:
     on, off = line.rows
-    return [_net(off), text.ratio(ratio(on, off))]
+    return [_net(off), colour.ratio(text.ratio(ratio(on, off)))]
 
 
 def _per_op(row: Row | None) -> str:
-    return number(row.per_op if row else None, 3) + mark(row)
+    return _coloured(number(row.per_op if row else None, 3) + mark(row), row)
 
 
 def _net(row: Row | None) -> str:
-    return number(row.net if row else None) + mark(row)
+    return _coloured(number(row.net if row else None) + mark(row), row)
+
+
+def _coloured(figure: str, row: Row | None) -> str:
+    return colour.bad(figure) if mark(row) else figure
 
 
 def mark(row: Row | None) -> str:

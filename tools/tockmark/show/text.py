@@ -5,6 +5,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 
+from tockmark.show import colour
+
 LINE = 100  # columns of the widest table
 NONE = "-"
 
@@ -83,12 +85,22 @@ def letters(count: int) -> list[str]:
 
 def cells(values: Iterable[str], widths: Iterable[int]) -> str:
     """Values at the right of their columns, a blank before each."""
-    return "".join(f" {value:>{width}}" for value, width in zip(values, widths, strict=True))
+    return "".join(f" {right(value, width)}" for value, width in zip(values, widths, strict=True))
+
+
+def right(value: str, width: int) -> str:
+    """A value at the right of its column, coloured or not."""
+    return " " * (width - colour.width(value)) + value
+
+
+def left(value: str, width: int) -> str:
+    """A value at the left of its column, coloured or not."""
+    return value + " " * (width - colour.width(value))
 
 
 def row(label: str, columns: str, width: int = LINE) -> str:
     """A line whose columns end at the right; a long label takes what its first figure leaves."""
-    return f"{label} {columns.lstrip():>{max(width - len(label) - 1, 0)}}".rstrip()
+    return f"{label} {right(columns.lstrip(), width - len(label) - 1)}".rstrip()
 
 
 def heading(title: str, columns: str, width: int = LINE) -> list[str]:

@@ -2,6 +2,7 @@
 """The page of a benchmark: what it means, what its body is, and its figures wherever it was
 measured."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import product
 
@@ -11,12 +12,11 @@ from tockmark.judge import history
 from tockmark.result.model import ICACHE, Row
 from tockmark.show import history_text, text
 from tockmark.show.plot import Named
-from tockmark.show.table import layouts, mark, spread
+from tockmark.show.table import mark, spread
 from tockmark.site import bodies, pictures
 from tockmark.site.bodies import Body
-from tockmark.site.facts import UNKNOWN
 from tockmark.site.kernel import Profiled, profiled
-from tockmark.site.rows import Line, line, number
+from tockmark.site.rows import Line, line, number, trimmed
 from tockmark.site.sorted import Kernel, Sorted
 from tockmark.suite.catalogue import LANGS, Benchmark, RowKey, label, row_key
 from tockmark.suite.select import Selection
@@ -38,12 +38,10 @@ class Measured:
 
     kernel: Kernel
     named: Named
-    built: str
-    machine: str
-    abi: str
+    condition: str  # opt-level, machine, version of the interface
     lang: str
     icache: str
-    layouts: str
+    layouts: int
     figures: list[Figure | None]  # by parameters
     whole: Line | None  # all that is said of the row, where there is one set of parameters only
 
@@ -95,7 +93,7 @@ def page(site: Sorted, id_: str) -> Page:
         _measured(site, rows, list(keys)),
         [(k, profiled(one)) for k in site.kernels for one in k.profiles if one.id == id_],
         _history(site, meant),
-        [*pictures.of_benchmark(_drawn(site), meant), *_trail(site, meant)],
+        [*pictures.of_benchmark(_drawn(site), id_), *_trail(site, meant)],
     )
 
 
@@ -118,9 +116,9 @@ def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -
     by_result: dict[str, list[Row]] = {}
     for one, row in rows:
         by_result.setdefault(one.name, []).append(row)
-    for one in site.found.every:
+    others = [one for one in site.found.every if one not in site.leads]
+    for one in (*site.leads, *others):
         own = by_result.get(one.name, [])
-        told = one.result.provenance
         for lang, icache in product(LANGS, (True, False, None)):
             found = {row.key[:2]: row for row in own if (row.lang, row.icache) == (lang, icache)}
             if found:
@@ -128,12 +126,10 @@ def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -
                     Measured(
                         site.kernel_of(one),
                         one,
-                        told.kernel.opt_level or UNKNOWN,
-                        told.board.machine or told.board.name or UNKNOWN,
-                        str(told.abi or UNKNOWN),
+                        _condition(one),
                         LANGS[lang],
                         ICACHE[icache],
-                        layouts(one.result),
+                        one.result.layouts,
                         [_figure(found.get(key)) for key in keys],
                         line(found[keys[0]], site.catalogue) if len(keys) == 1 else None,
                     )
@@ -141,12 +137,19 @@ def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -
     return made
 
 
+def _condition(one: Named) -> str:
+    told = one.result.provenance
+    level = f"opt-level {told.kernel.opt_level}, " if told.kernel.opt_level else ""
+    machine = told.board.machine or told.board.name or "machine not known"
+    return f"{level}{machine}{f', version {told.abi}' if told.abi else ''}"
+
+
 def _figure(row: Row | None) -> Figure | None:
     if row is None:
         return None
     several = row.cycles is not None and len(row.cycles.nets) > 1
     return Figure(
-        number(text.rounded(row.per_op), 3) + mark(row),
+        trimmed(text.rounded(row.per_op), 3) + mark(row),
         spread(row, row.inner) if several else "",
         number(row.instructions),
         "; ".join(row.errors),
@@ -163,7 +166,9 @@ def _history(site: Sorted, meant: Selection) -> list[tuple[str, str, list[str]]]
 
 
 def _trail(site: Sorted, meant: Selection) -> list[tuple[str, Markup]]:
-    """The same as a picture, of the rows that changed."""
+    """The same as a picture: of the rows that changed, under the setting that has most of them."""
     changed = [one for one in _series(site, meant) if any(p.changed for p in one.points)]
-    drawn = pictures.of_history(changed, "history") if changed else None
+    settings = Counter(one.setting for one in changed).most_common(1)
+    some = [one for one in changed if one.setting == settings[0][0]]
+    drawn = pictures.of_history(some, "history") if some else None
     return [("history", drawn)] if drawn else []

@@ -48,7 +48,6 @@ def provenance(result: Result) -> dict[str, str]:
     return {
         "Kernel": kernel.title,
         "Kernel image": _hashed(kernel.sha256),
-        "Links": _links(result),
         "Optimisation": kernel.built if kernel.opt_level else UNKNOWN,
         "Rust compiler": kernel.rustc or UNKNOWN,
         "Built from commit": kernel.commit or UNKNOWN,
@@ -74,11 +73,10 @@ def _hashed(sha256: str | None) -> str:
     return f"sha256 {sha256}" if sha256 else UNKNOWN
 
 
-def _links(result: Result) -> str:
-    """The further images, if it was measured in several."""
-    images = [layout.sha256 for layout in result.provenance.layouts if layout.sha256]
-    others = [image for image in dict.fromkeys(images) if image != result.provenance.kernel.sha256]
-    return ", ".join(_hashed(image) for image in others) or "none besides"
+def images(result: Result) -> list[str]:
+    """The images of the kernel, if it was measured in several."""
+    found = [layout.sha256 for layout in result.provenance.layouts if layout.sha256]
+    return list(dict.fromkeys(found)) if len(set(found)) > 1 else []
 
 
 def _bytes(count: int | None) -> str:

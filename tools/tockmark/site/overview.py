@@ -16,12 +16,14 @@ from tockmark.show.summary import Column, short_names
 from tockmark.show.table import mark, spread
 from tockmark.site import pictures
 from tockmark.site.facts import UNKNOWN
-from tockmark.site.rows import number
+from tockmark.site.rows import trimmed
 from tockmark.site.sorted import Beside, Kernel, Pair, Sorted
 from tockmark.suite.catalogue import LANGS, Catalogue
 from tockmark.suite.screen import screen
+from tockmark.suite.select import Selection
 
 MOVED = 8  # rows that moved most
+SENTENCES = 4  # of what was found; the comparisons have all
 NAME = 40  # letters of a column's name
 
 
@@ -101,7 +103,7 @@ def _head(site: Sorted, name: str, column: Column, of: Named) -> Head:
 def _cell(i: int, rows: list[Row | None], timed: bool) -> Cell:
     row = rows[i]
     counted = (row.cycles if timed else row.instret) if row else None
-    cost = number(text.rounded(counted.per_op if counted else None), 2) + mark(row)
+    cost = trimmed(text.rounded(counted.per_op if counted else None)) + mark(row)
     times = text.ratio(ratio(rows[0], row)) if i else None
     several = row is not None and row.cycles is not None and len(row.cycles.nets) > 1
     return Cell(
@@ -116,14 +118,49 @@ def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
     return text.ratio(kernel_mean(base.rows, new.rows, catalogue))
 
 
-def findings(site: Sorted) -> list[tuple[Pair, str]]:
-    """What was found, a sentence a pair: each result of the first group with its first one."""
-    first = [one.name for one in site.beside[0].of] if site.beside else []
-    return [
-        (pair, compare_text.told(pair.comparison))
-        for pair in site.pairs
-        if pair.comparison and pair.base.name == first[0] and pair.new.name in first
-    ]
+@dataclass(frozen=True)
+class Finding:
+    """What a comparison comes to, and under which conditions."""
+
+    pair: Pair
+    new: str
+    base: str
+    mean: str  # of the net cycles' ratios, as the table has it
+    conditions: str
+    said: str
+
+
+def findings(site: Sorted) -> list[Finding]:
+    """What was found, for pairs of the first table: other kernels with each other first, then with
+    the baseline, which is none of Tock's."""
+    if not site.beside:
+        return []
+    beside = site.beside[0]
+    names = short_names([(one.name, one.result) for one in beside.columns], NAME)
+    columns = {of.name: place for place, of in enumerate(beside.of)}
+    found = []
+    for pair in sorted(site.pairs, key=_has_baseline):
+        if not (pair.comparison and {pair.base.name, pair.new.name} <= columns.keys()):
+            continue
+        base, new = columns[pair.base.name], columns[pair.new.name]
+        levels = [_head(site, "", beside.columns[at], beside.of[at]).level for at in (new, base)]
+        before, after = pair.comparison.links
+        found.append(
+            Finding(
+                pair,
+                names[new],
+                names[base],
+                _mean(beside.columns[base], beside.columns[new], site.catalogue),
+                f"geometric mean over the benchmarks that touch the kernel; {' against '.join(levels)};"
+                f" i-cache {ICACHE[beside.icache]}; links: {after} against {before}",
+                compare_text.told(pair.comparison),
+            )
+        )
+    return found[:SENTENCES]
+
+
+def _has_baseline(pair: Pair) -> bool:
+    return any(one.result.provenance.kernel.is_baseline for one in (pair.base, pair.new))
 
 
 def moved(pairs: Iterable[Judged], most: int | None = None) -> list[Judged]:
@@ -147,13 +184,21 @@ def moved(pairs: Iterable[Judged], most: int | None = None) -> list[Judged]:
 
 
 def picture(site: Sorted) -> tuple[str, Markup] | None:
-    """The one of the first page: before and after if there are two results, else the first that
-    there are rows for."""
+    """The one of the first page, of what touches the kernel, under the condition of the first
+    table: kernels beside each other if there are several results, else the first that there are
+    rows for."""
     if not site.beside:
         return None
     beside = site.beside[0]
     names = short_names([(one.name, one.result) for one in beside.columns], NAME)
-    named = [Named(name, one.result) for name, one in zip(names, beside.columns, strict=True)]
-    if len(named) > 1 and (found := pictures.drawn(named, ["before-after"])):
-        return found[0]
-    return next(iter(pictures.drawn(named)), None)
+    cache = Selection(site.catalogue, (f"* icache={ICACHE[beside.icache]}",))
+    kernel = Selection(site.catalogue, ("kernel",))
+    for wanted in (["kernels"], ["before-after"], None):
+        for limits in ((cache, kernel), ()):
+            results = [one.result for one in beside.columns]
+            for limit in limits:
+                results = [one.only(limit) for one in results]
+            named = [Named(*one) for one in zip(names, results, strict=True)]
+            if (wanted is None or len(named) > 1) and (found := pictures.drawn(named, wanted)):
+                return found[0]
+    return None

@@ -9,26 +9,27 @@ from tockmark.errors import TockmarkError
 from tockmark.judge.history import Series
 from tockmark.show import figures, history_plot, plot
 from tockmark.show.plot import Named
-from tockmark.suite.select import Selection
 
-OVER_ALL = ("before-after",)  # has a line a benchmark, and so tells nothing of one
 SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
 
 
 def drawn(named: list[Named], only: list[str] | None = None) -> list[tuple[str, Markup]]:
     """The pictures of results, by name."""
-    leading = [Named(one.name, one.result.leading) for one in named]
-    sheets = figures.draw(leading, only)
-    return [(name, inline(plot.rendered(one, "svg"), name)) for name, one in sheets.items()]
+    return _inline(figures.draw(_leading(named), only))
 
 
-def of_benchmark(named: list[Named], meant: Selection) -> list[tuple[str, Markup]]:
+def of_benchmark(named: list[Named], id_: str) -> list[tuple[str, Markup]]:
     """Those that show one benchmark alone."""
-    some = [Named(one.name, one.result.only(meant)) for one in named]
-    some = [one for one in some if one.result.table][:SHOWN]
-    if not some:
-        return []
-    return drawn(some, [name for name in figures.FIGURES if name not in OVER_ALL])
+    there = [one for one in _leading(named) if any(row.id == id_ for row in one.result.rows)]
+    return _inline(figures.of_benchmark(there[:SHOWN], id_))
+
+
+def _leading(named: list[Named]) -> list[Named]:
+    return [Named(one.name, one.result.leading) for one in named]
+
+
+def _inline(sheets: dict[str, plot.Sheet]) -> list[tuple[str, Markup]]:
+    return [(name, inline(plot.rendered(one, "svg"), name)) for name, one in sheets.items()]
 
 
 def of_history(found: list[Series], name: str) -> Markup | None:

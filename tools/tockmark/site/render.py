@@ -13,6 +13,7 @@ import jinja2
 from tockmark import __version__
 from tockmark.profile.attribute import CAUSES
 from tockmark.show.plot import Named
+from tockmark.show.text import sentence
 from tockmark.site import benchmark, kernel, overview, pair, study
 from tockmark.site.facts import TIMING, conditions
 from tockmark.site.sorted import MOST, Sorted, judged, pairs
@@ -40,7 +41,8 @@ def pages(site: Sorted, baselines: dict[str, Named], step: Step) -> dict[str, st
         maker.files[name] = _static(name)
     # A script and no data: a page from a folder may not fetch one.
     told = json.dumps(maker.index, ensure_ascii=True, separators=(",", ":"))
-    maker.files["search-index.js"] = f"var TOCKMARK_PAGES = {told};\n"
+    script = f"var TOCKMARK_PAGES = {told};\n"
+    maker.files["search-index.js"] = script.replace("<", "\\u003c")
     return maker.files
 
 
@@ -83,6 +85,7 @@ class _Maker:
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
         )
+        self.environment.filters["sentence"] = sentence
         self.environment.filters["groupby_run"] = lambda lines: [
             (id_, list(some)) for id_, some in groupby(lines, key=lambda line: line.id)
         ]
@@ -105,7 +108,7 @@ class _Maker:
     def overview(self) -> None:
         site = self.site
         findings = overview.findings(site)
-        first = [p for p, _ in findings] or [p for p in site.pairs if p.comparison]
+        first = [one.pair for one in findings] or [p for p in site.pairs if p.comparison]
         self.add(
             "index.html",
             "index.html",

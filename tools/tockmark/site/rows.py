@@ -19,6 +19,15 @@ def number(value: float | None, digits: int = 1) -> str:
     return text.number(value, digits, ",").replace(",", THIN).replace("-", MINUS)
 
 
+def trimmed(value: float | None, digits: int = 2) -> str:
+    """The same without superfluous zeros."""
+    if value is None:
+        return "–"
+    if value == round(value):
+        return number(value)
+    return number(value, digits).rstrip("0").rstrip(".")
+
+
 @dataclass(frozen=True)
 class Line:
     """A row of one result with one cache setting. `error` says what is wrong with it, if so: then
@@ -51,9 +60,9 @@ def line(row: Row, catalogue: Catalogue, baseline: Row | None = None) -> Line:
         number(stats.max - stats.min) if stats and stats.max != stats.min else "",
         spread(row) if row.cycles and len(row.cycles.nets) > 1 else "",
         number(row.instructions),
-        number(row.per_op, 3) if good else "–",
-        number(row.us, 2) if good else "–",
-        number(row.mb_per_s(catalogue.moved(row.id, row.params)), 2) if good else "–",
+        trimmed(text.rounded(row.per_op), 3) if good else "–",
+        trimmed(row.us) if good else "–",
+        trimmed(row.mb_per_s(catalogue.moved(row.id, row.params))) if good else "–",
         row.steadiness or "–",
         number(ratio(baseline, row), 2),
         "; ".join(row.errors),

@@ -115,7 +115,9 @@ def _kernels(found: Found, addresses: Addresses) -> list[Kernel]:
         groups.setdefault(key, []).append(one)
     profiled: dict[tuple[str, str], list[Stored]] = {}
     for name, profile in found.profiles:
-        profiled.setdefault(_identity(profile.kernel, name), []).append(profile)
+        own = _identity(profile.kernel, name)
+        key = next((key for key, some in groups.items() if _is_of(profile.kernel, some)), own)
+        profiled.setdefault(key, []).append(profile)
     kernels = []
     for key in [*groups, *(key for key in profiled if key not in groups)]:
         named = groups.get(key, [])
@@ -127,6 +129,16 @@ def _kernels(found: Found, addresses: Addresses) -> list[Kernel]:
         page = addresses.page("kernel", key, name)
         kernels.append(Kernel(title, key[1], page, tuple(named), tuple(stored)))
     return kernels
+
+
+def _is_of(kernel: Measured, results: list[Named]) -> bool:
+    """Whether a profile is of the kernel of these results: of its image, or of its name and
+    opt-level, since a profile knows no flags."""
+    others = [one.result.provenance.kernel for one in results]
+    same = [(one.name, one.opt_level) for one in others if one.name]
+    return kernel.sha256 in {one.sha256 for one in others if one.sha256} or (
+        (kernel.name, kernel.opt_level) in same
+    )
 
 
 def _beside(leads: Iterable[Named]) -> list[Beside]:

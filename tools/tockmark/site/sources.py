@@ -21,7 +21,7 @@ from tockmark.validate.row import Row
 LOOKED_AT = 4096  # bytes that say of which format a file is
 SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # stand beside results
 _FORMAT = re.compile(r'\s*\{\s*"format"\s*:\s*"(tockmark-[a-z]+)"')
-OTHERS = {"tockmark-site", "tockmark-robustness"}  # ours, and nothing for a page
+OTHERS = {"tockmark-site", "tockmark-robustness", "tockmark-bisect"}  # ours, but for no page
 
 
 @dataclass

@@ -18,6 +18,7 @@ from tockmark.errors import TockmarkError
 from tockmark.files import toml
 
 GENERATED = (":!results", ":!docs")  # for git: but these
+DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it
 OPT_LEVELS = re.compile("[0-3sz]")
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
 
@@ -76,7 +77,7 @@ def commit_of_checkout() -> str | None:
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *GENERATED)
     if head is None or changed is None or not head.startswith("\n"):  # the checkout of another
         return None
-    return head.strip() + ("-dirty" if changed else "")
+    return head.strip() + (DIRTY if changed else "")
 
 
 def _git(*arguments: str) -> str | None:

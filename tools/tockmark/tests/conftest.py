@@ -99,7 +99,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 # Files beside the results that have forms of their own.
-NO_RESULTS = ("validation", "robustness", "cw310-omniglot")
+NO_RESULTS = ("validation", "robustness", "cw310-omniglot", "bisect")
 
 
 def committed(suffix: str) -> list[Path]:

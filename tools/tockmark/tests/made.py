@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Made-up results of a full run, for the tests of what shows results: every shape that a picture or
-the report has to cope with, in numbers that no machine gave."""
+a page has to cope with, in numbers that no machine gave."""
 
 from dataclasses import replace
 

@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark import cli  # noqa: F401 (the verbs add themselves)
+from tockmark.commands.verb import ABOUT
+from tockmark.errors import INTERRUPTED
 from tockmark.judge import gate
 from tockmark.judge.compare import margins
 from tockmark.paths import ROOT
@@ -19,12 +20,10 @@ FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize("verb", ["compare", "gate", "history", "fit"])
-def test_exit_codes_are_in_the_help_and_in_the_page(verb: str) -> None:
-    text = " ".join(CliRunner().invoke(app, [verb, "--help"]).output.split())
-    told = re.search(r"Exit codes: (.*)", text)
-    assert told
+def test_exit_codes_of_the_help_are_in_the_page(verb: str) -> None:
     (row,) = re.findall(rf"^\| `{verb}.*\|(.*)\|$", PAGE, re.MULTILINE)
-    assert re.findall(r"\b\d\b", told[1]) == re.findall(r"\b\d\b", row)
+    told = [str(code) for code in ABOUT[verb].exits if code != INTERRUPTED]
+    assert re.findall(r"\b\d\b", row) == told
     assert f"`{verb}" in PAGE
 
 

@@ -14,7 +14,9 @@ from tockmark.commands import showing
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
 from tockmark.result.provenance import Kernel
-from tockmark.show import report, summary, table
+from tockmark.show import summary, table
+from tockmark.show.plot import Named
+from tockmark.site import rows
 from tockmark.suite.catalogue import OF_BOOT, load
 from tockmark.suite.screen import SCREEN, short
 from tockmark.suite.select import only_one
@@ -127,24 +129,22 @@ def test_a_table_for_other_programs_says_the_language(both: Result, tmp_path: Pa
     assert "No row has events" in events
 
 
-def test_pictures_and_pages_show_the_leading_language(both: Result, tmp_path: Path) -> None:
+def test_pictures_show_the_leading_language(both: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(both))
     for only, lang in ((None, "c"), ("* lang=rust", "rust")):
         (named,) = showing._named([tmp_path / "r.json"], KNOWN, only)
         assert {row.lang for row in named.result.table.values()} == {lang}
-        page = report.report([named], KNOWN, None, None)
-        assert CC[lang] in page
-        assert CC["c" if lang == "rust" else "rust"] not in page
 
 
-def test_the_baseline_of_a_page_is_of_the_same_language(both: Result, tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_text(file.text(both))
-    for only, found in ((None, True), ("* lang=rust", False)):
-        (named,) = showing._named([tmp_path / "r.json"], KNOWN, only)
-        sections = report._sections([(named, True)], KNOWN, replace(named, result=both.leading))
-        lines = [line for _, groups in sections for group in groups for line in group.lines]
-        beside = [line.baseline for line in lines if line.id == COMMAND]
-        assert (beside != [None]) is found
+def test_a_page_holds_each_language_against_the_same_of_the_baseline(both: Result) -> None:
+    named = Named("both", both)
+    beside = {
+        (one.title.rpartition(", ")[2], line.ratio)
+        for one in rows.tables(named, KNOWN, Named("base", both.leading))
+        for line in one.lines
+        if line.id == COMMAND and line.icache == "on"
+    }
+    assert beside == {("C", "1"), ("Rust", "–")}
 
 
 def test_a_short_run_has_the_first_screen_and_what_compilers_make() -> None:

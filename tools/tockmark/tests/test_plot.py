@@ -14,11 +14,14 @@ from tockmark import paths
 from tockmark.commands import showing
 from tockmark.errors import TockmarkError
 from tockmark.result import file
-from tockmark.result.model import Result
+from tockmark.result.model import Result, ratio
 from tockmark.show import figures, listing, plot
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
+from tockmark.suite.catalogue import row_key
 from tockmark.tests import made
+
+ALONE = sorted({*figures.FIGURES} - {"layouts"})  # what a result of one layout can make
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def values(data: Any) -> list[float]:
     return [float(value) for value in data]
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", ALONE)
 def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list[Named]) -> None:
     sheet = figures.draw(named, [name])[name]
     svg = plot.rendered(sheet, "svg").decode()
@@ -49,23 +52,30 @@ def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list
             labelled[1] = sheet.panels[0].get_ylabel()
         if name == "sweeps":
             labelled[1] = sheet.grid[0][0].get_ylabel()
-        if name == "before-after":  # the names of the rows stand there
+        if name in ("before-after", "kernels"):  # the names of the rows stand there
             labelled[1] = axes.get_yticklabels()[0].get_text()
         assert all(labelled)
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", ALONE)
 def test_lines_are_told_apart_without_colour(name: str, named: list[Named]) -> None:
     for axes in figures.draw(named, [name])[name].panels:
         styles = [
-            (line.get_marker(), line.get_linestyle(), str(line._dash_pattern))  # type: ignore[attr-defined]
+            (
+                line.get_marker(),
+                line.get_linestyle(),
+                str(line._dash_pattern),  # type: ignore[attr-defined]
+                line.get_markerfacecolor() == "white",
+            )
             for line in axes.get_lines()
             if not str(line.get_label()).startswith("_")
         ]
         assert len(set(styles)) == len(styles)
 
 
-@pytest.mark.parametrize("name", sorted({*figures.FIGURES} - {"before-after", "distributions"}))
+@pytest.mark.parametrize(
+    "name", sorted({*figures.FIGURES} - {*figures.SEVERAL, "distributions", "layouts"})
+)
 def test_a_line_looks_the_same_in_every_panel(name: str, named: list[Named]) -> None:
     old = named[0].result
     gone = {"loop.align", "mem.copy_asm", "icache.nops"}  # so that its other lines come first
@@ -90,7 +100,7 @@ def test_the_same_result_makes_the_same_bytes(named: list[Named]) -> None:
         {name: plot.rendered(sheet, "svg") for name, sheet in figures.draw(named).items()}
         for _ in range(2)
     )
-    assert once.keys() == figures.FIGURES.keys()
+    assert once.keys() == {*ALONE}
     assert once == again
     assert not any(b"<dc:date>" in svg for svg in once.values())
 
@@ -148,7 +158,7 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
     done = runner.invoke(app, ["plot", str(stored), "-o", str(tmp_path), "--format", "png"])
     assert done.exit_code == 0, done.output
     names = {path.stem for path in tmp_path.glob("*.png")}
-    assert names == set(figures.FIGURES) - {"before-after"}
+    assert names == {*ALONE} - {*figures.SEVERAL}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.glob("*.png"))
     only = ["plot", str(stored), "-o", str(tmp_path / "one"), "--picture"]
     assert runner.invoke(app, [*only, "sweeps, before-after"]).exit_code == 1
@@ -178,3 +188,72 @@ def test_what_wants_two_results_says_so(new: Result, tmp_path: Path) -> None:
     path.write_text(file.text(new))
     with pytest.raises(TockmarkError, match=r"no rows that make a picture; give two results$"):
         showing.plot_verb([path], tmp_path, picture="before-after")
+
+
+def committed(*names: str) -> list[Named]:
+    return [Named(name, file.load(paths.RESULTS / f"{name}.json").leading) for name in names]
+
+
+def test_a_distribution_marks_the_median_of_the_table() -> None:
+    named = committed("tock-2.2-cw310", "tock-master-cw310")
+    sheet = figures.draw(named, ["distributions"])["distributions"]
+    titles = [axes.get_title() for axes in sheet.panels]
+    axes = sheet.panels[titles.index("irq.upcall, i-cache on")]
+    marks = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    rows = [
+        row
+        for one in named
+        for row in one.result.table.values()
+        if row.id == "irq.upcall" and row.icache
+    ]
+    assert [values(line.get_xdata()) for line in marks] == [[row.us] for row in rows]
+    assert len({str(line.get_label()) for line in marks}) == len(rows) == 4
+
+
+def test_the_kernels_cost_what_the_table_says() -> None:
+    named = committed("baseline-cw310", "tock-2.2-cw310")
+    (axes,) = figures.draw(named, ["kernels"])["kernels"].panels
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    base, new = (one.result.column(True, "c")[row_key("syscall.command", {})] for one in named)
+    for line, row in zip(axes.get_lines(), (base, new), strict=True):
+        at = values(line.get_ydata()).index(len(names) - names.index("command"))
+        assert values(line.get_xdata())[at] == row.per_op
+    times = ratio(base, new)
+    assert times
+    assert f"{times:.2f}" in [told.get_text().strip() for told in axes.texts]
+
+
+def test_ratios_are_sorted_and_those_near_one_counted() -> None:
+    named = committed("baseline-cw310", "tock-2.2-cw310")
+    (axes,) = figures.draw(named, ["before-after"])["before-after"].panels
+    ids = [label.get_text() for label in axes.get_yticklabels()]
+    means = [
+        values(line.get_xdata())[0] for line in axes.get_lines() if line.get_label() == "_mean"
+    ]
+    assert ids.index("irq.entry") < ids.index("ipc.share")
+    pairs = [(a * b) ** 0.5 for a, b in zip(means[::2], means[1::2], strict=True)]
+    assert [round(one, 9) for one in pairs] == sorted(round(one, 9) for one in pairs)
+    assert "loop.empty" not in ids
+    assert "within 1 % of 1 are not drawn" in axes.get_xlabel()
+    before, after = (one.result.column(True, "c")[row_key("ipc.share", {})] for one in named)
+    assert any(mean == pytest.approx(ratio(before, after)) for mean in means)
+
+
+def test_a_bar_is_the_range_over_layouts() -> None:
+    (one,) = named = committed("links/tock-2.2")
+    axes = figures.draw(named, ["layouts"])["layouts"].panels[0]
+    row = one.result.column(True, "c")[row_key("syscall.command", {})]
+    assert row.cycles
+    assert row.net
+    bar: Any = axes.patches[0]  # of the first row of the screen
+    ends = [100 * (net / row.net - 1) for net in (min(row.cycles.nets), max(row.cycles.nets))]
+    assert [bar.get_x(), bar.get_x() + bar.get_width()] == pytest.approx(ends)
+    assert axes.texts[0].get_text().strip() == f"{row.per_op:.1f}".removesuffix(".0")
+
+
+def test_one_benchmark_is_drawn_alone(named: list[Named]) -> None:
+    assert set(figures.of_benchmark(named, "ipc.bandwidth")) == {"sweeps"}
+    assert set(figures.of_benchmark(named, "call.args")) == {"procedure-calls"}
+    assert set(figures.of_benchmark(named, "sched.alarm_lateness")) == {"distributions"}
+    assert figures.of_benchmark(named, "no.such") == {}
+    assert set(figures.of_benchmark(committed("links/tock-2.2"), "ipc.share")) == {"layouts"}

@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
@@ -199,6 +200,9 @@ def test_a_file_gives_back_what_it_was_made_of(run: Sample, tmp_path: Path) -> N
         ({"cycles": 12}, "unknown field `cycles`"),
         ({"icache": "on"}, "Expected `bool`"),
         ({"functions": []}, f"{CYCLES} cycles by phase, but 0 by function"),
+        ({"stacks": [{"frames": [0], "phase": "app", "cycles": 1}]}, "stacks have not the cycles"),
+        ({"stacks": [{"frames": [99], "phase": "app", "cycles": CYCLES}]}, "not in the list"),
+        ({"stacks": [{"frames": [0] * 999, "phase": "a", "cycles": CYCLES}]}, "length <= 256"),
     ],
 )
 def test_another_file_is_refused(
@@ -212,10 +216,26 @@ def test_another_file_is_refused(
 
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
-    root = ET.fromstring(flame.svg(attribute.profile(run, where), "a<b", "c & d"))
+    made = attribute.profile(run, where)
+    root = ET.fromstring(flame.svg(made, "a<b", "c & d", flame.told(made, 10)))
+    texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
+    assert f"= {CYCLES - 10}." in texts
+    assert "Net:" not in flame.told(made, None)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
+
+
+def test_a_file_draws_the_same_picture_as_the_profile_that_it_is_of(run: Sample) -> None:
+    stored = kept(run)
+    root = flame.of_stored(stored)
+    assert root is not None
+    cycles = {share.name: share.cycles for share in stored.phases}
+    made = attribute.profile(run, where)
+    drawn = flame.drawn(root, cycles, stored.label, "", "x")
+    assert drawn == flame.svg(made, stored.label, "", "x")
+    assert flame.of_stored(msgspec.structs.replace(stored, stacks=())) is None
 
 
 @pytest.mark.parametrize(
@@ -282,3 +302,11 @@ def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
     ]
     names = [[frame.name for frame in place.stack] for place in attribute.places(steps, where)]
     assert names == [["tm_sample"], ["tm_sample", "trap_vector"], ["tm_sample", "read"], names[0]]
+
+
+@pytest.mark.parametrize(("caller", "phase"), [("/k/epmp.rs", "PMP"), ("/k/process.rs", "kernel")])
+def test_an_outlined_piece_has_the_phase_of_its_caller(caller: str, phase: str) -> None:
+    """Line tables give it the file of any function that has the same code."""
+    piece = (Frame("OUTLINED_FUNCTION_7", "/k/capsules/core/src/i2c.rs"),)
+    assert phase_of(piece, False, [(Frame("call", caller),)]) == phase
+    assert phase_of((*piece, Frame("get", "/k/capsules/x.rs")), False, ()) == "kernel"

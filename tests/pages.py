@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The pages of this project, and the commands that stand in them."""
+
+import re
+import shlex
+from typing import NamedTuple
+
+from tockmark.paths import ROOT
+
+PAGES = [
+    *(ROOT / folder / "README.md" for folder in ("", "kernel", "results")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
+OUTPUT = re.compile(r"^<!-- output: .*?^<!-- end of output -->$", re.M | re.S)
+QUOTED = re.compile(r"`((?:\.venv/bin/)?tockmark\s[^`]+|make\s[^`]+)`")
+# How a line of code begins that calls one of ours: as it is, after a prompt, in a workflow, in a
+# loop of the shell.
+LINE = re.compile(
+    r"^\s*(?:\$ |run: |.*\| xargs (?:-\S+ (?:\d+ )?)*)?(?:\S*/)?(tockmark|make) (\S.*)$"
+)
+SHELL = ("|", "||", "&&", ";", ">", ">>")
+REMARK = re.compile(r"\s+#\s.*$| {3,}[^-\s].*$")  # behind a command
+
+
+class Command(NamedTuple):
+    """A command of a page."""
+
+    page: str  # from the root
+    text: str  # without what leads to the program: tockmark run --only time
+    is_whole: bool  # else it stands in a sentence, and may be a verb alone
+    is_shown: bool = False  # with its output, by tools/refresh_tables.py
+
+    @property
+    def words(self) -> list[str]:
+        """Its arguments, as the shell splits them, up to where another command begins or its output
+        goes."""
+        words = shlex.split(self.text)[1:]
+        return words[: next((at for at, word in enumerate(words) if word in SHELL), None)]
+
+
+def commands(page: str, text: str) -> list[Command]:
+    """The commands of tockmark and make in a page, in its order."""
+    shown = [match.span() for match in OUTPUT.finditer(text)]
+    found: list[tuple[int, Command]] = []
+    plain = text
+    for block in FENCED.finditer(text):
+        plain = plain[: block.start()] + " " * len(block[0]) + plain[block.end() :]
+        in_output = any(start < block.start() < end for start, end in shown)
+        prompted = block[2] == "text"  # an output: commands in it have a prompt
+        found += [
+            (block.start(3) + at, Command(page, command, True, in_output))
+            for at, command in _of_code(block[3])
+            if not prompted or "$ " in block[3][at : at + 6]
+        ]
+    for indented in re.finditer(r"(?:^(?: {4}|\t).*\n)+", plain, re.M):
+        found += [
+            (indented.start() + at, Command(page, command, True))
+            for at, command in _of_code(indented[0])
+        ]
+    plain = re.sub(r"^(?: {4}|\t).*$", lambda line: " " * len(line[0]), plain, flags=re.M)
+    for quoted in QUOTED.finditer(plain):
+        words = re.sub(r"^\.venv/bin/", "", " ".join(quoted[1].split()))
+        found.append((quoted.start(), Command(page, words, False)))
+    return [command for _, command in sorted(found, key=lambda one: one[0])]
+
+
+def _of_code(code: str) -> list[tuple[int, str]]:
+    """The commands in lines of code, and where each begins."""
+    joined = re.sub(r" *\\\n\s*", lambda end: " " + "\0" * (len(end[0]) - 1), code)
+    found, at = [], 0
+    for line in joined.splitlines(keepends=True):
+        match = LINE.match(line.replace("\0", "").rstrip("\n"))
+        if match:
+            found.append((at, f"{match[1]} {REMARK.sub('', match[2])}".rstrip()))
+        at += len(line)
+    return found
+
+
+def every() -> list[Command]:
+    """Those of all pages."""
+    return [
+        command
+        for page in PAGES
+        for command in commands(str(page.relative_to(ROOT)), page.read_text(encoding="utf-8"))
+    ]

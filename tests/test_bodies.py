@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The bodies that the site shows are those of the built apps. Needs what `make build` makes."""
+
+import runpy
+
+import pytest
+
+from tockmark import paths
+from tockmark.site import bodies
+from tockmark.suite import catalogue
+
+MAKER = runpy.run_path(str(paths.ROOT / "tools" / "bodies.py"))
+
+
+def test_the_file_is_what_the_apps_hold() -> None:
+    assert bodies.FILE.read_text(encoding="utf-8") == MAKER["made"]()
+
+
+def test_every_body_of_the_catalogue_is_there_for_each_interface() -> None:
+    found = bodies.load()
+    for benchmark in catalogue.load().benchmarks.values():
+        for name in benchmark.bodies:
+            abis = {abi for body in found[name] for abi in body.abis}
+            assert abis == ({2} if benchmark.skip_v1 else {1, 2}), name
+
+
+def test_a_body_is_listed_by_its_offsets() -> None:
+    (body,) = bodies.load()["tm_loop_alternating"]
+    lines = body.listing.splitlines()
+    assert lines[0].split() == ["0", "add", "sp,", "sp,", "-16"]
+    assert [line.split() for line in lines if "bnez" in line] == [
+        ["c", "bnez", "a5,", "10"],
+        ["18", "bnez", "a0,", "8"],
+    ]
+    assert lines[-1].split() == ["1e", "ret"]
+
+
+@pytest.mark.parametrize("name", ["tm_flash_chain", "tm_call_args_10"])
+def test_equal_instructions_are_told_and_calls_are_named(name: str) -> None:
+    (body,) = bodies.load()[name]
+    said = {"tm_flash_chain": "the same 63 times more", "tm_call_args_10": "tm_procedure_args_10"}
+    assert said[name] in body.listing

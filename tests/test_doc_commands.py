@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Every command of the pages is one: its verb, its options, its rows and its targets are there. And
+those that need nothing but a clone are run in one, in the order of the pages.
+
+What is not run is decided by `unready`, from the command alone: what it names and what it costs.
+"""
+
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scratch
+import typer
+import typer.main
+from pages import Command, commands, every
+
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.paths import ROOT
+from tockmark.suite.catalogue import load
+from tockmark.suite.select import only_one, select
+
+TOOL = typer.main.get_command(app)
+# Verbs that run for minutes, and the tests that run them.
+LONG = {
+    "conformance": "tests/test_conformance.py",
+    "interrupts-off": "tests/test_masked.py",
+    "validate": "tests/test_validation.py",
+}
+LAYS = ("image", "parse")  # run nothing, so they need no other board
+BUDGET = 5  # millions of simulated cycles, by the catalogue: a few seconds
+READERS = re.compile(r"^[A-Z]+$|…|[<{$~]")  # stands for what only the reader has
+OPEN = re.compile(r"(requires an argument|^Missing parameter)")
+OUTPUTS = ("output", "markdown")
+
+
+class UnusableError(Exception):
+    """Why a command cannot be one."""
+
+
+def arguments(command: Command) -> dict[str, Any]:
+    """The parameters that a command gives its verb, and "verb"; no others where it is part of a
+    command. UnusableError if it can be none."""
+    words = command.words
+    if words[0] in {option for known in TOOL.params for option in known.opts}:
+        return {"verb": words[0], "help": True}  # of no verb: --version and the like
+    if words[0] == "VERB" and not command.is_whole:
+        return {"verb": words[0], "help": True}
+    try:
+        context = TOOL.make_context("tockmark", list(words))
+        name, verb, rest = TOOL.resolve_command(context, words)  # type: ignore[attr-defined]
+        assert verb is not None
+        return {"verb": name, **verb.make_context(name, rest).params}
+    except typer.Exit:  # --help, --version
+        return {"verb": words[0], "help": True}
+    except Exception as error:
+        if not command.is_whole and OPEN.search(str(error)):
+            return {"verb": words[0]}  # in a sentence: the verb, or an option of it
+        raise UnusableError(str(error)) from error
+
+
+def strange_rows(given: dict[str, Any], page: str) -> list[str]:
+    """What the command takes for rows of the suite, and are none; a page may add some itself."""
+    named = [given[key] for key in ("only", "benchmark") if given.get(key)]
+    strange = []
+    for text in named:
+        if READERS.search(text) or f'id = "{text}"' in page:
+            continue
+        try:
+            select(load(), text)
+        except TockmarkError as error:
+            strange.append(str(error))
+    return strange
+
+
+@cache
+def makefiles() -> str:
+    """All that make reads of ours."""
+    ours = [*ROOT.glob("*/**/*.mk"), ROOT / "Makefile", ROOT / "boards/earlgrey-sim/Makefile"]
+    return "\n".join(path.read_text(encoding="utf-8") for path in ours if ".venv" not in str(path))
+
+
+def strange_targets(words: list[str], root: Path = ROOT) -> list[str]:
+    """The targets and variables of a call of make that its makefile does not have."""
+    makefile, strange, rest = root / "Makefile", [], iter(words)
+    asked = []
+    for word in rest:
+        if word == "-f":
+            makefile = root / next(rest)
+        elif word == "-C":
+            folder = next(rest)  # in a workflow the reader's name for this checkout
+            makefile = root / folder / "Makefile" if (root / folder).is_dir() else makefile
+        elif "=" in word:
+            name = word.partition("=")[0]
+            strange += [] if re.search(rf"\b{re.escape(name)}\b", makefiles()) else [word]
+        else:
+            asked.append(word)
+    if not makefile.exists():
+        return [str(makefile)]
+    rules = re.findall(r"^([^\s:#=][^:#=\n]*):(?!=)", makefile.read_text(encoding="utf-8"), re.M)
+    targets = [target.replace("%", "*") for rule in rules for target in rule.split()]
+    phony = re.findall(r"^\.PHONY: (.*)$", makefile.read_text(encoding="utf-8"), re.M)
+    targets += [target for line in phony for target in line.split()]
+    return strange + [word for word in asked if not any(fnmatch(word, t) for t in targets)]
+
+
+def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
+    """Why a command is not run in this clone; None if it is."""
+    verb = given["verb"]
+    if verb == "VERB" or verb.startswith("-"):
+        return "no verb; --install-completion would change the shell of who tests"
+    if command.is_shown:
+        return "shown with its output, by a test of its own"
+    if len(given) == 1 or (not command.is_whole and len(command.words) == 1):
+        return "a part of a command"
+    if given.get("help"):
+        return None
+    if verb in LONG:
+        return f"takes minutes: {LONG[verb]}"
+    if unknown := next((word for word in command.words if READERS.search(word)), None):
+        return f"{unknown} is the reader's"
+    if elsewhere := [key for key in ("port", "cluster", "images") if given.get(key)]:
+        return f"needs a {elsewhere[0]}"
+    other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
+    if other and verb not in LAYS:
+        return "needs what is built for another board"
+    for key, value in given.items():
+        for path in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(path, Path) and key not in OUTPUTS and not (there / path).exists():
+                return f"{path} is not there"
+    if rows := [given[key] for key in ("benchmark", "only") if given.get(key)]:
+        try:
+            only_one(load(), rows[0]) if given.get("benchmark") else select(load(), rows[0])
+        except TockmarkError:
+            return "of a row that its page adds"
+    if verb == "run":
+        cost = len((given["lang"] or "c").split(",")) * sum(
+            load().benchmarks[id_].budget for id_ in select(load(), given["only"]).ids()
+        )
+        return f"simulates {cost:.0f} million cycles" if cost > BUDGET else None
+    return None
+
+
+EVERY = list(dict.fromkeys(every()))
+
+
+def called(command: Command) -> str:
+    """For the name of a test."""
+    return f"{command.page}: {command.text}"
+
+
+@pytest.mark.parametrize("command", [c for c in EVERY if c.text.startswith("tockmark")], ids=called)
+def test_a_command_of_the_tool_is_one(command: Command) -> None:
+    page = (ROOT / command.page).read_text(encoding="utf-8")
+    assert strange_rows(arguments(command), page) == []
+
+
+@pytest.mark.parametrize("command", [c for c in EVERY if c.text.startswith("make")], ids=called)
+def test_a_call_of_make_has_its_target(command: Command) -> None:
+    assert strange_targets(command.words) == []
+
+
+def test_what_needs_a_clone_only_runs(tmp_path: Path) -> None:
+    """None is refused (2), fails otherwise or says nothing. 1 is a result that is incomplete, 3 a
+    regression."""
+    scratch.clone_to(tmp_path)
+    ran, wrong, done_before = set(), [], set()
+    for command in EVERY:
+        if not command.text.startswith("tockmark"):
+            continue
+        given = arguments(command)
+        if command.text in done_before or unready(command, given, tmp_path):
+            continue
+        done_before.add(command.text)
+        ran.add(given["verb"])
+        done = subprocess.run(
+            [sys.executable, "-m", "tockmark", *command.words],
+            cwd=tmp_path,
+            env=scratch.environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode not in (0, 1, 3) or not done.stdout:
+            wrong.append(f"{called(command)}: {done.returncode}: {done.stderr[-300:]}")
+    assert not wrong, "\n".join(wrong)
+    assert ran >= {"run", "profile", "table", "compare", "gate", "list", "plot", "image", "export"}
+
+
+def test_the_tests_that_run_long_verbs_are_there() -> None:
+    assert [test for test in LONG.values() if not (ROOT / test).exists()] == []
+
+
+PAGE = """A `tockmark run --only time`, `tockmark
+  judge` and `make build`; `tockmarks`, `make_it`.
+
+    .venv/bin/tockmark run --only syscall \\
+        -o out.json         # a remark
+    tockmark judge --base a.elf          two kernels
+    tockmark: what it prints
+
+```sh
+make kernel OPT=z
+ls *.elf | xargs -P 4 -I{} tockmark run --kernel {}
+```
+```text
+tockmark-baseline prints this
+$ .venv/bin/tockmark list > list.txt
+make no command
+```
+"""
+
+
+def test_commands_are_found() -> None:
+    found = commands("page", PAGE)
+    assert [(command.text, command.is_whole) for command in found] == [
+        ("tockmark run --only time", False),
+        ("tockmark judge", False),
+        ("make build", False),
+        ("tockmark run --only syscall -o out.json", True),
+        ("tockmark judge --base a.elf", True),
+        ("make kernel OPT=z", True),
+        ("tockmark run --kernel {}", True),
+        ("tockmark list > list.txt", True),
+    ]
+    assert found[-1].words == ["list"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole", "why"),
+    [
+        ("tockmark weigh", True, "No such command"),
+        ("tockmark run --nope", False, "No such option"),
+        ("tockmark run --icache onn", False, "onn"),
+        ("tockmark run surplus", True, "unexpected extra argument"),
+        ("tockmark table", True, "Missing"),
+        ("tockmark history --add", True, "requires an argument"),
+        ("tockmark history --add", False, None),
+        ("tockmark table", False, None),
+        ("tockmark run --help", True, None),
+    ],
+)
+def test_what_is_no_command_is_found(text: str, is_whole: bool, why: str | None) -> None:
+    command = Command("page", text, is_whole)
+    if why is None:
+        assert arguments(command)["verb"] == command.words[0]
+    else:
+        with pytest.raises(UnusableError, match=why):
+            arguments(command)
+
+
+def test_what_is_no_row_is_found() -> None:
+    given = {"verb": "run", "only": "syscall.comand"}
+    assert strange_rows(given, "")
+    assert not strange_rows(given, 'id = "syscall.comand"')
+    assert not strange_rows({"verb": "run", "only": "syscall,kernel"}, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "strange"),
+    [
+        ("make build sim-retire", []),
+        ("make sim-nexysvideo V=1", []),
+        ("make biuld", ["biuld"]),
+        ("make kernel OPTLEVEL=z", ["OPTLEVEL=z"]),
+        ("make -f apps/rust/build.mk CALLS=tock ABI=2", []),
+        ("make -C boards/earlgrey-sim waves2", ["waves2"]),
+        ("make -C theirs profile", []),
+    ],
+)
+def test_what_is_no_target_is_found(text: str, strange: list[str]) -> None:
+    assert strange_targets(text.split()[1:]) == strange
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("tockmark run --help", None),
+        ("tockmark run --only syscall.command -o a.json", None),
+        ("tockmark run --only kernel", "simulates"),
+        ("tockmark run", "a part of a command"),
+        ("tockmark history --add", "a part of a command"),
+        ("tockmark list --debug", None),
+        ("tockmark run --fresh", "simulates"),
+        ("tockmark run --only time --port /dev/ttyACM1", "needs a port"),
+        ("tockmark run --only time --board qemu", "another board"),
+        ("tockmark image --board cw310 -o out", None),
+        ("tockmark run --only time --kernel a.elf", "a.elf is not there"),
+        ("tockmark gate a.json b.json", "a.json is not there"),
+        ("tockmark judge TREE BASE HEAD", "TREE is the reader's"),
+        ("tockmark patch ~/tock", "~/tock is the reader's"),
+        ("tockmark validate --part limit", "takes minutes"),
+        ("tockmark profile loop.divide", "a row that its page adds"),
+    ],
+)
+def test_what_is_not_run(text: str, why: str | None, tmp_path: Path) -> None:
+    command = Command("page", text, is_whole=False)
+    said = unready(command, arguments(command), tmp_path)
+    assert said is None if why is None else why in str(said)

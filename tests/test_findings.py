@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""docs/findings.md: its commands say what it says, its tables their conditions, and what it looks
+up is what the files hold. That the page is made of them byte for byte is test_docs.py's."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lookup import bisected, figures, levels, shifts, versions, where
+from lookup.runs import Run
+from lookup.shifts import Beside
+from tockmark.profile.file import Stored
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
+SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+# Of one link, with all rows.
+WHOLE = [Run(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")]
+PROFILES = [one for path in where.FOLDER.iterdir() for one in where.profiles(path.name).values()]
+
+
+def said_by(command: str) -> subprocess.CompletedProcess[str]:
+    """What the tool answers."""
+    call = [sys.executable, "-m", "tockmark", *shlex.split(command)]
+    return subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def sentence(number: int) -> str:
+    """One of those that the page opens with."""
+    return PAGE.partition(f"\n{number}. ")[2].partition(f"\n{number + 1}. ")[0]
+
+
+def test_five_sentences_open_the_page_each_with_its_command() -> None:
+    assert len(COMMANDS) == 5
+    assert all(command in sentence(n) for n, command in enumerate(COMMANDS, 1))
+    for said in map(sentence, range(1, 6)):
+        assert re.search(r"opt-level [zs23]\b", said)
+        assert re.search(r"\b\d+ links|one link|linked \d+ times", said)
+        assert "i-cache" in said or "instructions" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
+    done = said_by(command)
+    assert done.returncode in (0, 1), done.stderr  # 1: a null control of some link was off
+    assert done.stdout
+    assert not done.stderr
+
+
+def test_compare_says_the_ratio_of_the_page() -> None:
+    text = " ".join(said_by(COMMANDS[0]).stdout.split())
+    means = re.findall(r"whatever its rows: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
+    assert len(means) == 2
+    said = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
+    assert [tuple(f"{float(one):.2f}" for one in mean) for mean in means] == said
+
+
+def test_gate_says_what_the_page_says_of_it() -> None:
+    (command,) = re.findall(r"`tockmark (gate .*?)`", PAGE)
+    two, now = re.findall(r"instructions, ([\d,]+) to ([\d,]+), and not in its cycles", PAGE)[0]
+    done = said_by(command)
+    assert done.returncode == 3
+    found = re.findall(r"^syscall.command icache=\w+ (.*?)  ", done.stdout, re.MULTILINE)
+    assert [" ".join(line.split()) for line in found] == ["instructions", "instructions"]
+    assert re.search(rf" instructions +{two} +{now} ", done.stdout)
+
+
+@pytest.mark.parametrize("kernel", ["tock-2.2", "tock-master"])
+@pytest.mark.parametrize("level", ["2", "3"])
+def test_gate_finds_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
+    files = [f"results/opt/{kernel}-{one}.json" for one in ("z", level)]
+    assert said_by(f"gate {' '.join(files)} --only 'kernel icache=on'").returncode == 0
+    assert said_by(f"gate {' '.join(files[::-1])} --only 'kernel icache=on'").returncode == 3
+
+
+def test_profile_says_which_function_the_new_instructions_are_in() -> None:
+    assert "get_disjoint_mut" in sentence(4)
+    assert "get_disjoint_mut" in said_by(COMMANDS[3]).stdout
+
+
+@pytest.mark.parametrize("section", [s for s in SECTIONS if "\n|" in s], ids=lambda s: s[:20])
+def test_what_has_tables_says_their_conditions(section: str) -> None:
+    words = section[: section.rindex("\n|")]
+    assert "opt-level" in words
+    assert re.search(r"\blinks?\b", words)
+    assert re.search(r"i-cache (on|off)", words.replace("\n", " "))
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
+def test_the_parts_of_a_profile_are_all_of_it(profile: Stored) -> None:
+    assert sum(where.parts(profile, where.cycles).values()) == profile.cycles
+    assert sum(where.parts(profile, where.instructions).values()) == profile.instructions
+    assert all(where.kind(profile, name, where.cycles) < profile.cycles for name in where.KINDS)
+
+
+def test_kernels_are_at_the_level_that_their_file_says() -> None:
+    for kernel in levels.KERNELS:
+        for level in levels.LEVELS:
+            found = levels.run(kernel, level)
+            assert found.kernel.opt_level == level
+            assert found.result.links >= 4
+            assert found.kernel.is_baseline == (kernel == "baseline")
+    for folder in where.FOLDER.iterdir():
+        assert {p.kernel.opt_level for p in where.profiles(folder.name).values()} == {
+            folder.name.rpartition("-")[2]
+        }
+
+
+@pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
+def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: Run) -> None:
+    """So it explains their figure. With the i-cache off: with it on no two samples are alike."""
+    own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
+    assert len(own) >= 3
+    for profile in own:
+        row = run.row(profile.label, False)
+        assert row is not None
+        assert row.cycles is not None
+        assert min(row.cycles.samples) <= profile.cycles <= max(row.cycles.samples), profile.label
+
+
+def test_profiles_are_of_the_link_that_upstream_makes() -> None:
+    for kernel in ("tock-2.2", "tock-master"):
+        (sha256,) = {p.kernel.sha256 for p in where.profiles(f"{kernel}-z").values()}
+        assert sha256 == Run(f"{kernel}-cw310").kernel.sha256
+
+
+@pytest.mark.parametrize(
+    ("study", "verdict"),
+    [(10, "inside"), (9, "inside"), (12, "above by 9.1 %"), (8, "below by 11.1 %")],
+)
+def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
+    assert Beside("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict
+
+
+def test_a_row_in_one_shift_has_no_range() -> None:
+    found = list(shifts.beside(*map(Run, ("paper-2021", "links/study-shifts"))))
+    assert found
+    assert all(len(one.ours) > 1 for one in found)
+    assert list(shifts.beside(*map(Run, ("paper-2021", "tock-1.x-nexysvideo")))) == []
+
+
+def test_ranges_are_written_short() -> None:
+    assert figures.between([3.0, 1.0, 2.0]) == "1–3"
+    assert figures.between([1234.4, 1233.6]) == "1,234"
+    assert figures.between([]) == "-"
+
+
+def test_the_bisection_agrees_with_the_runs() -> None:
+    """The ends were measured twice: by hand on the way, and with all rows."""
+    held = bisected.held()
+    for row in held.rows:
+        for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
+            own = figures.retired(levels.run(kernel, "z").row(row, False))
+            assert own is not None
+            assert held.of(row, name) == pytest.approx(own, rel=0.01), (row, name)
+
+
+def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
+    runs = [versions.run(name) for name in versions.KERNELS]
+    assert [one.result.provenance.abi for one in runs] == [1, 2, 2]
+    assert len({(one.board.machine, one.board.simulator_sha256) for one in runs}) == 1
+    assert len({(one.kernel.rustc, one.kernel.opt_level) for one in runs}) == 1
+    assert {one.result.links for one in runs} == {4}
+
+
+def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
+    command = "syscall.command"
+    before, after = (figures.retired(versions.run(n).row(command, False)) for n in ("1", "2"))
+    assert before is not None
+    assert after is not None
+    assert versions.added(command) == after - before
+    assert versions.added(command, "2", "1") == -versions.added(command)
+    assert versions.more(command, "1", "1") == "+0 %"
+    assert versions.more(command).startswith("+")
+    assert f"| {command} | {before:.0f} |" in versions.table([command])
+
+
+def test_profiles_of_the_versions_are_of_three_kernels() -> None:
+    found = [where.profiles(versions.folder(name)) for name in versions.KERNELS]
+    assert len({frozenset(one) for one in found}) == 1
+    assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What `list`, `doctor` and `run` say to other programs: JSON of the shape that
+docs/command-line.md has, and nothing else on stdout. The run needs what `make build` makes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tockmark import paths
+from tockmark.suite.catalogue import load
+
+Schema = dict[str, object]
+
+TEXT = {"type": "string", "minLength": 1}
+COUNT = {"type": "integer", "minimum": 0}
+MAYBE_TEXT = {"type": ["string", "null"]}
+MAYBE_NUMBER = {"type": ["number", "null"]}
+
+
+def record(**fields: object) -> Schema:
+    """An object that has all of these, and no others."""
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def several(item: object) -> Schema:
+    return {"type": "array", "minItems": 1, "items": item}
+
+
+LIST = several(
+    record(
+        section=TEXT,
+        id=TEXT,
+        params={"type": "object"},
+        touches={"enum": ["kernel", "app", "control"]},
+        what=TEXT,
+        counts=TEXT,
+        unit=TEXT,
+        inner=COUNT,
+        samples=COUNT,
+        budget_mcycles={"type": "number"},
+    )
+)
+DOCTOR = several(
+    record(
+        name=TEXT,
+        good={"type": "boolean"},
+        found=MAYBE_TEXT,
+        expected=MAYBE_TEXT,
+        todo=MAYBE_TEXT,
+    )
+)
+FIGURES = record(
+    boot=TEXT,
+    inner=COUNT,
+    cycles=MAYBE_NUMBER,
+    instructions=MAYBE_NUMBER,
+    cycles_per_op=MAYBE_NUMBER,
+    us_per_op=MAYBE_NUMBER,
+    mb_per_s=MAYBE_NUMBER,
+    cycles_by_layout={"type": "array", "items": {"type": "number"}},
+    steady=MAYBE_TEXT,
+    errors={"type": "array", "items": TEXT},
+)
+RUN = record(
+    result=TEXT,
+    log=MAYBE_TEXT,
+    exit_code={"enum": [0, 1, 130]},
+    incomplete={"type": "array", "items": TEXT},
+    boots=record(all=COUNT, log=COUNT, cache=COUNT),
+    rows=several(
+        record(
+            icache={"type": ["boolean", "null"]},
+            lang={"enum": ["c", "rust"]},
+            section=TEXT,
+            id=TEXT,
+            params={"type": "object"},
+            results={"type": "array", "minItems": 1, "maxItems": 1, "items": FIGURES},
+        )
+    ),
+)
+
+
+def told(schema: Schema, *arguments: str) -> tuple[object, subprocess.CompletedProcess[str]]:
+    """What stands on stdout, all of which is one JSON value of this shape."""
+    command = [sys.executable, "-m", "tockmark", *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(schema).validate(found)
+    return found, done
+
+
+def test_the_catalogue() -> None:
+    found, _ = told(LIST, "list")
+    assert isinstance(found, list)
+    assert sorted(one["id"] for one in found) == sorted(load().benchmarks)
+
+
+def test_what_is_in_place() -> None:
+    found, done = told(DOCTOR, "doctor")
+    assert isinstance(found, list)
+    assert done.returncode == (0 if all(one["good"] for one in found) else 1)
+    assert all((one["todo"] is None) is one["good"] for one in found)
+
+
+def test_a_run_says_where_its_files_are_and_what_they_show(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    found, done = told(RUN, "run", "--only", "loop.empty", "--samples", "9", "-o", str(path))
+    assert isinstance(found, dict)
+    assert (found["result"], found["log"]) == (str(path), str(path.with_suffix(".log")))
+    assert path.exists()
+    assert path.with_suffix(".log").exists()
+    assert found["exit_code"] == done.returncode
+    assert "loop.empty" in {row["id"] for row in found["rows"]}
+    assert done.stderr  # how far it was
+    shown, _ = told(RUN["properties"]["rows"], "table", str(path))  # type: ignore[index]
+    assert found["rows"] == shown
+
+
+@pytest.mark.parametrize("wrong", [{}, {"name": "x"}, [{"name": "x"}], []])
+def test_the_schema_refuses_other_shapes(wrong: object) -> None:
+    for schema in (LIST, DOCTOR, RUN):
+        assert not jsonschema.Draft202012Validator(schema).is_valid(wrong)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The tool's layers: which there are, in which order they stand, and what each imports.
+
+Their one list is the table of docs/house.md, lowest first; layers of one line stand beside each
+other. Below them is the base, which all may use, and above them the command line.
+tests/test_layers.py holds the code to it, and tools/architecture.py draws it.
+"""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "tools" / "tockmark"
+HOUSE = ROOT / "docs" / "house.md"
+BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what all may use
+NAMES = ("__version__", "BASELINE")  # that the package itself has
+TOP = ("cli", "__main__")
+
+
+@cache
+def listed() -> list[list[str]]:
+    """The table of docs/house.md: the layers of each line."""
+    table = re.search(r"^\| layer \|.*?(?=\n\n)", HOUSE.read_text(encoding="utf-8"), re.M | re.S)
+    assert table, f"{HOUSE} has no table of layers"
+    firsts = (line.split("|")[1] for line in table[0].splitlines())
+    lines = [re.findall(r"`tools/tockmark/(\w+)/`", first) for first in firsts]
+    return [line for line in lines if line]
+
+
+def layer(module: str) -> str:
+    """The layer of tockmark.x.y."""
+    parts = module.split(".")[1:]
+    return "base" if not parts or parts[0] in (*BASE, *NAMES) else parts[0]
+
+
+@cache
+def rank(name: str) -> int:
+    """How high a layer is; those beside each other are equal. ValueError if it is none."""
+    order = [["base"], *listed(), *([one] for one in TOP)]
+    for place, names in enumerate(order):
+        if name in names:
+            return place
+    raise ValueError(f"{name} is no layer: {HOUSE.relative_to(ROOT)} does not have it")
+
+
+@cache
+def modules() -> list[Path]:
+    """The files of the tool, its tests left out."""
+    return sorted(
+        path
+        for path in PACKAGE.rglob("*.py")
+        if not {"tests", "__pycache__"} & set(path.relative_to(PACKAGE).parts)
+    )
+
+
+def name_of(path: Path) -> str:
+    """What a module is imported as."""
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+def imports(path: Path) -> list[str]:
+    """The modules of ours that a file imports, also within functions."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: an import by dots"
+            whole = node.module == "tockmark"
+            found += [f"tockmark.{a.name}" if whole else str(node.module) for a in node.names]
+    return [name for name in found if name.split(".")[0] == "tockmark"]
+
+
+def edges() -> set[tuple[str, str]]:
+    """Which layer imports which other."""
+    pairs = ((layer(name_of(path)), layer(name)) for path in modules() for name in imports(path))
+    return {(one, other) for one, other in pairs if one != other}
+
+
+def reached(start: str, among: set[tuple[str, str]]) -> set[str]:
+    """The layers that one imports, also by way of others."""
+    found: set[str] = set()
+    todo = [start]
+    while todo:
+        here = todo.pop()
+        todo += [other for one, other in among if one == here and other not in found]
+        found |= {other for one, other in among if one == here}
+    return found
+
+
+def direct(among: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Without those that follow from others: of a on b, b on c and a on c, the last."""
+    return {
+        (one, other)
+        for one, other in among
+        if not any(
+            other in reached(between, among)
+            for a, between in among
+            if a == one and between != other
+        )
+    }
+
+
+def says(name: str) -> str:
+    """What a layer says of itself first, up to a blank line."""
+    path = PACKAGE / f"{name}.py" if name in TOP else PACKAGE / name / "__init__.py"
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.partition("\n\n")[0].replace("`", "").split())

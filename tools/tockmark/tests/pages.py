@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A page as the tests of sites read it: its ids, its links, what it loads, its text."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+LOADING = {"src", "srcset", "data", "poster", "action", "background", "formaction"}
+
+
+class Page(HTMLParser):
+    """What a page holds; `open` are the elements that it does not close."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.loads: list[str] = []
+        self.inside: list[str] = []
+        self.open: list[str] = []
+        self.handlers: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("iframe", "object", "embed", "base", "img", "style"):
+            self.loads.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in LOADING or (name == "href" and tag == "link"):
+                self.loads.append(value or "")
+            elif name == "href":
+                self.targets.append(value or "")
+            if name.startswith("on"):
+                self.handlers.append(name)
+            if value and "url(" in value:
+                self.targets += re.findall(r"url\(([^)]*)\)", value)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.inside.append(data)
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        return re.sub(r"[ \n]+", " ", " ".join(self.inside))
+
+
+def pages(folder: Path) -> dict[str, Page]:
+    """All pages of a site by their paths in it."""
+    found = sorted(folder.rglob("*.html"))
+    return {p.relative_to(folder).as_posix(): Page(p.read_text(encoding="utf-8")) for p in found}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def check_links(folder: Path) -> int:
+    """Fail if a page has an id twice, leaves an element open, or points at anything but a page, an
+    id or a file of its site; how many links there are."""
+    read, many = pages(folder), 0
+    for name, page in read.items():
+        assert not page.open, name
+        assert len(set(page.ids)) == len(page.ids), name
+        assert not page.handlers, name
+        for target in (*page.targets, *page.loads):
+            if target == "data:,":  # the empty icon
+                continue
+            path, _, id_ = target.partition("#")
+            assert not re.match(r"[a-z]+:|//", path), (name, target)
+            to = (folder / name).parent / path if path else folder / name
+            assert to.resolve().is_file(), (name, target)
+            there = to.resolve().relative_to(folder.resolve()).as_posix()
+            assert not id_ or id_ in read[there].ids, (name, target)
+            many += 1
+    return many

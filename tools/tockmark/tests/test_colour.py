@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Colours: on a terminal only, and the text is the same without them."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tockmark import paths
+from tockmark.show import colour, text
+
+OLD, NEW = (f"results/baseline-{name}.json" for name in ("v1-cw310", "cw310"))
+TABLES = [
+    ["table", OLD, NEW],
+    ["table", NEW, "--all"],
+    ["table", OLD, NEW, "--all"],
+    ["compare", OLD, NEW],
+    ["compare", OLD, NEW, OLD],
+    ["gate", OLD, NEW],
+    ["agree", NEW, NEW, "--force"],
+    ["doctor"],
+]
+CODES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def environment(**settings: str) -> dict[str, str]:
+    own = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
+    return {**own, "COLUMNS": "100", **settings}
+
+
+def piped(arguments: list[str], **settings: str) -> str:
+    """What comes through a pipe."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tockmark", *arguments],
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=paths.ROOT,
+    )
+    assert done.returncode in (0, 1, 3), done.stderr
+    return done.stdout
+
+
+def at_a_terminal(arguments: list[str], **settings: str) -> str:
+    """What a terminal gets."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tockmark", *arguments],
+        env=environment(**settings),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        cwd=paths.ROOT,
+    ) as running:
+        os.close(theirs)
+        said = b""
+        try:
+            while some := os.read(ours, 1 << 16):
+                said += some
+        except OSError:  # as Linux tells that the other end is closed
+            pass
+        finally:
+            os.close(ours)
+    assert running.returncode in (0, 1, 3)
+    return said.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
+def test_a_pipe_gets_the_same_text_without_colours(arguments: list[str]) -> None:
+    plain, coloured = piped(arguments), piped(arguments, FORCE_COLOR="1")
+    assert "\x1b" not in plain
+    assert CODES.sub("", coloured) == plain
+    if arguments[0] != "agree":  # there all is equal
+        assert "\x1b[" in coloured
+
+
+def test_a_terminal_gets_colours() -> None:
+    arguments = ["compare", OLD, NEW]
+    shown = at_a_terminal(arguments, TERM="xterm")
+    assert "\x1b[32mrelevant, lower\x1b[0m" in shown
+    assert "\x1b[31mrelevant, higher\x1b[0m" in shown
+    assert "\x1b[33mlayout?\x1b[0m" in shown
+    plain = piped(arguments)
+    assert CODES.sub("", shown) == plain
+    for setting in ({"NO_COLOR": "1", "TERM": "xterm"}, {"TERM": "dumb"}):
+        assert at_a_terminal(arguments, **setting) == plain
+
+
+def test_what_is_for_programs_has_no_colours() -> None:
+    for arguments in (["compare", OLD, NEW, "--json"], ["gate", OLD, NEW, "--json"]):
+        assert "\x1b" not in piped(arguments, FORCE_COLOR="1")
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "wanted"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "dumb"}, False),
+        (True, {}, False),
+        (False, {"TERM": "xterm"}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, True),
+        (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_who_gets_colours(terminal: bool, environment: dict[str, str], wanted: bool) -> None:
+    assert colour.wanted(terminal, environment) is wanted
+
+
+def test_a_colour_takes_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = text.row("label", text.cells(["1.50", "0.90"], [7, 7]), 30)
+    monkeypatch.setattr(colour, "_on", True)
+    cells = [colour.ratio("1.50"), colour.ratio("0.90")]
+    assert cells == ["\x1b[31m1.50\x1b[0m", "\x1b[32m0.90\x1b[0m"]
+    assert CODES.sub("", text.row("label", text.cells(cells, [7, 7]), 30)) == plain
+    assert [colour.ratio(one) for one in ("1.00", "-")] == ["1.00", "-"]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What the shell gets to complete, by the variables that its script sets: no shell is needed."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tockmark.suite.catalogue import load
+from tockmark.target import board as boards
+
+PROGRAM = "from tockmark.__main__ import main; main()"
+
+
+def completed(shell: str, *words: str) -> list[str]:
+    """What may stand in the place of the last word."""
+    line = " ".join(["tockmark", *words])
+    by_shell = {
+        "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words))},
+        "zsh": {"_TYPER_COMPLETE_ARGS": line},
+        "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "_TOCKMARK_COMPLETE": f"complete_{shell}", **by_shell[shell]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line for line in done.stdout.splitlines() if line]
+
+
+def test_verbs() -> None:
+    assert completed("bash", "co") == ["compare", "conformance"]
+    assert any("conformance" in line for line in completed("zsh", "co"))
+    assert [line.split("\t")[0] for line in completed("fish", "co")] == ["compare", "conformance"]
+
+
+def test_options() -> None:
+    assert {"--kernel", "--kernel-name", "--kernel-manifest"} == set(
+        completed("bash", "run", "--kern")
+    )
+
+
+def test_rows_the_last_of_several() -> None:
+    ids = [id_ for id_ in load().benchmarks if id_.startswith("syscall.me")]
+    assert ids
+    assert completed("bash", "run", "--only", "syscall.me") == ids
+    assert completed("bash", "run", "--only", "loop,syscall.me") == [f"loop,{id_}" for id_ in ids]
+    assert completed("bash", "table", "--only", "kern") == ["kernel"]
+    assert completed("bash", "profile", "syscall.me") == ids
+    assert not completed("bash", "run", "--only", "nothing.l")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["run", "--board", ""], boards.names()),
+        (["run", "--machine", ""], ["cw310", "nexysvideo"]),
+        (["run", "--lang", "c,r"], ["c,rust"]),
+        (["run", "--icache", "o"], ["on", "off"]),
+        (["validate", "--part", "mem"], ["memory"]),
+        (["help", "compa"], ["comparing"]),
+    ],
+)
+def test_names_of_the_checkout(words: list[str], wanted: list[str]) -> None:
+    assert completed("bash", *words) == wanted

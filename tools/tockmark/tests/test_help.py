@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What --help shows of every verb: nothing is cut, examples can be pasted, exit codes are there."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli import app
+from tockmark.commands.verb import ABOUT, Group
+from tockmark.errors import MEANING
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+VERBS = sorted(COMMANDS)
+
+
+def help_of(*arguments: str, width: int = 80) -> str:
+    done = CliRunner().invoke(app, [*arguments, "--help"], terminal_width=width)
+    assert done.exit_code == 0
+    return done.output
+
+
+@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
+    shown = help_of(*verb.split(), width=width)
+    assert "…" not in shown
+    for line in shown.splitlines():
+        assert len(line) <= width, line
+        assert not re.search(r"\w\.\.\.$", line) or "Usage:" in shown, line
+    said = " ".join(shown.split())
+    for command in COMMANDS.values() if not verb else []:
+        assert " ".join(command.get_short_help_str(limit=10_000).split()) in said
+
+
+@pytest.mark.parametrize(("columns", "most"), [("60", 60), (None, 80)])
+def test_the_width_is_that_of_the_terminal_or_80(columns: str | None, most: int) -> None:
+    """Of a program whose output goes into a pipe."""
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tockmark", "run", "--help"],
+        env=environment | ({"COLUMNS": columns} if columns else {}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert most - 12 < max(map(len, done.stdout.splitlines())) <= most
+
+
+def test_every_verb_is_under_one_heading() -> None:
+    assert sorted(ABOUT) == VERBS
+    shown = help_of()
+    headings = [line[:-1] for line in shown.splitlines() if re.fullmatch(r"\w[\w ]+:", line)]
+    assert headings == ["Options", *Group, "Exit codes"]
+    for verb in VERBS:
+        assert len(re.findall(rf"^  {verb} ", shown, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_exit_codes_are_in_the_help(verb: str) -> None:
+    _, _, told = help_of(verb).partition("\nExit codes:\n")
+    said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
+    assert {int(code): " ".join(text.split()) for code, text in said} == ABOUT[verb].exits
+    assert ABOUT[verb].exits.keys() <= MEANING.keys()
+
+
+@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize("verb", VERBS)
+def test_examples_can_be_pasted(verb: str, width: int) -> None:
+    _, _, rest = help_of(verb, width=width).partition("\nExamples:\n")
+    told, _, _ = rest.partition("\n\n")
+    shown = [shlex.split(line, comments=True) for line in told.replace("\\\n", "").splitlines()]
+    assert shown == [shlex.split(example, comments=True) for example in ABOUT[verb].examples]
+    assert all("tockmark" in words and verb in words for words in shown)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_examples_give_options_that_there_are(verb: str) -> None:
+    for example in ABOUT[verb].examples:
+        words = shlex.split(example, comments=True)
+        for at in (number for number, word in enumerate(words) if word == "tockmark"):
+            command = COMMANDS[words[at + 1]]
+            known = {name for option in command.params for name in (*option.opts, "--help")}
+            until = words.index("&&", at) if "&&" in words[at:] else len(words)
+            given = [word for word in words[at + 2 : until] if re.match("--?[a-z]", word)]
+            assert set(given) <= known, example
+
+
+def test_the_page_has_the_exit_codes_of_every_verb() -> None:
+    """In the same words: the check of all tables sees to that."""
+    page = (paths.ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([\w-]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
+        name for group in Group for name, about in ABOUT.items() if about.group is group
+    ]

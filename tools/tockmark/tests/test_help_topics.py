@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`tockmark help TOPIC` shows pages of docs/; `--version` says the commit."""
+
+import pytest
+from typer.testing import CliRunner
+
+from tockmark import __version__, cli, paths
+from tockmark.commands.helping import topics
+from tockmark.errors import TockmarkError
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def shown(*arguments: str) -> str:
+    done = CliRunner().invoke(cli.app, list(arguments))
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_every_page_is_a_topic_with_its_title() -> None:
+    lines = shown("help").splitlines()
+    assert [line.split()[0] for line in lines] == sorted(p.stem for p in paths.DOCS.glob("*.md"))
+    assert all(len(line.split()) > 1 for line in lines)
+
+
+def test_a_page_is_shown_as_text() -> None:
+    text = shown("help", "house")
+    assert "The house" in text
+    assert "\x1b" not in text
+    assert "<!--" not in text
+    assert "## " not in text
+    assert "msgspec reads the result file" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("topic", sorted(topics()))
+def test_every_page_can_be_shown(topic: str) -> None:
+    assert len(shown("help", topic)) > 500
+
+
+@pytest.mark.parametrize(
+    ("topic", "told"),
+    [
+        ("comparin", "did you mean comparing?"),
+        ("gate", "it is a verb: `tockmark gate --help`"),
+        ("xyzzy", "`tockmark help` lists all"),
+        ("../README", "`tockmark help` lists all"),
+    ],
+)
+def test_what_is_no_topic_is_one_line(topic: str, told: str) -> None:
+    with pytest.raises(TockmarkError) as raised:
+        CliRunner().invoke(cli.app, ["help", topic], catch_exceptions=False)
+    assert str(raised.value) == f"there is no topic '{topic}'; {told}"
+    assert raised.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("commit", "line"),
+    [
+        (None, f"tockmark {__version__}"),
+        (COMMIT, f"tockmark {__version__}, commit {COMMIT}"),
+        (f"{COMMIT}-dirty", f"tockmark {__version__}, commit {COMMIT}, with changes"),
+    ],
+)
+def test_the_version_says_the_commit(
+    commit: str | None, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "commit_of_checkout", lambda: commit)
+    assert shown("--version") == f"{line}\n"

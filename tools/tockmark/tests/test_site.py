@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A site: static pages that need nothing else, and hold what the results hold."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+import typer
+from typer.testing import CliRunner
+from typer.testing import Result as Done
+
+from tockmark import paths
+from tockmark.commands import site as verb
+from tockmark.result import file
+from tockmark.result.model import Absent, Result
+from tockmark.show import compare_text, figures
+from tockmark.show.plot import Named
+from tockmark.site import pictures, rows
+from tockmark.site.sorted import arrange, judged, pairs
+from tockmark.site.sources import Found
+from tockmark.suite import catalogue
+from tockmark.tests import made
+from tockmark.tests.pages import check_links, contents, pages
+
+KNOWN = catalogue.load()
+OLD, NEW = made.result(KNOWN, 1.2), made.result(KNOWN)
+
+
+def of_kernel(result: Result, name: str, machine: str = "cw310", level: str = "z") -> Result:
+    """The same from another kernel or machine."""
+    told = result.provenance
+    kernel = msgspec.structs.replace(told.kernel, name=name, opt_level=level, sha256=None)
+    board = msgspec.structs.replace(told.board, machine=machine)
+    return replace(result, provenance=msgspec.structs.replace(told, kernel=kernel, board=board))
+
+
+def stored(path: Path, result: Result) -> str:
+    """A result as a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(file.text(result), encoding="utf-8")
+    return str(path)
+
+
+def called(*words: str | Path) -> Done:
+    """The verb, called."""
+    app = typer.Typer()
+    verb.register(app)
+    app.callback()(lambda: None)
+    return CliRunner().invoke(app, ["site", *map(str, words)], catch_exceptions=True)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pictures, which take most of the time."""
+    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of two results, pictures and all."""
+    folder = tmp_path_factory.mktemp("two")
+    old = of_kernel(OLD, "old kernel")
+    done = called(
+        stored(folder / "old.json", old), stored(folder / "new.json", NEW), "-o", folder / "site"
+    )
+    assert done.exit_code == 0, done.output
+    return folder / "site"
+
+
+def test_the_pages_need_nothing_else(drawn: Path) -> None:
+    assert check_links(drawn) > 1000
+    for page in pages(drawn).values():
+        own = {"data:,", "site.css", "search-index.js", "search.js"}
+        assert {Path(one).name for one in page.loads} == own
+    for name, data in contents(drawn).items():
+        assert not re.search(rb"https?:|@import|//[a-z]+\.", data), name
+    assert b"url(" not in (drawn / "site.css").read_bytes()
+
+
+def test_every_benchmark_has_a_page_with_what_it_means(drawn: Path) -> None:
+    read = pages(drawn)
+    for benchmark in KNOWN.benchmarks.values():
+        (page,) = [p for n, p in read.items() if n == f"benchmark/{slug(benchmark.id)}.html"]
+        what = " ".join(benchmark.what.split())
+        assert what[1:] in page.text
+        assert " ".join(benchmark.counts.split())[1:] in page.text
+        for body in benchmark.bodies:
+            assert body in page.text
+        if not benchmark.bodies:
+            assert "compiler of the apps makes it" in page.text or "There is no body" in page.text
+
+
+def slug(id_: str) -> str:
+    return id_.replace("_", "-")
+
+
+def test_every_row_is_on_the_page_of_its_kernel(drawn: Path) -> None:
+    page = pages(drawn)["kernel/made-up-kernel.html"]
+    for row in NEW.table.values():
+        assert row.id in page.text
+        for value in (row.net, row.instructions):
+            assert rows.number(value) in page.text
+    assert "ab" * 32 in page.text
+    assert "ab" * 8 not in pages(drawn)["index.html"].text  # no sha256 on the first page
+
+
+def test_what_was_found_comes_first(drawn: Path) -> None:
+    page = (drawn / "index.html").read_text(encoding="utf-8")
+    order = ["cycles with the cache on", 'id="screen-first"', "<svg", 'id="moved"']
+    order += ['id="conditions"', 'id="kernels"', 'id="comparisons"', 'id="benchmarks"']
+    places = [page.find(words) for words in order]
+    assert places == sorted(places)
+    assert places[0] > 0
+    text = pages(drawn)["index.html"].text
+    assert "cw310, 24 MHz, i-cache on, interface version 2, apps in C" in text
+    assert "Nothing is known of how true these cycle counts are" in text
+
+
+def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> None:
+    found = Found([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
+    found.asked = {"new", "old"}
+    site = arrange(found, KNOWN)
+    (chosen,), more = pairs(site)
+    assert more == 0
+    base, new = sorted(chosen, key=lambda one: one.name != "old")  # as the files were given
+    pair = judged(site, base, new)
+    assert pair.comparison is not None
+    page = (drawn / "compare" / "old-new.html").read_text(encoding="utf-8")
+    lines = re.findall(r'<tr><th scope="row" class="name stick">(.*?)</tr>', page)
+    there = [re.sub(r"<[^>]*>", " ", line).split() for line in lines]
+    wanted = {
+        (one.row.label, str(one.row.icache), compare_text.cells(one)[-1])
+        for one in pair.comparison.pairs()
+    }
+    assert len(there) == len(pair.comparison.pairs()) == len(wanted)
+    for label, icache, verdict in wanted:
+        switch = "on" if icache == "True" else "off"
+        (line,) = [
+            x for x in there if x[: len(label.split())] == label.split()
+            and x[len(label.split())] == switch
+        ]  # fmt: skip
+        assert " ".join(line).endswith(verdict.split(", ")[-1])
+    verdicts = [line[-2:] for line in there]
+    relevant = ["relevant," in words for words in verdicts]
+    assert relevant == sorted(relevant, reverse=True)
+    assert any(relevant)
+
+
+def test_pictures_are_in_the_pages(drawn: Path) -> None:
+    assert '<figure id="picture-kernels"' in (drawn / "index.html").read_text()
+    page = (drawn / "benchmark" / "call.args.html").read_text()
+    assert '<figure id="picture-procedure-calls"' in page
+    assert page.count("<svg") == 1
+
+
+def test_the_same_results_make_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
+    given = [drawn.parent / "old.json", drawn.parent / "new.json"]
+    assert called(*given, "-o", tmp_path / "again").exit_code == 0
+    assert contents(tmp_path / "again") == contents(drawn)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>\"'&../../x"
+    hostile = of_kernel(NEW, evil)
+    strange = replace(hostile.rows[-1], id=f"x.{evil}", params={evil: evil})
+    hostile = replace(
+        hostile,
+        rows=(*hostile.rows, strange),
+        skipped=(Absent(evil, "all", {evil: evil}, True, evil),),
+        problems=(evil,),
+    )
+    path = tmp_path / "<b onclick=x>.json"
+    done = called(stored(path, hostile), stored(tmp_path / "b.json", NEW), "-o", tmp_path / "out")
+    assert done.exit_code == 1, done.output  # it has a problem
+    check_links(tmp_path / "out")
+    for name, data in contents(tmp_path / "out").items():
+        assert re.fullmatch(r"[a-z0-9./-]+", name), name
+        assert b"<script>" not in data
+        assert b"<b " not in data
+    assert "<script>alert(1)</script>" in pages(tmp_path / "out")["index.html"].text
+    told = (tmp_path / "out" / "search-index.js").read_text()
+    assert json.loads(told.removeprefix("var TOCKMARK_PAGES = ").removesuffix(";\n"))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("x")]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_errors_and_gaps_stand_in_the_pages_once(tmp_path: Path) -> None:
+    wrong = replace(
+        NEW,
+        rows=tuple(
+            replace(row, faults=("torn",)) if row.id == "syscall.command" else row
+            for row in NEW.rows
+        ),
+        skipped=tuple(Absent("ipc.ping", "ipc", {"n": n}, True, "none") for n in (1, 2)),
+    )
+    done = called(stored(tmp_path / "wrong.json", wrong), "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "wrong is incomplete: wrong: all: syscall.command: torn" in done.output
+    read = pages(tmp_path / "out")
+    assert "wrong is incomplete: wrong: all: syscall.command: torn" in read["index.html"].text
+    page = (tmp_path / "out" / "kernel" / "made-up-kernel.html").read_text()
+    assert page.count("ipc.ping: none") == 1
+    assert page.count(">150, error: torn</td>") == 1  # the cache on
+    assert page.count(">210, error: torn</td>") == 1  # and off
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_baseline_is_that_of_the_same_machine_and_interface(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ours = of_kernel(made.result(KNOWN, 0.5), "tockmark-baseline 0 abi2")
+    mine = stored(tmp_path / "mine.json", NEW)
+    stored(tmp_path / "baseline-a.json", of_kernel(ours, "tockmark-baseline 0", "nexysvideo"))
+    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+
+    def page(path: str, name: str) -> str:
+        assert called(path, "-o", tmp_path / "out").exit_code == 0
+        return (tmp_path / "out" / "kernel" / f"{name}.html").read_text(encoding="utf-8")
+
+    assert "× baseline" not in page(mine, "made-up-kernel")
+    path = stored(tmp_path / "baseline-b.json", ours)
+    text = page(mine, "made-up-kernel")
+    assert "× baseline" in text
+    line = text[text.index("syscall.command</th>") :]
+    assert "<td>2</td></tr>" in line[: line.index("\n")]  # 150 by 75
+    assert "It is not Tock" not in text
+    text = page(path, "tockmark-baseline-0-abi2")
+    assert "It is not Tock" in text
+    assert "× baseline" not in text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_study_is_beside(tmp_path: Path) -> None:
+    assert called(stored(tmp_path / "r.json", NEW), "-o", tmp_path / "out").exit_code == 0
+    text = pages(tmp_path / "out")["study.html"].text
+    assert "4.6883 ms" in text
+    assert "are the first sample, in which a buffer is shared" in text
+    assert "43\u202f626" in text
+    only = ("--only", "syscall.command")
+    assert called(tmp_path / "r.json", "-o", tmp_path / "some", *only).exit_code == 0
+    assert "study.html" not in pages(tmp_path / "some")
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("many", [1, 3])
+def test_any_number_of_results(tmp_path: Path, many: int) -> None:
+    given = [stored(tmp_path / f"{i}.json", of_kernel(NEW, f"kernel {i}")) for i in range(many)]
+    assert called(*given, "-o", tmp_path / "out").exit_code == 0
+    assert check_links(tmp_path / "out")
+    made_ = [name for name in pages(tmp_path / "out") if name.startswith("compare/")]
+    assert len(made_) == many * (many - 1) // 2
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_results_that_cannot_be_compared_say_why(tmp_path: Path) -> None:
+    other = stored(tmp_path / "other.json", of_kernel(NEW, "other", "nexysvideo"))
+    mine = stored(tmp_path / "mine.json", NEW)
+    assert called(mine, other, "-o", tmp_path / "out").exit_code == 0
+    text = pages(tmp_path / "out")["index.html"].text
+    assert "mine and other: other cannot be compared: machine is cw310 on one side" in text
+    check_links(tmp_path / "out")
+
+
+def test_one_search_one_skip_link_and_every_region_is_named(drawn: Path) -> None:
+    for path in drawn.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert text.index('class="skip"') < text.index("<header>")
+        assert text.count('role="search"') == 1
+        regions = re.findall(r'<div class="wide"[^>]*>', text)
+        assert all('tabindex="0"' in one and 'role="region"' in one for one in regions)
+        assert all(re.search(r'aria-label="[^"]+"', one) for one in regions)
+        assert text.count("<table") + text.count("<svg") + text.count("<pre") == len(regions)
+        assert re.search(r"<title>[^<]+</title>", text)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a site is made from: each file is taken for what it is, and nothing else is overwritten."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.profile import file as profiles
+from tockmark.profile.file import FORMAT, VERSION, Chain, Share, Stored
+from tockmark.show import figures
+from tockmark.site import folder, pictures, sources
+from tockmark.site.addresses import Addresses
+from tockmark.site.sorted import arrange
+from tockmark.suite import catalogue
+from tockmark.tests.pages import check_links, contents
+from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
+
+
+def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
+    found = sources.gather([paths.RESULTS])
+    names = {one.name for one in found.results}
+    assert {"baseline-cw310", "links/tock-2.2", "rust/tock-2.2"} <= names
+    assert [one.name for one in found.studies] == ["paper-2021"]
+    assert len(found.profiles) == len(list((paths.RESULTS / "profiles").rglob("*.json")))
+    assert found.runs
+    assert found.validation
+    assert found.problems == []
+    strange = {Path(line.partition(" is of")[0]).name for line in found.strangers}
+    assert strange == {"cw310-omniglot.json", "patch-sample.tsv"}
+    site = arrange(found, catalogue.load())
+    assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
+
+
+def test_a_folder_is_searched_through(tmp_path: Path) -> None:
+    stored(tmp_path / "in" / "deep" / "a.json", NEW)
+    stored(tmp_path / "in" / "a.json", of_kernel(NEW, "other"))
+    (tmp_path / "in" / "a.log").write_text("#boot x\n")
+    (tmp_path / "in" / "README.md").write_text("# what this is\n")
+    (tmp_path / "in" / "strange.bin").write_bytes(b"\0\1")
+    (tmp_path / "in" / "round").symlink_to(tmp_path / "in")
+    done = called(tmp_path / "in", tmp_path / "in" / "deep", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert done.output.count("left out") == 1
+    assert "strange.bin is of no known format; left out" in done.output
+    found = sources.gather([tmp_path / "in"])
+    assert [one.name for one in found.results] == ["a", "deep/a"]
+
+
+@pytest.mark.parametrize(
+    "torn", ['{"format":"tockmark-result","ver', '{"format":"tockmark-profile","version":2}']
+)
+def test_a_damaged_file_of_a_folder_is_named_and_the_rest_is_made(
+    tmp_path: Path, torn: str
+) -> None:
+    stored(tmp_path / "in" / "a.json", NEW)
+    (tmp_path / "in" / "torn.json").write_text(torn)
+    done = called(tmp_path / "in", "-o", tmp_path / "out")
+    assert done.exit_code == 1
+    (line,) = [line for line in done.output.splitlines() if "torn.json" in line]
+    assert line.startswith("tockmark: ")
+    assert check_links(tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", ["nothing", "{}", '{"format":"tockmark-result","ver'])
+def test_a_file_by_name_that_cannot_be_used_ends_it(tmp_path: Path, content: str) -> None:
+    good = stored(tmp_path / "a.json", NEW)
+    (tmp_path / "bad.json").write_text(content)
+    for given in ([good, tmp_path / "bad.json"], [good, tmp_path / "gone.json"], [good, good]):
+        done = called(*given, "-o", tmp_path / "out")
+        assert isinstance(done.exception, TockmarkError)
+        assert done.exception.code == 2
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises(TockmarkError, match="there is no result here"):
+        sources.gather([tmp_path / "in"])
+    (tmp_path / "in" / "x.json").write_text("{}")
+    with pytest.raises(TockmarkError, match=r"x\.json is of no known format"):
+        sources.gather([tmp_path / "in"])
+
+
+def test_a_site_replaces_a_site_whole_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    a, b = stored(tmp_path / "a.json", NEW), stored(tmp_path / "b.json", of_kernel(NEW, "b"))
+    assert called(a, b, "-o", out).exit_code == 0
+    assert called(a, "-o", out).exit_code == 0  # what the other had more is gone
+    assert not (out / "compare").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json", "out"]
+    before = contents(out)
+    (out / "mine.txt").write_text("kept")
+    done = called(a, b, "-o", out)
+    assert isinstance(done.exception, TockmarkError)
+    assert "mine.txt, which is no part of a site" in str(done.exception)
+    assert contents(out) == {**before, "mine.txt": b"kept"}
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "list"])
+def test_what_is_no_site_is_not_overwritten(tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out"
+    if kind == "file":
+        out.write_text("x")
+    else:
+        out.mkdir()
+        (out / "site.json").write_text("[]" if kind == "list" else '{"files": ["site.json"]}')
+    with pytest.raises(TockmarkError, match="name another folder with -o"):
+        folder.write(out, {"index.html": "x"})
+    assert not (tmp_path / "out" / "index.html").exists()
+
+
+def test_a_site_that_cannot_be_written_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    folder.write(out, {"index.html": "old"})
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        with pytest.raises(TockmarkError, match="what was there before is untouched"):
+            folder.write(out, {"index.html": "new"})
+    assert (out / "index.html").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    shutil.rmtree(out)
+
+
+def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -> None:
+    evil = "<script>f</script>"
+    profile = Stored(
+        FORMAT,
+        VERSION,
+        "syscall.command",
+        True,
+        NEW.provenance.kernel,
+        "a-board",
+        (Share("kernel", {"execute": 70, "fetch": 30}, 70, 60),),
+        (Share(evil, {"execute": 70, "fetch": 30}, 70, 60),),
+        frames=(evil,),
+        stacks=(Chain((0,), "kernel", 100),),
+    )
+    stored(tmp_path / "r.json", NEW)
+    (tmp_path / "profile.json").write_text(profiles.text(profile), encoding="utf-8")
+    done = called(tmp_path / "r.json", tmp_path / "profile.json", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    for name in ("kernel/made-up-kernel.html", "benchmark/syscall.command.html"):
+        page = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "100 cycles and 70 instructions. 60 of these" in page
+        assert page.count("<svg") == 1
+        assert "<script>f" not in page
+        assert "&lt;script&gt;f&lt;/script&gt;: 100 cycles, 100.0%" in page
+    check_links(tmp_path / "out")
+
+
+def test_addresses_are_apart_and_stay_in_their_folder() -> None:
+    made = Addresses()
+    names = ["A b", "a-b", "a/b", "../a", "<script>", "…", "", "CON" * 200]
+    found = [made.page("kernel", place, name) for place, name in enumerate(names)]
+    assert len(set(found)) == len(names)
+    assert all(one.startswith("kernel/") and ".." not in one for one in found)
+    assert all(one == one.lower() and one.isascii() and len(one) < 130 for one in found)
+    assert made.page("kernel", 0, "A b") == found[0]
+
+
+def test_the_committed_results_make_a_whole_site(tmp_path: Path) -> None:
+    done = called(paths.RESULTS, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert check_links(tmp_path / "out") > 5000
+    names = contents(tmp_path / "out")
+    assert {f"benchmark/{id_.replace('_', '-')}.html" for id_ in KNOWN.benchmarks} <= names.keys()
+    assert sum(map(len, names.values())) < 20e6
