@@ -10,7 +10,7 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu kernel-layouts bench test conformance validate tables findings site robustness clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser kernel-layouts bench test conformance validate tables findings site robustness clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -18,6 +18,7 @@ help:
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make setup-qemu  install QEMU and build the kernel for it: tockmark run --board qemu'
+	@echo 'make setup-browser  install Chromium and its driver: the tests of the site in a browser'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
@@ -38,6 +39,10 @@ setup:
 # What `--board qemu` needs besides; nothing else does (docs/qemu.md).
 setup-qemu: kernel-qemu kernel-v1-qemu apps
 	@tools/setup.sh qemu
+
+# What tests/browser needs besides; without it `make test` leaves those tests out and says so.
+setup-browser:
+	@tools/setup.sh browser
 
 build: sim kernel kernel-v1 apps
 

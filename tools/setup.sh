@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Installs what the build needs: Debian packages, a Python environment in .venv, the Rust target, and
 # elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
-# `tools/setup.sh qemu` installs QEMU for RISC-V besides, and nothing else.
+# `tools/setup.sh qemu` installs QEMU for RISC-V and nothing else, `tools/setup.sh browser` the browser of
+# the tests.
 # The steps run side by side; each leaves a log in build/setup/ and fails with one line.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -58,11 +59,15 @@ packages() {
         have sudo || fail "missing: ${wanted% }; install these packages as root"
         sudo=sudo
     fi
+    # `make setup-qemu setup-browser` comes here twice at once, and apt-get works alone.
+    exec 9>"$logs/apt.lock"
+    flock 9
     say "installing $wanted"
     attempt apt-update "apt-get update" "check the network" $sudo apt-get update
     # shellcheck disable=SC2086  # several words on purpose
     attempt apt-install "apt-get install" "install by hand: $wanted" \
         $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $wanted
+    exec 9>&-
 }
 
 python_packages() {
@@ -110,6 +115,11 @@ rust_and_elf2tab() {
 
 if [ "${1:-}" = qemu ]; then
     have qemu-system-riscv32 || packages qemu-system-misc
+    exit
+fi
+if [ "${1:-}" = browser ]; then
+    # The driver of the same source: another one may not know this browser.
+    { have chromium && have chromedriver; } || packages chromium chromium-driver
     exit
 fi
 have python3 || have apt-get || fail "python3 is missing; install Python 3.11 or newer"

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Debian's Chromium without a window and without a network, on pages in folders; the questions that
+are asked of a page are in look.js and contrast.js."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver import Chrome as Driver
+from selenium.webdriver import ChromeOptions, ChromeService
+
+HERE = Path(__file__).parent
+QUESTIONS = "".join((HERE / name).read_text("utf-8") for name in ("look.js", "contrast.js"))
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+PHONE, DESK, PAPER = 360, 1280, 718  # px; the last is A4 between margins of 1 cm, at 96 px an inch
+TALL = 800
+
+
+class Chrome:
+    """One browser for all tests."""
+
+    def __init__(self) -> None:
+        assert BROWSER
+        assert DRIVER
+        options = ChromeOptions()
+        options.binary_location = BROWSER
+        options.unhandled_prompt_behavior = "ignore"  # a page that opens one stays stuck, and fails
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        for argument in (
+            "--headless=new",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",  # a container's is small
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--no-first-run",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),  # root has none to enter
+        ):
+            options.add_argument(argument)
+        # With both paths given Selenium looks for neither; these hold it to that.
+        own = os.environ | {"SE_OFFLINE": "true", "SE_AVOID_STATS": "true"}
+        self.driver = Driver(options, ChromeService(DRIVER, env=own))
+        self.driver.set_page_load_timeout(60)
+        self.driver.set_script_timeout(60)
+
+    def tell(self, method: str, **arguments: Any) -> None:
+        """A command of the DevTools protocol."""
+        self.driver.execute_cdp_cmd(method, arguments)
+
+    def open(self, page: Path, at: str = "") -> None:
+        """Open a file, at an anchor if one is given."""
+        self.driver.get(page.as_uri() + at)
+
+    def wide(self, width: int) -> None:
+        """Make the window so many px wide, and a phone's if it is as narrow as one."""
+        self.tell(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=TALL,
+            deviceScaleFactor=1,
+            mobile=width <= PHONE,
+        )
+
+    def media(self, scheme: str = "light", kind: str = "screen") -> None:
+        """Show pages as one does who asks for dark or light, on a screen or in print."""
+        wanted = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.tell("Emulation.setEmulatedMedia", media=kind, features=wanted)
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """What a script returns that may use the functions of look.js and contrast.js."""
+        return self.driver.execute_script(QUESTIONS + script, *arguments)
+
+    def ask(self, question: str) -> list[str]:
+        """The lines that one of these functions answers with."""
+        lines: list[str] = self.run(f"return {question};")
+        return lines
+
+    def logged(self) -> list[str]:
+        """What the console has said since this was asked last."""
+        entries: list[dict[str, Any]] = self.driver.get_log("browser")
+        return [f"{entry['level']}: {entry['message']}" for entry in entries]
+
+    def close(self) -> None:
+        """End it and its driver."""
+        self.driver.quit()
