@@ -152,7 +152,8 @@ def findings(site: Sorted) -> list[Finding]:
                 names[base],
                 _mean(beside.columns[base], beside.columns[new], site.catalogue),
                 "geometric mean over the benchmarks that touch the kernel;"
-                f" {' against '.join(levels)}; i-cache {ICACHE[beside.icache]}; links: {after} against {before}",
+                f" {' against '.join(levels)}; i-cache {ICACHE[beside.icache]};"
+                f" links: {after} against {before}",
                 compare_text.told(pair.comparison),
             )
         )
