@@ -156,7 +156,11 @@ def test_a_record_comes_back_whatever_its_length(
     assert read_back(lines, app, seq) == f"k {text}"
 
 
-@given(app=APP, first=WORDS, second=WORDS)
+# Without the words by which this test finds where the second record begins.
+OTHERS = WORDS.filter(lambda words: not {"+", "data"} & set(words))
+
+
+@given(app=APP, first=OTHERS, second=OTHERS)
 def test_records_that_go_out_together_come_back(
     printer: Printer, app: str, first: list[str], second: list[str]
 ) -> None:

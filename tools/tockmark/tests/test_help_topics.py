@@ -40,7 +40,7 @@ def test_every_page_can_be_shown(topic: str) -> None:
 @pytest.mark.parametrize(
     ("topic", "told"),
     [
-        ("comparin", "did you mean comparing?"),
+        ("judgin", "did you mean judging?"),
         ("gate", "it is a verb: `tockmark gate --help`"),
         ("xyzzy", "`tockmark help` lists all"),
         ("../README", "`tockmark help` lists all"),
