@@ -111,13 +111,16 @@ def _drawn(site: Sorted) -> list[Named]:
 
 
 def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -> list[Measured]:
-    """A line for each result, language and cache setting that has a row."""
+    """A line for each result, language and cache setting that has a row; a kernel's together, in
+    the order in which whole results have the kernels."""
     made = []
     by_result: dict[str, list[Row]] = {}
     for one, row in rows:
         by_result.setdefault(one.name, []).append(row)
     others = [one for one in site.found.every if one not in site.leads]
-    for one in (*site.leads, *others):
+    every = [*site.leads, *others]
+    titles = [one.result.provenance.kernel.title for one in every]
+    for one in sorted(every, key=lambda one: titles.index(one.result.provenance.kernel.title)):
         own = by_result.get(one.name, [])
         for lang, icache in product(LANGS, (True, False, None)):
             found = {row.key[:2]: row for row in own if (row.lang, row.icache) == (lang, icache)}

@@ -151,8 +151,9 @@ def findings(site: Sorted) -> list[Finding]:
                 names[new],
                 names[base],
                 _mean(beside.columns[base], beside.columns[new], site.catalogue),
-                f"geometric mean over the benchmarks that touch the kernel; {' against '.join(levels)};"
-                f" i-cache {ICACHE[beside.icache]}; links: {after} against {before}",
+                "geometric mean over the benchmarks that touch the kernel;"
+                f" {' against '.join(levels)}; i-cache {ICACHE[beside.icache]};"
+                f" links: {after} against {before}",
                 compare_text.told(pair.comparison),
             )
         )
