@@ -12,7 +12,7 @@ Seen = Callable[[str], Survey]
 SHOWN = 20  # lines of a failure
 
 
-# A picture has no room for a name of a hundred letters: that site's are not held to show theirs whole.
+# A picture has no room for a name of a hundred letters: that site's need not show theirs whole.
 ASKS = [
     (name, question)
     for name in SITES
