@@ -13,7 +13,11 @@ from selenium.webdriver import ChromeOptions, ChromeService
 HERE = Path(__file__).parent
 QUESTIONS = "".join((HERE / name).read_text("utf-8") for name in ("look.js", "contrast.js"))
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-PHONE, DESK, PAPER = 360, 1280, 718  # px; the last is A4 between margins of 1 cm, at 96 px an inch
+PHONE, DESK, PAPER = (
+    360,
+    1280,
+    1047,
+)  # px; the last is A4 across, less margins of 1 cm, at 96 px an inch
 TALL = 800
 
 
@@ -78,7 +82,7 @@ class Chrome:
 
     def logged(self) -> list[str]:
         """What the console has said since this was asked last."""
-        entries: list[dict[str, Any]] = self.driver.get_log("browser")
+        entries: list[dict[str, Any]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [f"{entry['level']}: {entry['message']}" for entry in entries]
 
     def close(self) -> None:

@@ -41,11 +41,19 @@ function opacity(element) {
   return all;
 }
 
-/* What is painted behind an element: its own background and those around it. Paper is as the browser
- * has it for the page's colour scheme. */
+/* The paper below all: the browser's own for the colour scheme of the page. */
+function paper() {
+  const probe = document.documentElement.appendChild(document.createElement("i"));
+  probe.style.backgroundColor = "canvas";
+  const said = getComputedStyle(probe).backgroundColor;
+  probe.remove();
+  return colour(said).slice(0, 3);
+}
+
+/* What is painted behind an element: its own background and those around it. */
 const behind = new Map();
 function background(element) {
-  if (!element) return colour("canvas").slice(0, 3);
+  if (!element) return paper();
   if (!behind.has(element)) {
     const style = getComputedStyle(element);
     const own = element.ownerSVGElement ? [0, 0, 0, 0] : colour(style.backgroundColor);

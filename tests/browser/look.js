@@ -45,6 +45,15 @@ function cut(width, scrolls) {
         else if (element.tabIndex < 0) wrong.push(`no key scrolls ${told(element)}`);
       }
     }
+    const letter = parseFloat(style.fontSize);
+    if (/TH|TD/.test(element.tagName)) {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const words = range.getBoundingClientRect();
+      if (words.width < 4 * letter && words.height > 12 * letter) {
+        wrong.push(`${told(element)} stands letter by letter`);
+      }
+    }
     if (/hidden|clip/.test(style.overflowY) && element.scrollHeight > element.clientHeight + 1) {
       wrong.push(`${told(element)} is cut below`);
     }

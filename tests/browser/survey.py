@@ -15,6 +15,7 @@ LETTER = 6.5  # px that a picture's letters are high
 PAGE = (
     "return {ids: [...document.querySelectorAll('[id]')].map((one) => one.id),"
     " links: [...document.links].map((one) => one.href),"
+    " text: document.body.textContent,"
     " scripts: document.scripts.length, hit: String(window.hit)};"
 )
 
@@ -43,6 +44,7 @@ class Survey:
     links: dict[str, list[str]] = field(default_factory=dict)
     wrong: dict[str, list[str]] = field(default_factory=dict)  # by question, with the page
     scripts: dict[str, int] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
     hits: list[str] = field(default_factory=list)  # pages on which a script ran that is not ours
 
     def lost(self) -> list[str]:
@@ -78,7 +80,7 @@ def survey(chrome: Chrome, root: Path, done: Callable[[str], None] = lambda _: N
             found.wrong[name] += [f"{page}: {line}" for line in lines]
         seen = chrome.run(PAGE)
         found.ids[page], found.links[page] = set(seen["ids"]), seen["links"]
-        found.scripts[page] = seen["scripts"]
+        found.scripts[page], found.texts[page] = seen["scripts"], seen["text"]
         found.hits += [page] * (seen["hit"] != "undefined")
         found.wrong["console"] += [f"{page}: {line}" for line in chrome.logged()]
         done(page)

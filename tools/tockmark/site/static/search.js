@@ -70,7 +70,7 @@
     } else if (event.key === "Escape" && form.contains(document.activeElement)) {
       input.value = "";
       show();
-      input.focus();
+      document.activeElement.blur();
     }
   });
 })();

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""All pages of all sites in a browser: nothing is lost, cut or hard to read, and nothing runs."""
+
+from collections.abc import Callable
+
+import pytest
+from sites import SITES
+from survey import ASKED, Survey
+
+EVERY = pytest.mark.parametrize("name", list(SITES))
+Seen = Callable[[str], Survey]
+SHOWN = 20  # lines of a failure
+
+
+# A picture has no room for a name of a hundred letters: that site's need not show theirs whole.
+ASKS = [
+    (name, question)
+    for name in SITES
+    for question in ("console", *ASKED)
+    if not (name == "hostile" and question.startswith("pictures"))
+]
+
+
+@pytest.mark.parametrize(("name", "question"), ASKS)
+def test_nothing_is_wrong(name: str, question: str, surveyed: Seen) -> None:
+    seen = surveyed(name)
+    assert len(seen.pages) > 3
+    assert seen.wrong[question][:SHOWN] == []
+
+
+@EVERY
+def test_every_link_leads_to_a_page_and_its_anchor(name: str, surveyed: Seen) -> None:
+    seen = surveyed(name)
+    assert sum(map(len, seen.links.values())) > 5 * len(seen.pages)
+    assert seen.lost()[:SHOWN] == []
+
+
+@EVERY
+def test_every_page_is_linked(name: str, surveyed: Seen) -> None:
+    seen = surveyed(name)
+    start = seen.root.as_uri() + "/"
+    linked = {
+        link.removeprefix(start).partition("#")[0] for one in seen.links.values() for link in one
+    }
+    assert set(seen.pages) <= linked
+
+
+@EVERY
+def test_no_script_runs_but_the_search(name: str, surveyed: Seen) -> None:
+    seen = surveyed(name)
+    assert set(seen.scripts.values()) == {2}  # the search, and what it looks through
+    assert seen.hits == []

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A site by the keyboard alone, on a page of each kind; and the search."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from chrome import DESK, Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from sites import PAYLOAD
+from survey import Survey
+
+Site = Callable[[str], Path]
+MOST = 80  # stops of the Tab key that are looked at on one page
+KINDS = ["index.html", "reading.html", "benchmark/*.html", "kernel/*.html", "compare/*.html"]
+# All that Tab should stop at, in the order of the page.
+STOPS = """
+const all = [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')];
+const shut = 'details:not([open]) > :not(summary)';
+window.stops = all.filter((one) => shown(one) && !one.closest(shut));
+return window.stops.length;
+"""
+# Where the focus is, and whether one sees it: it is in the window, and has an outline.
+NOW = """
+const at = document.activeElement, box = at.getBoundingClientRect(), style = getComputedStyle(at);
+const inside = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
+const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+return [window.stops.indexOf(at), inside && ring, told(at)];
+"""
+
+
+def press(chrome: Chrome, *keys: str) -> None:
+    """Press keys, wherever the focus is."""
+    ActionChains(chrome.driver, duration=0).send_keys(*keys).perform()
+
+
+def opened(chrome: Chrome, page: Path) -> None:
+    chrome.media()
+    chrome.wide(DESK)
+    chrome.open(page)
+
+
+def focus(chrome: Chrome) -> str:
+    """The id of what has the focus."""
+    return str(chrome.run("return document.activeElement.id;"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tab_goes_through_the_page_in_order(kind: str, chrome: Chrome, site: Site) -> None:
+    opened(chrome, sorted(site("two").glob(kind))[0])
+    count = min(chrome.run(STOPS), MOST)
+    assert count > 5
+    for place in range(count):
+        press(chrome, Keys.TAB)
+        at, visible, told = chrome.run(NOW)
+        assert at == place, told
+        assert visible, told
+
+
+def test_the_first_stop_skips_to_the_content(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("two") / "index.html")
+    press(chrome, Keys.TAB, Keys.ENTER)
+    assert focus(chrome) == "main"
+    press(chrome, Keys.TAB)
+    assert chrome.run("return document.activeElement.closest('main') !== null;")
+
+
+def test_search_finds_a_benchmark_and_enter_opens_it(chrome: Chrome, site: Site) -> None:
+    opened(chrome, sorted(site("two").glob("kernel/*.html"))[0])  # a folder below
+    press(chrome, "/")
+    assert focus(chrome) == "search"
+    press(chrome, "syscall.memop")
+    assert chrome.ask("own('.hits a').map((one) => one.textContent)")[0] == "syscall.memop"
+    assert chrome.ask("faint()") == []
+    press(chrome, Keys.ENTER)
+    chrome.run("return 1;")
+    assert chrome.driver.current_url == (site("two") / "benchmark/syscall.memop.html").as_uri()
+    assert chrome.driver.find_element(By.TAG_NAME, "h1").text == "syscall.memop"
+
+
+def test_escape_leaves_the_search(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("two") / "index.html")
+    press(chrome, "/", "memop")
+    assert chrome.ask("own('.hits a').map(told)")
+    press(chrome, Keys.ESCAPE)
+    assert chrome.ask("own('.hits a').map(told)") == []
+    assert chrome.run("return document.getElementById('search').value;") == ""
+    assert focus(chrome) != "search"
+
+
+def test_a_search_for_nothing_says_so(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("two") / "index.html")
+    press(chrome, "/", "no such thing")
+    assert chrome.driver.find_element(By.CSS_SELECTOR, "[role=status]").text == "0 pages found"
+    url = chrome.driver.current_url
+    press(chrome, Keys.ENTER)
+    assert chrome.driver.current_url == url
+
+
+def test_hostile_text_stays_text(
+    chrome: Chrome, site: Site, surveyed: Callable[[str], Survey]
+) -> None:
+    texts = surveyed("hostile").texts
+    assert PAYLOAD in texts["index.html"]
+    opened(chrome, site("hostile") / "index.html")
+    press(chrome, "/", "onerror")
+    assert any(
+        "<img" in line for line in chrome.ask("own('.hits a').map((one) => one.textContent)")
+    )
+    assert chrome.run("return window.hit === undefined && !document.querySelector('img');")
+
+
+def test_a_page_prints_without_what_only_a_screen_needs(chrome: Chrome, site: Site) -> None:
+    opened(chrome, sorted(site("two").glob("compare/*.html"))[0])
+    assert chrome.ask("own('nav, .search, .skip').map(told)")
+    chrome.media("dark", "print")
+    assert chrome.ask("own('nav, .search, .skip').map(told)") == []
+    assert chrome.run("return background(document.body);") == [255, 255, 255]
+
+
+def test_dark_is_dark_and_light_is_light(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("two") / "index.html")
+    light = chrome.run("return luminance(background(document.body));")
+    chrome.media("dark")
+    assert chrome.run("return luminance(background(document.body));") < 0.05 < 0.8 < light
