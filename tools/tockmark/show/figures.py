@@ -17,7 +17,9 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from tockmark.judge import fit
 from tockmark.result.model import Result, Row, microseconds
+from tockmark.show import fit_text
 from tockmark.show.beside import SPREAD, before_after, distributions, kernels, layouts
 from tockmark.show.plot import (
     STYLE,
@@ -31,6 +33,7 @@ from tockmark.show.plot import (
     series_name,
     settings,
 )
+from tockmark.suite import catalogue
 
 MEMORY = {
     "copy": ("mem.copy_asm", "mem.copy_memcpy", "mem.copy_loop"),
@@ -39,6 +42,11 @@ MEMORY = {
 }
 OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # have a picture of their own
 CACHE = 4  # KiB, what Ibex's instruction cache holds
+# The memory system of cw310 (docs/simulator.md): a word's data come 3 cycles after the request, and
+# the core has one access at a time. Below FROM bytes what the readings overlap with counts, too.
+RAM_LIMIT, LIMITED = 4 / 3, "cw310"  # bytes a cycle; the machine
+EQUATIONS = 4  # lines of text in a panel
+OFF = 0.02  # of its value; a held-out size that is further off shows that a sweep is no line
 LEAST = 3  # points make a sweep
 LETTERS, HANDLE = 118, 9  # of a legend's line; of what stands before a label
 WRITTEN = 1024  # bytes: from here on sizes are written in KiB
@@ -87,6 +95,8 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
             lines(axes, row.get(kind, []), labels)
             axes.set_ylim(0, top * 1.08)
             _sizes(axes)
+            if all(one.result.provenance.board.machine == LIMITED for one in named):
+                _ram_limit(axes, kind, max((max(c.x) for c in row.get(kind, [])), default=0))
             if down == 0:
                 axes.set_title(kind)
             if down == len(drawn) - 1:
@@ -98,6 +108,23 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
             second_scale(grid[-1], f"MB/s at {_clock(named)}", clock / 1e6)
     _one_legend(sheet)
     return sheet
+
+
+def ram_limit(kind: str) -> float:
+    """Bytes a cycle that no access of this kind exceeds; a copy reads and writes each byte."""
+    return RAM_LIMIT / 2 if kind == "copy" else RAM_LIMIT
+
+
+def _ram_limit(axes: Axes, kind: str, most: float) -> None:
+    """What no row can exceed, and from which size on."""
+    if most > fit.FROM:
+        limit = ram_limit(kind)
+        ends = [float(fit.FROM), most]
+        axes.plot(
+            ends, [limit, limit], color="#777777", linewidth=0.9, linestyle=":", label="_limit"
+        )
+        words = f"a word in {4 / limit:.0f} cycles"
+        axes.annotate(words, (most, limit), fontsize=6, va="bottom", ha="right", color="#444444")
 
 
 def instruction_cache(named: list[Named]) -> Sheet | None:
@@ -155,12 +182,17 @@ def context_switch(named: list[Named]) -> Sheet | None:
 def sweeps(named: list[Named]) -> Sheet | None:
     """Every other benchmark with one number as its parameter: the cost of an operation by that."""
     found: dict[tuple[str, str], list[Curve]] = {}
+    fits: dict[tuple[str, str], fit.Sweep] = {}  # by benchmark and curve
+    known = catalogue.load()
     for one, icache in settings(named):
+        fitted = {(s.label, s.icache): s for s in fit.sweeps(one.result, known)}
         for id_, x in _swept(one.result):
             points = _sweep(one.result, id_, x, icache)
             if points and len(points[0]) >= LEAST:
                 curve = Curve(series_name(one, icache, named), *points)
                 found.setdefault((id_, x), []).append(curve)
+                if (id_, icache) in fitted:
+                    fits[id_, curve.label] = fitted[id_, icache]
     if not found:
         return None
     across = min(3, len(found))
@@ -170,6 +202,7 @@ def sweeps(named: list[Named]) -> Sheet | None:
         lines(axes, curves, labels)
         axes.set_title(id_)
         axes.set_ylim(0, max(max(curve.y) for curve in curves) * 1.08)
+        _fitted(axes, [(c, fits[id_, c.label]) for c in curves if (id_, c.label) in fits])
         most = max(max(curve.x) for curve in curves)
         if x == "size" and most >= WRITTEN:
             axes.xaxis.set_major_locator(MultipleLocator(2 ** math.ceil(math.log2(most / 4))))
@@ -182,6 +215,25 @@ def sweeps(named: list[Named]) -> Sheet | None:
     sheet.unused(len(found))
     _one_legend(sheet)
     return sheet
+
+
+def _fitted(axes: Axes, curves: list[tuple[Curve, fit.Sweep]]) -> None:
+    """The straight lines of `tockmark fit`, each over the sizes that it was fitted to. There is
+    none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
+    straight = [(curve, sweep) for curve, sweep in curves if _straight(sweep)]
+    for curve, sweep in straight:
+        ends = [curve.x[-sweep.sizes], curve.x[-1]]
+        values = [sweep.line.intercept + sweep.line.slope * x for x in ends]
+        axes.plot(ends, values, color="#777777", linewidth=0.7, zorder=1, label="_fit")
+    words = [f"{curve.label}: {fit_text.equation(sweep)}" for curve, sweep in straight]
+    if words and len(words) <= EQUATIONS:
+        place: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": "#444444"}
+        axes.annotate("\n".join(words), (0.98, 0.04), **place)
+
+
+def _straight(sweep: fit.Sweep) -> bool:
+    there = sweep.line.intercept + sweep.line.slope * sweep.line.held_out
+    return sweep.bend is None and abs(sweep.line.held_out_error) <= OFF * abs(there)
 
 
 FIGURES: dict[str, Drawer] = {
@@ -268,7 +320,8 @@ def _one_legend(sheet: Sheet) -> None:
     """One for all panels."""
     entries: dict[str, Any] = {}
     for axes in sheet.panels:
-        entries |= {str(line.get_label()): line for line in axes.get_lines()}
+        labelled = {str(line.get_label()): line for line in axes.get_lines()}
+        entries |= {name: line for name, line in labelled.items() if not name.startswith("_")}
     longest = max(map(len, entries))
     across = max(1, min(5, len(entries), LETTERS // (longest + HANDLE)))
     names, drawn = list(entries), list(entries.values())

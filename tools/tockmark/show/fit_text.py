@@ -28,9 +28,20 @@ def render(found: list[Sweep]) -> str:
     return "\n".join(out) + "\n"
 
 
+def numbers(sweep: Sweep) -> tuple[str, str]:
+    """Slope and intercept, as the table and the pictures have them."""
+    return f"{sweep.line.slope:.4g}", f"{sweep.line.intercept:.1f}"
+
+
+def equation(sweep: Sweep) -> str:
+    """The line, as one writes it: 3.33 n + 12.1."""
+    slope, intercept = numbers(sweep)
+    return f"{slope} {sweep.parameter} + {intercept}".replace("+ -", "- ")
+
+
 def _line(sweep: Sweep) -> str:
     fitted = sweep.line
-    values = [f"{fitted.slope:.4g}", f"{fitted.intercept:.1f}", f"{fitted.residual_sd:.2g}"]
+    values = [*numbers(sweep), f"{fitted.residual_sd:.2g}"]
     values += [text.trimmed(fitted.held_out), f"{fitted.held_out_error:+.1f}"]
     bend = text.NONE
     if sweep.bend is not None and sweep.slopes:

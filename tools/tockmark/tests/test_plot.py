@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.commands import showing
 from tockmark.errors import TockmarkError
+from tockmark.judge import fit
 from tockmark.result import file
 from tockmark.result.model import Result, ratio
-from tockmark.show import figures, listing, plot
+from tockmark.show import figures, fit_text, listing, plot
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import row_key
@@ -257,3 +258,32 @@ def test_one_benchmark_is_drawn_alone(named: list[Named]) -> None:
     assert set(figures.of_benchmark(named, "sched.alarm_lateness")) == {"distributions"}
     assert figures.of_benchmark(named, "no.such") == {}
     assert set(figures.of_benchmark(committed("links/tock-2.2"), "ipc.share")) == {"layouts"}
+
+
+def test_the_lines_through_sweeps_are_those_of_fit(named: list[Named]) -> None:
+    """In the same numbers; a sweep that is no line has none."""
+    (one, *_) = named
+    panels = {axes.get_title(): axes for axes in figures.draw([one], ["sweeps"])["sweeps"].panels}
+    found = [sweep for sweep in fit.sweeps(one.result, catalogue.load()) if sweep.label in panels]
+    assert found
+    for sweep in found:
+        words = " ".join(text.get_text() for text in panels[sweep.label].texts)
+        through = sweep.line
+        at_held_out = through.intercept + through.slope * through.held_out
+        off = abs(through.held_out_error) > figures.OFF * abs(at_held_out)
+        assert (fit_text.equation(sweep) in words) is (sweep.bend is None and not off), sweep
+
+
+def test_no_row_exceeds_the_limit_that_is_drawn() -> None:
+    """On the machine whose memory system has it, in every committed run of the whole suite."""
+    seen = 0
+    for path in paths.RESULTS.glob("*-cw310.json"):
+        if path.stem == "cw310-omniglot":
+            continue
+        for row in file.load(path).table.values():
+            kind = next((k for k, ids in figures.MEMORY.items() if row.id in ids), None)
+            size = row.params.get("size")
+            if kind and row.per_op and isinstance(size, int) and size >= fit.FROM:
+                seen += 1
+                assert size / row.per_op < figures.ram_limit(kind), (path.stem, row.key)
+    assert seen > 100
