@@ -20,6 +20,7 @@ import typer.main
 from pages import Command, commands, every
 
 from tockmark.cli import app
+from tockmark.commands import common
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
 from tockmark.suite.catalogue import load
@@ -62,6 +63,8 @@ def arguments(command: Command) -> dict[str, Any]:
         if not command.is_whole and OPEN.search(str(error)):
             return {"verb": words[0]}  # in a sentence: the verb, or an option of it
         raise UnusableError(str(error)) from error
+    finally:
+        common._debug = False  # which a page's --debug sets for good, in a tool that runs once
 
 
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:
