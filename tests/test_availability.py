@@ -13,9 +13,9 @@ import pytest
 import variants
 
 from tockmark import paths
-from tockmark.conformance import availability, check
-from tockmark.target import board as boards
-from tockmark.target.image import read_kernel
+from tockmark.check import conformance
+from tockmark.rig import board as boards
+from tockmark.rig.image import read_kernel
 from tockmark.tests.encoder import Encoder
 
 UNDONE = {  # what it was before: where, the line that is, the line that was, the case that fails
@@ -41,26 +41,26 @@ UNDONE = {  # what it was before: where, the line that is, the line that was, th
 def test_a_kernel_without_a_fix_is_found_out(what: str, tmp_path: Path) -> None:
     file, now, before, (work, attack), said = UNDONE[what]
     shares = run(variants.build(tmp_path, {file: (now, before)}), work, attack)
-    (lost,) = availability.lost(shares)
+    (lost,) = conformance.lost(shares)
     assert said in lost
 
 
-def run(kernel: Path, work: str, attack: str) -> list[availability.Share]:
+def run(kernel: Path, work: str, attack: str) -> list[conformance.VictimShare]:
     """One case on this kernel, alone and beside one attacker; two are not run."""
     board = boards.load(boards.DEFAULT)
-    plan = check.Plan(replace(read_kernel(kernel), sha256="0" * 64), board, 2, (1,), 1, 1)
-    names = [availability.boot(work, *how).name for how in (("none", 0), (attack, 1))]
-    trials = [trial for trial in check.availability_trials() if trial.boot.name in names]
+    plan = conformance.Plan(replace(read_kernel(kernel), sha256="0" * 64), board, 2, (1,), 1, 1)
+    names = [conformance.boot(work, *how).name for how in (("none", 0), (attack, 1))]
+    trials = [trial for trial in conformance.availability_trials() if trial.boot.name in names]
     done: dict[str, int] = {}
     for trial in trials:
-        done |= check.run_trial(plan, trial).done
-    found = [s for s in availability.shares(done) if (s.work, s.attack) == (work, attack)]
+        done |= conformance.run_trial(plan, trial).done
+    found = [s for s in conformance.shares(done) if (s.work, s.attack) == (work, attack)]
     return [replace(share, attacked=(share.attacked[0], share.alone)) for share in found]
 
 
 def test_the_apps_have_the_same_lists() -> None:
     header = (paths.ROOT / "apps" / "conformance" / "availability.h").read_text()
-    for name, listed in (("work", availability.WORKS), ("attack", availability.ATTACKS)):
+    for name, listed in (("work", conformance.WORKS), ("attack", conformance.ATTACKS)):
         found = re.search(rf"enum {name} {{(.*?)}};", header, re.DOTALL)
         assert found
         names = re.sub(r"/\*.*?\*/", "", found[1], flags=re.DOTALL).replace(",", " ").split()
@@ -82,32 +82,32 @@ def test_the_apps_have_the_same_lists() -> None:
 def test_what_is_not_its_due_is_lost(
     alone: int | None, attacked: tuple[int | None, ...], lost: list[str]
 ) -> None:
-    share = availability.Share("console", "lines", "write", alone, attacked)
-    said = availability.lost([share])
+    share = conformance.VictimShare("console", "lines", "write", alone, attacked)
+    said = conformance.lost([share])
     assert said == [f"console, while others write: {what}" for what in lost]
 
 
-def log(*lines: str) -> check.Log:
+def log(*lines: str) -> conformance.Log:
     encoder = Encoder("csrs")
     records = [line for line in lines if not line.startswith("tockmark")]
     coded = {line: encoder.lines(line) for line in ["begin proto=1 apps=1", *records, "end ok"]}
     text = [*coded.pop("begin proto=1 apps=1")]
     for line in [*lines, "end ok"]:
         text += coded.get(line, [line])
-    return check.read_log(text)
+    return conformance.read_log(text)
 
 
 def test_each_register_is_named() -> None:
     fault = "tockmark-kernel: app csrs fault mcause=0x{:08x} mtval=0x{:08x} mepc="
-    insn = check.ACCESSES["read"]
-    faults = {n: fault.format(check.ILLEGAL, n << 20 | insn) for n in range(check.CSRS)}
-    count = check.judge_csrs(log(*faults.values()), insn)
-    assert (count.csrs, count.open_csrs, count.lost) == (check.CSRS, [], [])
+    insn = conformance.ACCESSES["read"]
+    faults = {n: fault.format(conformance.ILLEGAL, n << 20 | insn) for n in range(conformance.CSRS)}
+    count = conformance.judge_csrs(log(*faults.values()), insn)
+    assert (count.csrs, count.open_csrs, count.lost) == (conformance.CSRS, [], [])
     del faults[0xC00]
-    assert check.judge_csrs(log(*faults.values(), "csr open number=3072"), insn).open_csrs == [
-        "0xc00"
-    ]
+    assert conformance.judge_csrs(
+        log(*faults.values(), "csr open number=3072"), insn
+    ).open_csrs == ["0xc00"]
     del faults[0x300]
     faults[0xC00] = fault.format(5, 0xC00 << 20 | insn)
-    count = check.judge_csrs(log(*faults.values(), "csr open number=768"), insn)
+    count = conformance.judge_csrs(log(*faults.values(), "csr open number=768"), insn)
     assert count.lost == ["0x300 is open", "1 registers not tried, 0xc00 the first"]

@@ -17,8 +17,8 @@ import pytest
 from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
+from tockmark.rig.run import enough
 from tockmark.suite import catalogue
-from tockmark.target.run import enough
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 

@@ -14,7 +14,8 @@ import pytest
 import variants
 from typer.testing import CliRunner
 
-from tockmark import cli, paths
+from tockmark import paths
+from tockmark.cli import app
 from tockmark.errors import TockmarkError
 
 # How a commit's kernel is made, for the shell.
@@ -68,7 +69,7 @@ class User:
         words = ["bisect", str(self.tree), self.commits[0], self.commits[-1], "--no-patch"]
         words += ["--row", row, "--limit", limit, "--elf", "kernel.elf"]
         words += ["--build", BUILD.format(self.count), *options]
-        done = CliRunner().invoke(cli.app, words)
+        done = CliRunner().invoke(app.app, words)
         error = done.exception
         assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
         code = error.code if isinstance(error, TockmarkError) else done.exit_code

@@ -6,18 +6,18 @@ import runpy
 import pytest
 
 from tockmark import paths
-from tockmark.site import bodies
+from tockmark.site import pages
 from tockmark.suite import catalogue
 
 MAKER = runpy.run_path(str(paths.ROOT / "tools" / "bodies.py"))
 
 
 def test_the_file_is_what_the_apps_hold() -> None:
-    assert bodies.FILE.read_text(encoding="utf-8") == MAKER["made"]()
+    assert pages.FILE.read_text(encoding="utf-8") == MAKER["made"]()
 
 
 def test_every_body_of_the_catalogue_is_there_for_each_interface() -> None:
-    found = bodies.load()
+    found = pages.load_bodies()
     for benchmark in catalogue.load().benchmarks.values():
         for name in benchmark.bodies:
             abis = {abi for body in found[name] for abi in body.abis}
@@ -25,7 +25,7 @@ def test_every_body_of_the_catalogue_is_there_for_each_interface() -> None:
 
 
 def test_a_body_is_listed_by_its_offsets() -> None:
-    (body,) = bodies.load()["tm_loop_alternating"]
+    (body,) = pages.load_bodies()["tm_loop_alternating"]
     lines = body.listing.splitlines()
     assert lines[0].split() == ["0", "add", "sp,", "sp,", "-16"]
     assert [line.split() for line in lines if "bnez" in line] == [
@@ -37,6 +37,6 @@ def test_a_body_is_listed_by_its_offsets() -> None:
 
 @pytest.mark.parametrize("name", ["tm_flash_chain", "tm_call_args_10"])
 def test_equal_instructions_are_told_and_calls_are_named(name: str) -> None:
-    (body,) = bodies.load()[name]
+    (body,) = pages.load_bodies()[name]
     said = {"tm_flash_chain": "the same 63 times more", "tm_call_args_10": "tm_procedure_args_10"}
     assert said[name] in body.listing

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import cli, paths
+from tockmark import paths
+from tockmark.cli import app
 
 PAGE = (paths.ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 WORKFLOW = PAGE.split("```yaml\n")[1].split("```")[0]
@@ -50,7 +51,7 @@ def test_it_calls_the_tool_by_verbs_and_options_that_there_are() -> None:
     calls = re.findall(r"bin/tockmark (\w+) ([^\n]*)", joined)
     assert [verb for verb, _ in calls] == ["judge", "export", "export"]
     for verb, words in calls:
-        shown = CliRunner().invoke(cli.app, [verb, "--help"]).stdout
+        shown = CliRunner().invoke(app.app, [verb, "--help"]).stdout
         options = re.findall(r"(?<= )--?[a-z]+(?= )", words)
         assert options
         for option in options:

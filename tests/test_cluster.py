@@ -22,12 +22,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.result import file
-from tockmark.target import cluster, far
-from tockmark.target.kinds import sim
-from tockmark.target.protocol import Start
+from tockmark.rig import cluster, cluster_worker
+from tockmark.rig.kinds import sim
+from tockmark.rig.protocol import Start
 from tockmark.tests import stand_in
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -196,13 +196,13 @@ def test_what_comes_back_is_what_a_local_run_says(
     ))  # fmt: skip
     binary.chmod(0o755)
     stand_in.end(tmp_path, "boot", ending, ["one", "two", "", "three"])
-    target, start = sim.Target(binary, True, 16, 1000), Start("boot", flash, True)
+    target, start = sim.SimTarget(binary, True, 16, 1000), Start("boot", flash, True)
 
     class Done:
-        def outcome(self) -> far.Outcome:
+        def outcome(self) -> cluster_worker.Outcome:
             packed = (zlib.compress(path.read_bytes()) for path in (binary, flash))
             program, image = packed
-            return far.simulate(program, image, ())
+            return cluster_worker.simulate(program, image, ())
 
     def whole(session: sim.Ended) -> tuple[object, ...]:
         lines, ended = list(session.lines()), session.ending()  # type: ignore[attr-defined]
@@ -226,7 +226,7 @@ def test_a_program_that_is_still_open_elsewhere_is_tried_again(
 
     monkeypatch.setattr(subprocess, "run", busy)
     empty = zlib.compress(b"")
-    assert far.simulate(empty, empty, ()) == (0, b"", b"")
+    assert cluster_worker.simulate(empty, empty, ()) == (0, b"", b"")
     assert len(tries) == 3
 
 
@@ -247,11 +247,11 @@ def test_a_cluster_without_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(cluster, "PATIENCE", 0.0)
     gone = cluster.Cluster("tcp://x:1", Never())
     with pytest.raises(TockmarkError, match=r"tcp://x:1 did not simulate it: no worker is left"):
-        cluster.Run(gone, Never()).outcome()
+        cluster.ClusterRun(gone, Never()).outcome()
 
 
 def test_what_was_stopped_says_so() -> None:
-    distant = sim.Distant(run=cluster.Run(None, Never()))  # type: ignore[arg-type]
+    distant = sim.Distant(run=cluster.ClusterRun(None, Never()))  # type: ignore[arg-type]
     distant.stop()
     assert list(distant.lines()) == []
     assert distant.ending() == f"the simulator was stopped by signal {signal.SIGTERM.value}"

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from tockmark import paths
-from tockmark.conformance import availability
-from tockmark.conformance import check as conformance
-from tockmark.target import board as boards
-from tockmark.target.image import Kernel, read_kernel
+from tockmark.check import conformance
+from tockmark.rig import board as boards
+from tockmark.rig.image import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -64,19 +63,19 @@ def test_the_baseline_kernel_loses_nothing(counts: dict[int, dict[str, Any]], ab
     assert count["attempts"] == len(set(count["listed"]))
     assert count["attempts"] >= 60
     assert (count["csrs"], count["open_csrs"]) == (2 * 4096 if abi == 2 else 0, [])
-    assert len(count["shares"]) == len(availability.CASES)
+    assert len(count["shares"]) == len(conformance.CASES)
     assert count["seeds"][:-1] == [1, 2]
 
 
-def kernel(abi: int) -> Kernel:
+def kernel(abi: int) -> KernelElf:
     return read_kernel(boards.load(boards.DEFAULT).kernels[abi])
 
 
-def plan(tested: Kernel) -> conformance.Plan:
+def plan(tested: KernelElf) -> conformance.Plan:
     return conformance.Plan(tested, boards.load(boards.DEFAULT), 2, (1,), 1000, 2)
 
 
-def without_instruction(tested: Kernel, word: int, ignored: int) -> Kernel:
+def without_instruction(tested: KernelElf, word: int, ignored: int) -> KernelElf:
     """The kernel with every instruction that is `word`, but for some bits, made a nop."""
     start, data = next(segment for segment in tested.segments if segment[0] == 0x2000_0400)
     changed = bytearray(data)

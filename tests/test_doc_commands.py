@@ -19,12 +19,12 @@ import typer
 import typer.main
 from pages import Command, commands, every
 
-from tockmark.cli import app
-from tockmark.commands import common
+from tockmark.cli import options
+from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
 from tockmark.suite.catalogue import load
-from tockmark.suite.select import only_one, select
+from tockmark.suite.selection import only_one, select
 
 TOOL = typer.main.get_command(app)
 # Verbs that run for minutes, and the tests that run them.
@@ -64,7 +64,7 @@ def arguments(command: Command) -> dict[str, Any]:
             return {"verb": words[0]}  # in a sentence: the verb, or an option of it
         raise UnusableError(str(error)) from error
     finally:
-        common._debug = False  # which a page's --debug sets for good, in a tool that runs once
+        options._debug = False  # which a page's --debug sets for good, in a tool that runs once
 
 
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:

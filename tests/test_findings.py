@@ -13,7 +13,7 @@ import pytest
 from lookup import bisected, figures, levels, shifts, versions, where
 from lookup.runs import Run
 from lookup.shifts import Beside
-from tockmark.profile.file import Stored
+from tockmark.profile.file import StoredProfile
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def test_what_has_tables_says_their_conditions(section: str) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
-def test_the_parts_of_a_profile_are_all_of_it(profile: Stored) -> None:
+def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
     assert sum(where.parts(profile, where.cycles).values()) == profile.cycles
     assert sum(where.parts(profile, where.instructions).values()) == profile.instructions
     assert all(where.kind(profile, name, where.cycles) < profile.cycles for name in where.KINDS)

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.target import board, image
+from tockmark.rig import board, image
 from tockmark.tests.told import Tell, tell
 
 SIMULATOR = os.environ.get(

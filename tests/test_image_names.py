@@ -12,11 +12,11 @@ import pytest
 from tockmark.line import LINE_LIMIT
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild, build_image, read_kernel, stopping_early
+from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang
-from tockmark.target import board as boards
-from tockmark.target.image import Apps, build_image, read_kernel, stopping_early
-from tockmark.target.protocol import Start
 
 BOOT = next(boot for boot in catalogue.load().boots() if boot.name == "time")
 LONGEST = "a-boot_with-23-letters0"
@@ -28,7 +28,7 @@ FEW = {"tm_most_samples": 9}
 def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang) -> None:
     """In lines that the console writes in one piece."""
     profile = boards.load(boards.DEFAULT)
-    kernel, apps = read_kernel(profile.kernels[abi]), Apps.built(abi, lang)
+    kernel, apps = read_kernel(profile.kernels[abi]), AppBuild.built(abi, lang)
     boot = msgspec.structs.replace(BOOT, name=LONGEST)
     whole = build_image(boot, apps, kernel, profile, tmp_path, FEW)
     early = stopping_early(whole, profile, tmp_path / "early.flash")
@@ -48,7 +48,7 @@ def test_an_app_says_its_boot_and_its_image(tmp_path: Path, abi: int, lang: Lang
 def test_another_seed_or_word_makes_another_image(tmp_path: Path) -> None:
     """And the same again the same; tools/tockmark/tests/test_image.py has what else decides."""
     profile = boards.load(boards.DEFAULT)
-    kernel, apps = read_kernel(profile.kernels[2]), Apps.built(2)
+    kernel, apps = read_kernel(profile.kernels[2]), AppBuild.built(2)
     given = [(FEW, 0), (FEW, 0), (FEW, 1), ({"tm_most_samples": 10}, 0)]
     ids = [build_image(BOOT, apps, kernel, profile, tmp_path, *one).id for one in given]
     assert ids[0] == ids[1]

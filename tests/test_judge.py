@@ -21,7 +21,8 @@ import variants
 from products import make
 from typer.testing import CliRunner
 
-from tockmark import cli, paths
+from tockmark import paths
+from tockmark.cli import app
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 
@@ -62,7 +63,7 @@ class Said:
 
 def judge(folder: Path, *options: object, only: str = "time") -> Said:
     words = ["judge", "--only", only, "-o", str(folder), *map(str, options)]
-    done = CliRunner().invoke(cli.app, words)
+    done = CliRunner().invoke(app.app, words)
     error = done.exception
     assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
     code = error.code if isinstance(error, TockmarkError) else done.exit_code

@@ -15,11 +15,11 @@ import scratch
 
 from tockmark import paths
 from tockmark.result import file
-from tockmark.target import board as boards
-from tockmark.target import laid
-from tockmark.target.image import install
-from tockmark.target.laid import Laid
-from tockmark.target.tool import TOCKLOADER
+from tockmark.rig import board as boards
+from tockmark.rig import image_folder
+from tockmark.rig.image import install
+from tockmark.rig.image_folder import Laid
+from tockmark.rig.tool import TOCKLOADER
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 ONLY = "ipc,loop,irq"  # boots of one app and of two, and one that a board cannot measure
@@ -54,7 +54,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(out: Path) -> Laid:
-    return laid.read(out)
+    return image_folder.read_folder(out)
 
 
 def test_tockloader_lists_the_apps_of_each_flash_file(folder: Laid) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tockmark.errors import TockmarkError
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild, AppSlot, KernelElf, build_image, read_kernel
+from tockmark.rig.kernel_links import layouts
 from tockmark.suite import catalogue as catalogues
-from tockmark.target import board as boards
-from tockmark.target.image import Apps, Kernel, Slot, build_image, read_kernel
-from tockmark.target.links import layouts
 
 GCC = "riscv64-unknown-elf-gcc"
 A = ".type a, @function\na: " + "nop\n" * 20 + ".size a, . - a\n"
@@ -19,7 +19,7 @@ LONGER = A.replace("nop\n", "nop\n" * 3)
 A_BIT_LONGER = A.replace("nop\n", "nop\n" * 2, 1)
 
 
-def linked(folder: Path, name: str, source: str, *options: str) -> Kernel:
+def linked(folder: Path, name: str, source: str, *options: str) -> KernelElf:
     elf = folder / f"{name}.elf"
     command = [GCC, "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-Wl,-e,0", "-Ttext=0x20000000"]
     command += [*options, "-x", "assembler", "-", "-o", str(elf)]
@@ -70,13 +70,13 @@ def test_our_own_kernels_of_two_interfaces_are_no_links_of_each_other() -> None:
         layouts([read_kernel(profile.kernels[abi]) for abi in (2, 1)], 1)
 
 
-def reporter(folder: Path, seed: int) -> Slot:
+def reporter(folder: Path, seed: int) -> AppSlot:
     """The app of a boot with all kinds of code, as a seed lays it."""
     profile = boards.load(boards.DEFAULT)
     kernel = read_kernel(profile.kernels[2])
     (boot,) = (boot for boot in catalogues.load().boots() if boot.name == "syscall")
     out = folder / str(seed)
-    (slot,) = build_image(boot, Apps.built(2), kernel, profile, out, None, seed).slots
+    (slot,) = build_image(boot, AppBuild.built(2), kernel, profile, out, None, seed).slots
     return slot
 
 

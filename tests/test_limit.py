@@ -12,8 +12,8 @@ import pytest
 from products import make
 
 from tockmark import paths
+from tockmark.check import bare, limit
 from tockmark.profile.trace import Step, parse
-from tockmark.validate import bare, limit
 
 RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
 KERNELS = [program for program in limit.programs() if "kernel" in program]
@@ -128,7 +128,7 @@ def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
 
 def test_a_row_that_is_not_measured_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that stops before its end has no rows that hold."""
-    monkeypatch.setattr(bare, "run", lambda *_: bare.Run(2, (31, 25), "stopped"))
+    monkeypatch.setattr(bare, "run", lambda *_: bare.BareRun(2, (31, 25), "stopped"))
     (job, *_) = limit.jobs()
     rows = job()
     assert rows

@@ -13,20 +13,10 @@ from itertools import permutations
 
 import pytest
 
-from tockmark.judge.gate import Level
-from tockmark.judge.spread import over_links
+from tockmark.compare.gate import Level
+from tockmark.compare.rule import over_links
 from tockmark.paths import ROOT
-from tockmark.tests.links import (
-    PAIRS,
-    SIDE,
-    at,
-    gated,
-    halves,
-    layouts,
-    pool,
-    relevant,
-    tables,
-)
+from tockmark.tests.links import PAIRS, SIDE, at, gated, halves, layouts, pool, relevant, tables
 
 SILENT = ("lay1", "lay2")
 

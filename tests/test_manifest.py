@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.target import board
-from tockmark.target.image import read_kernel, write_flash
+from tockmark.rig import board
+from tockmark.rig.image import read_kernel, write_flash
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-mno-relax"]

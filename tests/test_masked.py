@@ -10,10 +10,10 @@ from typing import cast
 import pytest
 from products import make
 
-from tockmark.commands import masked as verb
+from tockmark.check import interrupts_off
+from tockmark.check.interrupts_off import Stretch
+from tockmark.cli import dev as verb
 from tockmark.errors import TockmarkError
-from tockmark.profile import masked
-from tockmark.profile.masked import Stretch
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING
 
@@ -35,7 +35,7 @@ class Labels:
 
 def longest(*steps: tuple[int, str, int, int]) -> dict[str, Stretch]:
     lines = [f"{cycle:10} {cycle:10} {mode} {pc:08x} {insn:8x}" for cycle, mode, pc, insn in steps]
-    return masked.longest([HEADING, *lines], cast(Program, Labels()))
+    return interrupts_off.longest([HEADING, *lines], cast(Program, Labels()))
 
 
 def kernel(*steps: tuple[int, int]) -> list[tuple[int, str, int, int]]:
@@ -85,7 +85,7 @@ def test_a_sleep_is_no_stretch() -> None:
 
 def test_another_traces_form_is_refused() -> None:
     with pytest.raises(TockmarkError, match="another form"):
-        masked.longest(["# pc cycle"], cast(Program, Labels()))
+        interrupts_off.longest(["# pc cycle"], cast(Program, Labels()))
 
 
 def test_the_baseline_keeps_interrupts_off_briefly() -> None:

@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
 from tockmark.result import file
-from tockmark.target import board as boards
-from tockmark.target import kinds
+from tockmark.rig import board as boards
+from tockmark.rig import kinds
 from tockmark.tests.of_samples import exit_code
 
 # The simulator once more, by the few words that a kind must have.
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark.target.protocol import Ability, fields
+from tockmark.rig.protocol import Ability, fields
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

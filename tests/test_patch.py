@@ -14,13 +14,11 @@ from unittest import mock
 
 import pytest
 
-from tockmark import cli
-from tockmark.commands import patching
+from tockmark.cli import app, patch
 from tockmark.errors import TockmarkError
-from tockmark.kernel_patch.change import put_in, take_out
-from tockmark.kernel_patch.family import Edit, Family, release
 from tockmark.suite.catalogue import load
 from tockmark.tests.trees import KNOWN, NO_IPC, change, make
+from tockmark.trees.patch import Edit, Family, put_in, release, take_out
 
 ROOT = Path(__file__).parents[1]
 PERF = ROOT / "capsules" / "perf"
@@ -36,7 +34,7 @@ def tockmark(*arguments: object) -> subprocess.CompletedProcess[str]:
         contextlib.redirect_stderr(err),
     ):
         try:
-            cli.main()
+            app.main()
         except SystemExit as ended:
             code = int(ended.code or 0)
     return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
@@ -200,7 +198,7 @@ def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main
     said = tockmark(tree).stdout
     assert "Perf wired into" in said
     assert f"IPC is left out: {family.board}/src/main.rs has no places like `{none}`" in said
-    assert patching.NEED_IPC in said
+    assert patch.NEED_IPC in said
     assert "patched already" in tockmark(tree).stdout
     change(main, "None, &main_loop_cap", f"{none}, &main_loop_cap")
     assert "Perf and IPC wired" in tockmark(tree).stdout
@@ -220,7 +218,7 @@ def test_the_rows_that_need_ipc_are_those_of_its_speakers() -> None:
         (need if spoken else without).update(boot.measures)
     rows = {f"some of {row}" if row in without else row for row in need}
     rows = {row for row in rows if not row.startswith("ipc.")} | {"ipc"}
-    assert ", ".join(sorted(rows)) == patching.NEED_IPC
+    assert ", ".join(sorted(rows)) == patch.NEED_IPC
 
 
 def test_board_whose_sources_are_linked(family: Family, tree: Path) -> None:

@@ -21,12 +21,11 @@ from products import make
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
-from tockmark.profile import costs
+from tockmark.cli.app import app
 from tockmark.profile import file as profiles
+from tockmark.profile import functions
 from tockmark.profile.attribute import charged
-from tockmark.profile.calls import KERNEL, Tracker
-from tockmark.profile.functions import Function, Functions, Spread, spread
+from tockmark.profile.functions import KERNEL, CostSpread, Function, Functions, Tracker, spread
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import Step, parse
 from tockmark.result import file
@@ -158,7 +157,7 @@ def test_calls_are_counted_as_the_program_makes_them(tmp_path: Path) -> None:
     fib, last, leaf = found["fib"], found["last"], found["leaf"]
     assert (fib.calls, last.calls, leaf.calls) == (41, 1, 1)
     assert fib.own_instructions == {3: 21, 16: 20}
-    assert spread(fib.whole_instructions) == Spread(3, 3, 21 * 3 + 20 * 16)
+    assert spread(fib.whole_instructions) == CostSpread(3, 3, 21 * 3 + 20 * 16)
     assert (last.own_instructions, last.whole_instructions) == ({2: 1}, {4: 1})
     assert sum(one.cycles for one in found.values()) == sum(step.cycles for step in steps)
 
@@ -298,9 +297,9 @@ def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
     elsewhere than at its first instruction."""
     first: Counter[str] = Counter()
     made: dict[str, Function] = {}
-    count = costs.count
+    count = functions.count
 
-    def counting(steps: Iterable[Step], codes: costs.Codes, found: Functions) -> int:
+    def counting(steps: Iterable[Step], codes: functions.Codes, found: Functions) -> int:
         def seen() -> Iterator[Step]:
             for step in steps:
                 code = codes.of(step)[1]
@@ -312,7 +311,7 @@ def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
         made.update(found.found)
         return cycles
 
-    monkeypatch.setattr(costs, "count", counting)
+    monkeypatch.setattr(functions, "count", counting)
     row = ["upcall.yield_wait_for", "--functions", "--whole", "-o", str(tmp_path)]
     done = CliRunner().invoke(app, ["profile", *row])
     assert done.exit_code == 0, done.output

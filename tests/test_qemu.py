@@ -14,10 +14,10 @@ from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.target import board as boards
-from tockmark.target.elf import one_segment
-from tockmark.target.kinds import qemu
-from tockmark.target.protocol import Start
+from tockmark.rig import board as boards
+from tockmark.rig.elf import one_segment
+from tockmark.rig.kinds import qemu
+from tockmark.rig.protocol import Start
 
 BOARD = boards.load("qemu")
 THERE = shutil.which("qemu-system-riscv32") and BOARD.kernels[2].exists()
@@ -45,7 +45,7 @@ def test_an_image_is_an_elf_file_of_one_segment() -> None:
 
 
 def test_without_qemu_one_line_says_what_to_do() -> None:
-    target = qemu.Target("no-such-qemu", False, 0x2000_0000, 1_000_000, 1)
+    target = qemu.QemuTarget("no-such-qemu", False, 0x2000_0000, 1_000_000, 1)
     with pytest.raises(TockmarkError, match="no-such-qemu is not installed; run `make setup-qemu`"):
         target.ready()
 
@@ -75,7 +75,7 @@ def test_the_same_image_prints_the_same_text(tmp_path: Path) -> None:
 def test_a_boot_that_hangs_ends_at_the_limit(tmp_path: Path) -> None:
     flash = tmp_path / "loops.flash"
     flash.write_bytes(bytes(0x400) + b"\x01\xa0" * 2)  # c.j 0, where QEMU enters
-    target = qemu.Target("qemu-system-riscv32", False, 0x2000_0000, 1_000_000, 1)
+    target = qemu.QemuTarget("qemu-system-riscv32", False, 0x2000_0000, 1_000_000, 1)
     session = target.start(Start("loops", flash, icache=False))
     assert list(session.lines()) == []
     assert session.ending() == "1 s were not enough: the app or the kernel hangs"

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.judge import history
+from tockmark.compare import history
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
-from tockmark.result.model import ICACHE, Result
-from tockmark.suite.catalogue import load
+from tockmark.result.model import Result
+from tockmark.suite.catalogue import ICACHE, load
 from tockmark.tests.conftest import NO_RESULTS, committed
 
 LOGS = committed(".log")

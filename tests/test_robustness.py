@@ -171,10 +171,10 @@ def test_ctrl_c_while_the_tool_loads_is_one_line(
 ) -> None:
     class Interrupts:
         def find_spec(self, name: str, *_: object) -> None:
-            if name == "tockmark.cli":
+            if name == "tockmark.cli.app":
                 raise KeyboardInterrupt
 
-    monkeypatch.delitem(sys.modules, "tockmark.cli", raising=False)
+    monkeypatch.delitem(sys.modules, "tockmark.cli.app", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Interrupts(), *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
         main()

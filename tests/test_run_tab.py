@@ -16,8 +16,8 @@ import pytest
 import scratch
 
 from tockmark import paths
-from tockmark.commands import tabs
-from tockmark.target import board as boards
+from tockmark.cli import board
+from tockmark.rig import board as boards
 
 COMMAND = [sys.executable, "-m", "tockmark"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
@@ -197,5 +197,5 @@ class Ended:
 def test_how_it_ended_is_the_exit_code(
     session: Ended, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert tabs._ended(session) == code
+    assert board._ended(session) == code
     assert f"tockmark: {said}" in capsys.readouterr().err

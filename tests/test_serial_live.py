@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild, Image, build_image, read_kernel
+from tockmark.rig.kinds import sim
+from tockmark.rig.protocol import Session, Start
 from tockmark.suite.catalogue import Boot
-from tockmark.target import board as boards
-from tockmark.target.image import Apps, Image, build_image, read_kernel
-from tockmark.target.kinds import sim
-from tockmark.target.protocol import Session, Start
 from tockmark.tests.test_faults import KNOWN, Stream, check
 from tockmark.tests.wire import Wire
 
@@ -33,7 +33,9 @@ def boot() -> Boot:
 def image(boot: Boot, tmp_path_factory: pytest.TempPathFactory) -> Image:
     kernel = read_kernel(BOARD.kernels[2])
     few = {"tm_most_samples": 32}
-    return build_image(boot, Apps.built(2, "c"), kernel, BOARD, tmp_path_factory.mktemp("f"), few)
+    return build_image(
+        boot, AppBuild.built(2, "c"), kernel, BOARD, tmp_path_factory.mktemp("f"), few
+    )
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tockmark import paths
-from tockmark.validate import bare, file, study
+from tockmark.check import bare, study, validation
 
 LOOP = "loop.alternating"
 TAILS = {0: LOOP, **{tail: f"{LOOP}, odd counts at {tail} mod 8" for tail in (2, 4, 6)}}
@@ -36,7 +36,7 @@ def placements() -> dict[tuple[int, int], float]:
 
 def test_the_part_is_what_is_stored() -> None:
     now = {row.key: row.measured for job in study.jobs() for row in job()}
-    stored = file.load(paths.RESULTS / "validation.json")
+    stored = validation.load_validation(paths.RESULTS / "validation.json")
     assert now == {row.key: row.measured for row in stored if row.part == study.NAME}
 
 

@@ -17,7 +17,7 @@ HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock
 V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1", "--target-dir", "build/cargo-v1"]
-LONGEST = 400
+LONGEST = 800
 LISTS = (ROOT / "apps" / "catalogue.toml",)  # read by entry: as long as they have entries
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
 

@@ -6,28 +6,33 @@ floor of docs/limit.md, which is made of what is stored. The whole is `make vali
 """
 
 from tockmark import paths
-from tockmark.validate import conformance, file, limit, memory, report
-from tockmark.validate.row import Judged, Verdict, judge, load_unexplained
+from tockmark.check import limit, memory, riscv_tests, validation
+from tockmark.check.validation import JudgedRow, ValidationVerdict, judge_rows, load_unexplained
 
 
-def judged_now() -> list[Judged]:
-    few = conformance.jobs(("rv32um", "rv32uc"), ("cw310",))
+def judged_now() -> list[JudgedRow]:
+    few = riscv_tests.jobs(("rv32um", "rv32uc"), ("cw310",))
     jobs = [*memory.jobs(), *few, *limit.jobs()]
-    return judge([row for job in jobs for row in job()], load_unexplained())
+    return judge_rows([row for job in jobs for row in job()], load_unexplained())
 
 
 def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     now = judged_now()
     assert len(now) == 674 + 2 * 9 + 35
-    wrong = [item for item in now if item.verdict is Verdict.WRONG]
-    assert not wrong, report.render(wrong)
-    stored = {row.key: row.measured for row in file.load(paths.RESULTS / "validation.json")}
+    wrong = [item for item in now if item.verdict is ValidationVerdict.WRONG]
+    assert not wrong, validation.validation_text(wrong)
+    stored = {
+        row.key: row.measured
+        for row in validation.load_validation(paths.RESULTS / "validation.json")
+    }
     assert {item.row.key: item.row.measured for item in now}.items() <= stored.items()
 
 
 def test_what_is_stored_is_whole_and_holds() -> None:
-    stored = judge(file.load(paths.RESULTS / "validation.json"), load_unexplained())
+    stored = judge_rows(
+        validation.load_validation(paths.RESULTS / "validation.json"), load_unexplained()
+    )
     assert len(stored) > 900
-    assert not [item for item in stored if item.verdict is Verdict.WRONG]
-    unexplained = {item.row.key for item in stored if item.verdict is Verdict.UNEXPLAINED}
+    assert not [item for item in stored if item.verdict is ValidationVerdict.WRONG]
+    unexplained = {item.row.key for item in stored if item.verdict is ValidationVerdict.UNEXPLAINED}
     assert unexplained == set(load_unexplained())

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.site.bodies import BOTH, FILE, Body
+from tockmark.site.pages import BOTH, FILE, Body
 from tockmark.suite.catalogue import load
 
 OBJDUMP, NM = "riscv64-unknown-elf-objdump", "riscv64-unknown-elf-nm"

@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tools" / "tockmark"
 HOUSE = ROOT / "docs" / "house.md"
-BASE = ("__init__", "errors", "paths", "files", "plain", "crc", "line")  # what all may use
+BASE = ("__init__", "errors", "paths", "files", "plain", "line")  # what all may use
 NAMES = ("__version__", "BASELINE")  # that the package itself has
-TOP = ("cli", "__main__")
+TOP = ("__main__",)
 
 
 @cache

@@ -37,8 +37,8 @@ from pathlib import Path
 
 import msgspec
 
-from tockmark import cli  # noqa: F401  # its verbs add themselves to ABOUT
-from tockmark.commands.verb import ABOUT, Group
+from tockmark.cli.verb import VERBS as LISTED
+from tockmark.cli.verb import Group, about
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show.text import NONE
@@ -172,9 +172,9 @@ def exits(_: str) -> str:
     """What the exit codes of each verb mean: a line a verb, in the order of the help."""
     lines = ["| verb | exit codes |", "|---|---|"]
     for group in Group:
-        for name, about in ABOUT.items():
-            if about.group is group:
-                told = "; ".join(f"**{code}** {said}" for code, said in about.exits.items())
+        for name, one in LISTED.items():
+            if one.group is group:
+                told = "; ".join(f"**{code}** {said}" for code, said in about(name).exits.items())
                 lines.append(f"| `{name}` | {told} |")
     return "\n".join(lines)
 

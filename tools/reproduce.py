@@ -16,11 +16,18 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.files import folder_for_a_while, write_whole
+from tockmark.rig import board as boards
+from tockmark.rig.image import (
+    FLASH_ALIGN,
+    HEADER,
+    AppBuild,
+    build_image,
+    install,
+    read_kernel,
+    room_of,
+)
+from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
-from tockmark.target import board as boards
-from tockmark.target.image import Apps, build_image, install, read_kernel, room_of
-from tockmark.target.linking import FLASH_ALIGN, HEADER
-from tockmark.target.protocol import Start
 
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
 
@@ -60,7 +67,7 @@ def run(case: Case, kernel: Path, keep: Path | None) -> int:
     boot = Boot(case.slots[0], "", case.slots, (), case.scene)
     with folder_for_a_while(paths.RUNS) as folder:
         moved = {"tm_flash_start": room_of(elf, board).flash_start + case.gap + HEADER}
-        apps = Apps.built(2)
+        apps = AppBuild.built(2)
         image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
         flash = image.flash
         if case.gap:  # for which tockloader has an app of its own, without a name

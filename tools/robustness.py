@@ -31,9 +31,9 @@ import interrupted
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
-from tockmark.target import board as boards
-from tockmark.target.image import read_kernel
-from tockmark.target.origin import commit_of_checkout
+from tockmark.rig import board as boards
+from tockmark.rig.image import read_kernel
+from tockmark.rig.origin import commit_of_checkout
 
 STORED = paths.RESULTS / "robustness.json"
 PAGE = paths.ROOT / "docs" / "robustness.md"

@@ -10,12 +10,13 @@ from matplotlib.ticker import FuncFormatter
 
 from lookup.figures import between, nets, number, retired
 from lookup.runs import Run
-from tockmark.judge import compare, spread
-from tockmark.judge.compare import Margins, Mean
-from tockmark.result.model import ICACHE, Row
+from tockmark.compare import pairs, rule
+from tockmark.compare.pairs import Margins, Mean
+from tockmark.result.model import Row
 from tockmark.show import plot
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.select import select
+from tockmark.suite.catalogue import ICACHE
+from tockmark.suite.selection import select
 
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "baseline"}
 LEVELS = ("z", "s", "2", "3")
@@ -39,8 +40,8 @@ def mean(base: Run, new: Run, icache: bool) -> Mean:
     'kernel icache=on'` has it."""
     known = catalogues.load()
     only = select(known, f"kernel icache={ICACHE[icache]}")
-    limits = spread.known(base.result)
-    found = compare.compare(base.result, new.result, "", known, Margins(), limits, only=only)
+    limits = rule.known_spread(base.result)
+    found = pairs.compare(base.result, new.result, "", known, Margins(), limits, only=only)
     assert found.mean is not None
     return found.mean
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from lookup.figures import number
 from tockmark.paths import RESULTS
 from tockmark.profile import file
-from tockmark.profile.file import Share, Stored
-from tockmark.profile.phases import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
+from tockmark.profile.attribute import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
+from tockmark.profile.file import Share, StoredProfile
 
 FOLDER = RESULTS / "profiles"
 
@@ -35,7 +35,7 @@ KINDS = {
 
 
 @cache
-def profiles(kernel: str) -> dict[tuple[str, bool], Stored]:
+def profiles(kernel: str) -> dict[tuple[str, bool], StoredProfile]:
     """All profiles of a kernel at one level, by row and setting of the i-cache."""
     found = map(file.load, sorted((FOLDER / kernel).glob("*.json")))
     return {(one.label, one.icache): one for one in found}
@@ -57,13 +57,13 @@ def dearest(kernel: str, count: int) -> list[str]:
     return sorted(both, key=lambda row: -own[row, False].cycles)[:count]
 
 
-def parts(profile: Stored, of: Callable[[Share], int]) -> dict[str, int]:
+def parts(profile: StoredProfile, of: Callable[[Share], int]) -> dict[str, int]:
     """What each part took: all of the sample."""
     by_phase = Counter({share.name: of(share) for share in profile.phases})
     return {part: sum(by_phase[name] for name in names) for part, names in PARTS.items()}
 
 
-def kind(profile: Stored, name: str, of: Callable[[Share], int]) -> int:
+def kind(profile: StoredProfile, name: str, of: Callable[[Share], int]) -> int:
     """What the functions of one kind took themselves."""
     return sum(of(one) for one in profile.functions if KINDS[name].search(one.name))
 

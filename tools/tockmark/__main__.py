@@ -9,7 +9,7 @@ from tockmark.errors import INTERRUPTED
 def main() -> None:
     """Load the tool and run it. Loading takes a while, in which Ctrl-C may come too."""
     try:
-        from tockmark.cli import main as tool
+        from tockmark.cli.app import main as tool
 
         tool()
     except KeyboardInterrupt:

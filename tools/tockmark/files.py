@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Writing files so that nothing is lost: whole or not at all, and over its own kind only;
-folders for a while, which go even if their owner was killed; and reading TOML."""
+folders for a while, which go even if their owner was killed; and reading TOML.
+"""
 
 import contextlib
 import fcntl

@@ -4,10 +4,9 @@
 What lines mean together is for tockmark/log/; who waits for a boot's end needs no more than this.
 """
 
+import binascii
 import re
 from dataclasses import dataclass
-
-from tockmark.crc import sealed
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
 
@@ -18,7 +17,7 @@ _LINE = re.compile(
 
 
 @dataclass(frozen=True)
-class Line:
+class UartLine:
     """One intact protocol line."""
 
     seq: int
@@ -30,7 +29,7 @@ class Line:
         return sealed(f"#tm {self.seq} {self.app} {self.text} ")
 
 
-def decode_line(raw: str) -> Line | None:
+def decode_line(raw: str) -> UartLine | None:
     """The intact protocol line that `raw` ends with, if there is one.
 
     A kernel message without a newline may stand before it on the same line; the CRC decides. The
@@ -43,8 +42,21 @@ def decode_line(raw: str) -> Line | None:
     while start >= 0:
         match = _LINE.fullmatch(raw, start) if len(raw) - start < LINE_LIMIT else None
         if match:
-            line = Line(int(match["seq"]), match["app"], match["text"])
+            line = UartLine(int(match["seq"]), match["app"], match["text"])
             if line.encode() == raw[start:]:
                 return line
         start = raw.find("#tm ", start + 1)
     return None
+
+
+# The checksum that ends every line of a log that has numbers in it.
+
+
+def crc16(data: bytes) -> int:
+    """CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
+    return binascii.crc_hqx(data, 0xFFFF)
+
+
+def sealed(head: str) -> str:
+    """A line of the log: what it says, up to the space behind it, and the checksum of that."""
+    return f"{head}*{crc16(head.encode('ascii')):04x}"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What results say of each other: compare, gate, history, fit."""
+"""Judging a change: kernels are run as far as a verdict needs them, and what moved is said."""

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tockmark.crc import sealed
-from tockmark.line import Line, decode_line
+from tockmark.line import UartLine, decode_line, sealed
 from tockmark.log import marks
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 
@@ -228,7 +227,7 @@ class Decoder:
             if not state.ended:
                 yield Cut(app, "the log stops before its 'end'", None)
 
-    def _take(self, line: Line) -> Iterator[Record | Problem]:
+    def _take(self, line: UartLine) -> Iterator[Record | Problem]:
         state = self._apps.setdefault(line.app, _AppLines())
         if line.seq == 0 and line.text.startswith("begin "):
             if state.expected:
@@ -250,7 +249,7 @@ class Decoder:
         if ends or state.closed:
             yield from self._flush(line.app, state)
 
-    def _gap(self, line: Line, state: _AppLines) -> Problem:
+    def _gap(self, line: UartLine, state: _AppLines) -> Problem:
         """Lines of an app are missing: the open record may lack its end, so it goes too."""
         if line.seq < state.expected:
             what = f"line {line.seq} again or out of order, {state.expected} expected"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From protocol records to measured rows: which series belongs to which benchmark, and which do
-not count because something was lost before them."""
+"""What a log says: rows as apps measured them, app by app and boot by boot."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
-from tockmark.log import boots
-from tockmark.log.marks import Mark, durations
-from tockmark.log.measured import EVENTS, PASSES, SERIES, App, Booted, Measured, NoRow, RawRow
+from tockmark.log.marks import Mark, Marks, durations
 from tockmark.log.protocol import (
+    BOOT_NAME,
     CLOSED,
     MAX_COUNT,
     Back,
@@ -22,7 +22,355 @@ from tockmark.log.protocol import (
     Restart,
     expand,
 )
-from tockmark.suite.catalogue import Params, language
+from tockmark.suite.catalogue import LANGS, Lang, Params, Reader, RowKey, language, row_key
+
+Clock = Literal["core", "sim"]
+
+SERIES = ("cycles", "instret")
+LENGTHS = ("short", "long")  # 1 + n calls of the body in a sample, and 1 + 2 n
+PASSES = tuple(f"{length}_{name}" for length in LENGTHS for name in SERIES)
+EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
+
+
+@dataclass
+class RawRow:
+    """One benchmark with one set of parameters, as an app measured it."""
+
+    app: str
+    id: str
+    params: Params
+    inner: int
+    asked: int
+    clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
+    by: Reader = "sampler"  # what reads the core's counters
+    passes: int = 0  # n of the series of several passes; 0: there are none
+    series: dict[str, list[int]] = field(default_factory=dict)
+    events: dict[int, list[int]] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
+    without_cold: list[str] = field(default_factory=list)  # series whose first sample was no time
+
+    def key(self) -> RowKey:
+        return row_key(self.id, self.params)
+
+    def whole(self) -> bool:
+        """Has every series that it should: the simulator counts no instructions."""
+        wanted = set(SERIES) if self.clock == "core" else {"cycles"}
+        return set(self.series) == wanted | (set(PASSES) if self.passes else set())
+
+
+@dataclass(frozen=True)
+class NoRow:
+    """A benchmark that an app gave up (`fail`) or did not try (`skip`), and why."""
+
+    app: str
+    kind: str
+    id: str
+    params: Params
+    why: str
+
+    def key(self) -> RowKey:
+        return row_key(self.id, self.params)
+
+
+@dataclass
+class App:
+    """What one app said of itself, and what it measured."""
+
+    name: str
+    begin: dict[str, str] | None = None
+    found: dict[RowKey, RawRow] = field(default_factory=dict)  # rows, in their order
+    no_rows: list[NoRow] = field(default_factory=list)
+    ended: bool = False
+    lost: bool = False  # something of it was, within
+    open: RawRow | None = None  # the bench record that data records now belong to
+    last_line: int = 0  # of the log: where its previous record began
+    lang: Lang = "c"  # that it is written in
+
+    @property
+    def rows(self) -> tuple[RawRow, ...]:
+        """All that it measured; `add` takes another."""
+        return tuple(self.found.values())
+
+    @property
+    def only(self) -> int:
+        """Which of its benchmarks it was told to run, a bit each; 0: all."""
+        return int((self.begin or {}).get("only", 0)) & ~(1 << 31)
+
+    def add(self, row: RawRow) -> None:
+        """Take a row. ValueError if it was measured before."""
+        if self.found.setdefault(row.key(), row) is not row:
+            raise ValueError(f"{row.id} was measured before; the first is kept")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What an app said before it began again in the same boot."""
+
+    before: App
+    again: Problem  # where it did
+
+
+@dataclass(eq=False)  # one is found among many by what it is
+class Booted:
+    """What one boot said. Its name is known by a mark in the log, or by what its app says; the
+    cache setting by a mark alone."""
+
+    name: str | None = None
+    icache: bool | None = None
+    reporter: str | None = None  # the app that may report, if a mark says so
+    apps: dict[str, App] = field(default_factory=dict)
+    marks: Marks = field(default_factory=Marks)  # of the simulator's clock
+    closed: bool = False  # by an end that fits its mark: all between is this boot's
+    lang: Lang | None = None  # of its apps, if a mark says so
+    image: str | None = None  # that it ran, if its app says so
+    runs: list[Run] = field(default_factory=list)  # that were begun again, in their order
+
+    def of(self, app: App) -> str:
+        """The boot's name; a boot without one is called by the app."""
+        return self.name or app.name
+
+
+@dataclass
+class Measured:
+    """All of a log."""
+
+    boots: list[Booted] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    ends: bool = False  # the log has ends of boots, as all have that `tockmark run` writes now
+    langs: set[Lang] = field(default_factory=set)  # that its marks say
+    again: dict[str, Problem] = field(default_factory=dict)  # apps whose next record is a new begin
+    named: dict[str, Booted] = field(default_factory=dict)  # those that apps named, by that name
+
+    def each(self) -> Iterator[tuple[Booted, App]]:
+        """Every app of every boot."""
+        return ((boot, app) for boot in self.boots for app in boot.apps.values())
+
+
+# Of which boot a record is: by the marks of whoever captured the log, or, without them, by what the
+# apps say of themselves. Nothing is guessed: where marks and apps contradict each other, or what
+# would tell was lost, the boot is one of which nothing is known (docs/protocol.md).
+#
+# Every function notes in `measured.problems` what it found.
+
+
+_IMAGE = re.compile("[0-9a-f]{8}")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an app's `begin` says of where it is."""
+
+    boot: str
+    image: str
+
+
+def said(begin: dict[str, str]) -> Said | None:
+    """The boot and the image of a `begin`; older apps say none. ValueError if they cannot be."""
+    if not {"boot", "image"} & begin.keys():
+        return None
+    boot, image = begin.get("boot", ""), begin.get("image", "")
+    if not re.fullmatch(BOOT_NAME, boot) or not _IMAGE.fullmatch(image):
+        raise ValueError(f"boot={boot} image={image} is no boot and its image")
+    return Said(boot, image)
+
+
+def mark(measured: Measured, record: BootMark) -> None:
+    """A mark begins a boot, or ends the one at hand if it fits that."""
+    if record.lang:
+        measured.langs.add(record.lang)
+    if not record.ends:
+        measured.boots.append(Booted(record.name, record.icache, record.app, lang=record.lang))
+        return
+    measured.ends = True
+    boot = measured.boots[-1] if measured.boots else Booted()
+    own = boot.name, boot.icache, boot.reporter, boot.lang
+    boot.closed = not boot.closed and own == (record.name, record.icache, record.app, record.lang)
+
+
+def speaking(
+    measured: Measured, app: str, begins: Said | None = None, back: bool = False
+) -> Booted:
+    """The boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
+    if its lines went back to a smaller number without one."""
+    if not measured.boots:
+        measured.boots.append(Booted())
+    boot, again = measured.boots[-1], measured.again.pop(app, None)
+    if boot.reporter is not None:
+        if again is None and not boot.closed:
+            _two_runs(measured, boot, app, back)
+        return _marked(measured, boot, app, begins, again)
+    return _unmarked(measured, boot, app, begins, again)
+
+
+def _two_runs(measured: Measured, boot: Booted, app: str, back: bool) -> None:
+    """An app that goes back or on after its end without a begin: two ran since the boot's mark, and
+    which of them is the mark's was lost. All is left out, and what follows is of no known boot."""
+    own = boot.apps.get(app)
+    if own is None or not (back or own.ended):
+        return
+    how = "goes on after its end" if own.ended else "goes back"
+    what = f"{how} without a begin; what it said in the boot {boot.name} is left out"
+    measured.problems.append(Problem(app, what))
+    boot.apps, boot.runs, boot.closed = {}, [], True
+
+
+def _marked(
+    measured: Measured, boot: Booted, app: str, begins: Said | None, again: Problem | None
+) -> Booted:
+    """In a boot with a mark. An app that cannot be of it tells that a mark was lost."""
+    strange = app != boot.reporter or boot.closed
+    other = not strange and begins is not None and begins.boot != boot.name
+    same = begins is not None and not other and begins.image == boot.image
+    if strange or other or (again is not None and not same):
+        if again is not None:
+            measured.problems.append(again)
+        what = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
+        if other and begins is not None:
+            what = f"its begin says boot={begins.boot}, but the mark of its boot {boot.name}"
+        measured.problems.append(Problem(app, what))
+        return _opened(measured, Booted())
+    if again is not None:
+        _run_again(boot, app, again)
+    if begins is not None:
+        boot.image = begins.image
+    return boot
+
+
+def _unmarked(
+    measured: Measured, boot: Booted, app: str, begins: Said | None, again: Problem | None
+) -> Booted:
+    """Without a mark. A boot that an app names is known by that; else all is of one boot."""
+    if begins is None:
+        own = boot.apps.get(app)
+        if boot.name is not None and (again is not None or own is None or own.ended):
+            measured.problems.append(Problem(app, "of which boot it is was lost"))
+            return _opened(measured, Booted())
+        if again is not None:
+            measured.problems.append(again)
+            boot.apps[app] = App(app)
+        return boot
+    known = measured.named.get(begins.boot)
+    if known is None:
+        if again is not None:
+            _name_unended(measured, boot, app)
+        blank = boot.name is None and not boot.apps  # such as one of which only marks came so far
+        named = boot if blank else _opened(measured, Booted())
+        named.name, named.image = begins.boot, begins.image
+        measured.named[begins.boot] = named
+        return named
+    if known is not boot:
+        _name_unended(measured, boot, app)
+        measured.boots.remove(known)
+        measured.boots.append(known)
+    if known.image != begins.image:
+        what = (
+            f"the boot {begins.boot} began again from another image; what came before is set aside"
+        )
+        measured.problems.append(Problem(app, what))
+        known.apps, known.runs, known.image = {}, [], begins.image
+    elif app in known.apps:
+        _run_again(known, app, again or Problem(app, "began again"))
+    return known
+
+
+def _opened(measured: Measured, boot: Booted) -> Booted:
+    measured.boots.append(boot)
+    return boot
+
+
+def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
+    """Another boot begins; the decoder keeps of an app that speaks in both the last end only."""
+    if app in boot.apps and not boot.apps[app].ended:
+        what = f"the boot {boot.of(boot.apps[app])} stops before its 'end'"
+        measured.problems.append(Problem(app, what))
+
+
+def _run_again(boot: Booted, app: str, again: Problem) -> None:
+    """The same image runs a second time, as after a reset."""
+    boot.runs.append(Run(boot.apps.get(app, App(app)), again))
+    boot.apps[app] = App(app)
+    boot.marks = Marks()
+
+
+def settle(measured: Measured) -> None:
+    """The log is over: choose among the runs of each boot, and take the names of boots back of
+    which not everything is certain."""
+    for boot in measured.boots:
+        for run in reversed(boot.runs):
+            _choose(measured, boot, run)
+        _announced(measured, boot)
+        needs_end = measured.ends or (boot.reporter is not None and boot.runs)
+        if needs_end and boot.name is not None and not boot.closed:
+            what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
+            measured.problems.append(Problem(boot.reporter, what))
+            boot.name = boot.icache = boot.image = None
+    _leave_out_strays(measured)
+    _attribute(measured)
+
+
+def _choose(measured: Measured, boot: Booted, run: Run) -> None:
+    """Of a run and the one chosen among those behind it: the later, but if that did not end, one
+    that did: a board may be reset once more before it is given its next image."""
+    name, what = run.before.name, "began again; what came before is set aside"
+    if run.before.ended and not boot.apps[name].ended:
+        boot.apps[name] = run.before
+        what = "began again, and did not end; what came before counts"
+    measured.problems.append(Problem(name, what, run.again.line))
+
+
+def _leave_out_strays(measured: Measured) -> None:
+    """Where apps name their boots, what without a mark could be of any: an app whose boot was lost,
+    and one of which a piece was lost whose end does not say that it is the same behind that."""
+    if not any(app.begin and "boot" in app.begin for _, app in measured.each()):
+        return
+    for boot, app in list(measured.each()):
+        unsure = boot.name is None or (app.lost and not app.ended)
+        if unsure and boot.reporter is None:
+            what = "left out: of which boot it is was lost, or is not certain"
+            measured.problems.append(Problem(app.name, what))
+            del boot.apps[app.name]
+
+
+def _attribute(measured: Measured) -> None:
+    """Give every app its language: what its `begin` says, or its boot's mark, or all of the log.
+    Where that is not certain it is left out, so that no language's rows pass as another's."""
+    begun: dict[int, Lang] = {
+        id(app): language(app.begin["lang"])
+        for _, app in measured.each()
+        if app.begin and "lang" in app.begin
+    }
+    first, *others = sorted({*begun.values(), *measured.langs}) or list(LANGS)[:1]
+    for boot, app in list(measured.each()):
+        own = begun.get(id(app), boot.lang)
+        if boot.lang and own != boot.lang:
+            what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
+            measured.problems.append(Problem(app.name, what))
+        # Without its end and its begin a boot may have lent its mark to another's lines.
+        torn = not boot.closed and (measured.ends or app.begin is None)
+        unsure = measured.langs and torn
+        if unsure or (own is None and others):
+            what = "left out: of which language it is was lost"
+            measured.problems.append(Problem(app.name, what))
+            del boot.apps[app.name]
+        else:
+            app.lang = own or first
+
+
+def _announced(measured: Measured, boot: Booted) -> None:
+    """Count the apps of a boot: its first `begin` says how many there are."""
+    left = 0
+    for app in boot.apps.values():
+        if app.begin is not None and left == 0:
+            left = int(app.begin["apps"])
+        left = max(left - 1, 0)
+    if left:
+        what = f"{left} of the announced apps never began"
+        measured.problems.append(Problem(None, what))
+
+
+# From protocol records to measured rows: which series belongs to which benchmark, and which do
+# not count because something was lost before them.
+
 
 PANICKED = ("panicked",)  # an `end` that is not one of all rows
 HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
@@ -33,14 +381,14 @@ def assemble(records: Iterable[Item]) -> Measured:
     measured = Measured()
     for record in records:
         take(measured, record)
-    boots.settle(measured)
+    settle(measured)
     return measured
 
 
 def take(measured: Measured, record: Item) -> None:
     """Add one record, begin a boot, keep a mark of the simulator, or note one problem."""
     if isinstance(record, BootMark):
-        boots.mark(measured, record)
+        mark(measured, record)
     elif isinstance(record, Mark):
         measured.boots = measured.boots or [Booted()]
         measured.boots[-1].marks.append(record)
@@ -49,7 +397,7 @@ def take(measured: Measured, record: Item) -> None:
     elif isinstance(record, Problem):
         measured.problems.append(record)
         if isinstance(record, Gap) and record.app:
-            boot = boots.speaking(measured, record.app, back=isinstance(record, Back))
+            boot = speaking(measured, record.app, back=isinstance(record, Back))
             app = boot.apps.setdefault(record.app, App(record.app))
             app.open, app.lost = None, app.lost or not isinstance(record, Cut)
     elif not _of_a_panic_beside(measured, record):
@@ -59,11 +407,11 @@ def take(measured: Measured, record: Item) -> None:
 def _take_record(measured: Measured, record: Record) -> None:
     """Add one record of an app."""
     try:
-        begins = boots.said(_unique(record.pairs)) if record.kind == "begin" else None
+        begins = said(_unique(record.pairs)) if record.kind == "begin" else None
     except ValueError as error:
         measured.problems.append(Problem(record.app, f"{record.kind}: {error}", record.line))
         begins = None
-    boot = boots.speaking(measured, record.app, begins)
+    boot = speaking(measured, record.app, begins)
     app = boot.apps.setdefault(record.app, App(record.app))
     handler = _RECORDS.get(record.kind)
     try:

@@ -1,28 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The logs of the 2021 study: text tables under titles, to measured rows.
-
-    ### RESULTS ###
-    benchmark: a title, which may go on
-               over several lines
-    description: text, likewise
-    Test 1: one of several tables under the title
-    run, cycles, further columns
-    0, 7271, …
-
-These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
-samples count up from 0 without a gap, rows have the columns of their heading, values can be a time.
-What does not fit is named with its line and left out, with the whole table that it stands in.
-docs/study.md has the rules; study.toml says which title is which benchmark of the catalogue.
-"""
+"""Which benchmark of the catalogue a title of the 2021 study's logs is: what study.toml says."""
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 
-from tockmark.log.measured import App, Booted, Measured, RawRow
+import msgspec
+
 from tockmark.log.protocol import MAX_SAMPLES, Problem
-from tockmark.log.study_titles import COUNTED, WORD, Facts, Titled, facts, named
-from tockmark.suite.catalogue import OVERHEAD
+from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.suite.catalogue import OVERHEAD, Params
+
+COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
+_PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
+WORD = 4  # bytes that a load moves
+
+
+class Titled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A title of the study's, or a pattern of titles, and what is behind it."""
+
+    title: str = msgspec.field(name="is")
+    id: str
+    params: Params = msgspec.field(default_factory=dict)
+    samples: int | None = None
+    inner: int = 1
+    loaded: str | None = None
+    counts: str | None = None
+
+
+class StudyFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What study.toml says."""
+
+    overhead: dict[str, int]
+    remarks: list[str]
+    benchmark: list[Titled]
+
+    @property
+    def loaded(self) -> set[str]:
+        """The columns that say how much a sample loaded."""
+        return {entry.loaded for entry in self.benchmark if entry.loaded}
+
+
+def facts() -> StudyFacts:
+    """The same, read."""
+    text = files("tockmark.log").joinpath("study.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), StudyFacts)
+
+
+def named(title: str, known: StudyFacts) -> Titled:
+    """What is behind a title; one that is not known becomes `study.<its words>`."""
+    bare = COUNTED.sub("", title)
+    for entry in known.benchmark:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry.title))
+        match = re.fullmatch(pattern, bare)
+        if match:
+            found = {key: int(value) for key, value in match.groupdict().items()}
+            return msgspec.structs.replace(entry, params={**entry.params, **found})
+    params: Params = {}
+    while match := _PARAMS.search(bare):
+        bare = bare[: match.start()]
+        params = {match[1].replace(" ", "_"): int(match[2]), **params}
+    slug = re.sub(r"[^a-z0-9]+", "_", bare.lower())[:80].strip("_")
+    return Titled(title, f"study.{slug or 'untitled'}", params)
+
+
+# The logs of the 2021 study: text tables under titles, to measured rows.
+#
+# ### RESULTS ### benchmark: a title, which may go on over several lines description: text, likewise
+# Test 1: one of several tables under the title run, cycles, further columns 0, 7271, …
+#
+# These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
+# samples count up from 0 without a gap, rows have the columns of their heading, values can be a
+# time. What does not fit is named with its line and left out, with the whole table that it stands
+# in. docs/study.md has the rules; study.toml says which title is which benchmark of the catalogue.
+
 
 MOST_LINES = 20  # of a title or a description: it stands above each of its tables
 LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
@@ -87,7 +140,7 @@ def _is_row(text: str) -> bool:
 class Reader:
     """Takes a log line by line and makes tables of it."""
 
-    def __init__(self, known: Facts) -> None:
+    def __init__(self, known: StudyFacts) -> None:
         self.tables: list[Table] = []
         self.problems: list[Problem] = []
         remarks = map(re.escape, known.remarks)

@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.frame import Frame
+from tockmark.profile.run import ProfileOptions, default_out, kernel_of, simulators, traced
+from tockmark.profile.symbols import Frame
 from tockmark.profile.trace import Step
-from tockmark.profile.traced import Options, default_out, kernel_of, simulators, traced
 from tockmark.result import provenance
 from tockmark.suite.catalogue import ICACHE, Catalogue
 
-__all__ = ["Options", "Taken", "default_out", "profile", "simulators"]
+__all__ = ["ProfileOptions", "ProfileTaken", "default_out", "profile", "simulators"]
 
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
 NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
 
 
 @dataclass(frozen=True)
-class Taken:
+class ProfileTaken:
     """One profile: what its file keeps, and the text for its reader."""
 
-    stored: file.Stored
+    stored: file.StoredProfile
     text: str
 
 
-def profile(options: Options, catalogue: Catalogue) -> Taken:
+def profile(options: ProfileOptions, catalogue: Catalogue) -> ProfileTaken:
     """Profile one benchmark, and write the files. TockmarkError if the kernel does not measure it,
     or the simulator with the retirement port is not built."""
     run = traced(options, catalogue)
@@ -83,7 +83,7 @@ def profile(options: Options, catalogue: Catalogue) -> Taken:
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),
         "stacks.folded": attribute.folded(made.stacks()),
-        "flame.svg": flame.svg(made, options.label, subtitle, flame.told(made, run.reading)),
+        "flame.svg": flame.svg(made, options.label, subtitle, flame.flame_told(made, run.reading)),
         "sample.txt": "".join(
             f"{line}\n" for line in report.listing(made, [options.kernel.path, app.path])
         ),
@@ -91,4 +91,4 @@ def profile(options: Options, catalogue: Catalogue) -> Taken:
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
     written = ", ".join(files)
-    return Taken(kept, f"{text}\n\nwritten to {paths.shown(options.out)}: {written}")
+    return ProfileTaken(kept, f"{text}\n\nwritten to {paths.shown(options.out)}: {written}")

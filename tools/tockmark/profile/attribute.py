@@ -1,21 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where each cycle of a sample goes: to an instruction and a cause, and so to a function, a phase
-and a stack. Nothing is estimated, and nothing is lost: the charges of a sample add up to it.
-
-An instruction is charged the cycle in which it leaves the decode stage, and what it waited for
-before. Two waits are charged to the instruction before it, which caused them: for a load or store
-in flight, and for the refill after a jump, a branch or a return from a trap.
+"""Which phase of a system call a function belongs to: one table, for the baseline kernel and for
+Tock. docs/profiling.md says what the phases mean.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 
-from tockmark.profile.flow import MRET, calls
-from tockmark.profile.frame import Frame
-from tockmark.profile.phases import phase_of
-from tockmark.profile.trace import Sample, Step
+from tockmark.profile.symbols import Frame
+from tockmark.profile.trace import MRET, Sample, Step, calls
+
+APP = "app"
+ENTRY = "trap entry"
+KERNEL = "kernel"
+CAPSULE = "capsule"
+SCHEDULER = "scheduler"
+PMP = "PMP"
+RETURN = "return"
+PHASES = (APP, ENTRY, KERNEL, CAPSULE, SCHEDULER, PMP, RETURN)
+
+# The first rule that fits decides: (phase, the function's name, its source file). Assembly has
+# symbols but no file.
+_RULES = tuple(
+    (phase, re.compile(name), re.compile(file))
+    for phase, name, file in (
+        # the baseline kernel: kernel/src/arch/riscv/trap.S
+        (ENTRY, r"^(trap_vector|exception|interrupt|fault)$", r"^$"),
+        (RETURN, r"^(resume|restore|switch|enter|enter_user)$", r"^$"),
+        # Tock: arch/rv32i and the chip's start-up code. What switch_to_process does after a trap
+        # stands in one function with what it does before, so all of it counts as the return.
+        (ENTRY, r"_start_trap|_start_app_trap|_return_to_kernel", r""),
+        (RETURN, r"switch_to_process", r""),
+        # both
+        (PMP, r"", r"(^|/)e?pmp\.rs$"),
+        (PMP, r"^(configure_mpu|setup_mpu|enable_app_mpu|protect)$", r""),
+        (SCHEDULER, r"", r"/scheduler(/|\.rs$)"),
+        (SCHEDULER, r"^(schedule|watch_slice)$", r"(^|/)kernel/src/kernel\.rs$"),
+        (CAPSULE, r"", r"(^|/)capsules/|(^|/)kernel/src/drivers/"),
+    )
+)
+
+
+# Pieces of code that several functions had in common, put apart by the compiler to save flash.
+OUTLINED = re.compile(r"^OUTLINED_FUNCTION_")
+
+# What these call counts as theirs where no rule knows it: a helper that writes a CSR belongs to
+# the PMP that it configures. What the others call is the kernel proper.
+_OF_CALLERS = (CAPSULE, SCHEDULER, PMP)
+
+
+def phase_of(frames: tuple[Frame, ...], user: bool, callers: Iterable[tuple[Frame, ...]]) -> str:
+    """The phase of code in these functions, which those of `callers` called, the nearest first:
+    the innermost that a rule knows decides."""
+    if user:
+        return APP
+    own = _known(frames)
+    if own is not None:
+        return own
+    nearest = next(filter(None, map(_known, callers)), None)
+    return nearest if nearest in _OF_CALLERS else KERNEL
+
+
+@cache
+def _known(frames: tuple[Frame, ...]) -> str | None:
+    # Line tables say of a piece that the compiler outlined where one of its callers is from.
+    if any(OUTLINED.search(frame.name) for frame in frames):
+        return None
+    for frame in reversed(frames):
+        for phase, name, file in _RULES:
+            if name.search(frame.name) and file.search(frame.file):
+                return phase
+    return None
+
+
+# Where each cycle of a sample goes: to an instruction and a cause, and so to a function, a phase
+# and a stack. Nothing is estimated, and nothing is lost: the charges of a sample add up to it.
+#
+# An instruction is charged the cycle in which it leaves the decode stage, and what it waited for
+# before. Two waits are charged to the instruction before it, which caused them: for a load or store
+# in flight, and for the refill after a jump, a branch or a return from a trap.
+
 
 EXECUTE = "execute"
 FETCH = "fetch"
@@ -155,7 +222,7 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
 
 
 @dataclass
-class Line:
+class ProfileLine:
     """One line of a table: what its cycles went to."""
 
     causes: Counter[str]
@@ -184,12 +251,12 @@ class Profile:
     def traps(self, step: int) -> bool:
         return self.sample.steps[step].trapped
 
-    def by(self, key: Callable[[Place], str]) -> dict[str, Line]:
+    def by(self, key: Callable[[Place], str]) -> dict[str, ProfileLine]:
         """The cycles by phase or function, in the order of their first appearance."""
-        lines: dict[str, Line] = {}
+        lines: dict[str, ProfileLine] = {}
         for charge in self.charges:
             place = self.places[charge.step]
-            line = lines.setdefault(key(place), Line(Counter()))
+            line = lines.setdefault(key(place), ProfileLine(Counter()))
             line.causes[charge.cause] += charge.cycles
             line.instructions += charge.cause == EXECUTE and not self.traps(charge.step)
             line.in_body += charge.cycles if place.in_body else 0

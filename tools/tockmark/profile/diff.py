@@ -1,23 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Two profiles of one row, of two kernels: where instructions were added or saved, where cycles,
-and which cycles only moved with the code.
+"""Which functions and objects of a kernel came, went, grew or shrank: from two ELF files."""
 
-Instructions tell what the code does. A function that retires as many of them on both sides does
-the same; if it takes other cycles, then because it or its data lie elsewhere: layout.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 
 from tockmark.errors import TockmarkError
-from tockmark.profile.file import Share, Stored
+from tockmark.profile.file import Share, StoredProfile
+from tockmark.profile.report import fitting
+from tockmark.profile.symbols import readable, without_types
+from tockmark.rig.elf import Elf, Piece, pieces
+from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE
+
+UNNAMED = "what has no symbol"
+# Names that number what they stand for; another build numbers it otherwise.
+_NUMBERED = (
+    (re.compile(r"^\.Lanon\.|^\.L__unnamed_"), "constants"),
+    (re.compile(r"^OUTLINED_FUNCTION_"), "OUTLINED_FUNCTION_*"),
+    (re.compile(r"^\.Lswitch\.table\."), "switch tables"),
+)
+
+
+@dataclass(frozen=True)
+class SymbolSize:
+    """What all pieces of one name take, in bytes; a function has one for each set of types."""
+
+    pieces: int = 0
+    flash: int = 0
+    ram: int = 0
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One name on both sides; None: there is none of it."""
+
+    name: str
+    base: SymbolSize | None
+    new: SymbolSize | None
+
+    @property
+    def flash(self) -> int:
+        """Bytes of flash that it takes more."""
+        return (self.new or SymbolSize()).flash - (self.base or SymbolSize()).flash
+
+    @property
+    def ram(self) -> int:
+        """Bytes of RAM that it takes more."""
+        return (self.new or SymbolSize()).ram - (self.base or SymbolSize()).ram
+
+
+def growth(base: Elf, new: Elf) -> tuple[Growth, ...]:
+    """All names whose sizes differ, the largest change first. They add up to the change of the
+    kernel's `flash_bytes`."""
+    sides = [list(pieces(elf)) for elf in (base, new)]
+    known = readable(piece.name for side in sides for piece in side)
+    before, after = (_symbol_sizes(side, known) for side in sides)
+    found = [
+        Growth(name, before.get(name), after.get(name)) for name in before.keys() | after.keys()
+    ]
+    changed = [one for one in found if one.flash or one.ram]
+    return tuple(sorted(changed, key=lambda one: (-abs(one.flash) - abs(one.ram), one.name)))
+
+
+def _symbol_sizes(all_pieces: Iterable[Piece], known: dict[str, str]) -> dict[str, SymbolSize]:
+    found: dict[str, SymbolSize] = {}
+    for piece in all_pieces:
+        name = _name(known[piece.name])
+        size = found.get(name, SymbolSize())
+        found[name] = SymbolSize(
+            size.pieces + 1,
+            size.flash + piece.in_flash * piece.size,
+            size.ram + piece.in_ram * piece.size,
+        )
+    return found
+
+
+def _name(name: str) -> str:
+    for numbered, together in _NUMBERED:
+        if numbered.search(name):
+            return together
+    return without_types(name) if name else UNNAMED
+
+
+# Two profiles of one row, of two kernels: where instructions were added or saved, where cycles,
+# and which cycles only moved with the code.
+#
+# Instructions tell what the code does. A function that retires as many of them on both sides does
+# the same; if it takes other cycles, then because it or its data lie elsewhere: layout.
+
 
 NOTHING = Share("", {})
 
 
 @dataclass(frozen=True)
-class Change:
+class ShareChange:
     """One phase or function on both sides; it took nothing on a side that has none."""
 
     name: str
@@ -48,10 +125,10 @@ class Diff:
     """What is other in the new kernel. Phases and functions are the same cycles; those with the
     largest change in instructions first, then those in cycles."""
 
-    base: Stored
-    new: Stored
-    phases: tuple[Change, ...]
-    functions: tuple[Change, ...]
+    base: StoredProfile
+    new: StoredProfile
+    phases: tuple[ShareChange, ...]
+    functions: tuple[ShareChange, ...]
 
     @property
     def cycles(self) -> int:
@@ -62,12 +139,12 @@ class Diff:
         return self.new.instructions - self.base.instructions
 
     @property
-    def changed(self) -> tuple[Change, ...]:
+    def changed(self) -> tuple[ShareChange, ...]:
         """The functions that retire more or fewer instructions."""
         return tuple(change for change in self.functions if change.instructions)
 
     @property
-    def moved(self) -> tuple[Change, ...]:
+    def moved(self) -> tuple[ShareChange, ...]:
         """The functions that do the same in other cycles."""
         return tuple(change for change in self.functions if change.is_layout)
 
@@ -77,7 +154,7 @@ class Diff:
         return sum(change.cycles for change in self.moved)
 
 
-def diff(base: Stored, new: Stored) -> Diff:
+def profile_diff(base: StoredProfile, new: StoredProfile) -> Diff:
     """The difference of two profiles. TockmarkError if they are of different rows, languages or
     cache settings."""
     for what, one, other in (
@@ -98,7 +175,7 @@ def diff(base: Stored, new: Stored) -> Diff:
     )
 
 
-def _changes(base: Sequence[Share], new: Sequence[Share]) -> tuple[Change, ...]:
+def _changes(base: Sequence[Share], new: Sequence[Share]) -> tuple[ShareChange, ...]:
     before = {share.name: share for share in base}
     after = {share.name: share for share in new}
     names = {name: name for name in before if name in after} | _moved(before, after)
@@ -106,7 +183,7 @@ def _changes(base: Sequence[Share], new: Sequence[Share]) -> tuple[Change, ...]:
     pairs += [(share, NOTHING) for name, share in before.items() if name not in names]
     came = after.keys() - set(names.values())
     pairs += [(NOTHING, share) for name, share in after.items() if name in came]
-    changes = [Change(new.name or base.name, base, new) for base, new in pairs]
+    changes = [ShareChange(new.name or base.name, base, new) for base, new in pairs]
     return tuple(sorted(changes, key=lambda c: (-abs(c.instructions), -abs(c.cycles), c.name)))
 
 
@@ -126,3 +203,137 @@ def _moved(before: dict[str, Share], after: dict[str, Share]) -> dict[str, str]:
         for key, names in sides[0].items()
         if key[0] and len(names) == 1 and len(sides[1].get(key, ())) == 1
     }
+
+
+# The difference of two profiles as text: by phase, by function, by the size of symbols.
+
+
+WIDTHS = (7, 7, 7, 7, 7, 7, 7)
+COLUMNS = ("instr.", "", "", "cycles", "", "", "in body")
+SECOND = ("base", "new", "+/-", "base", "new", "+/-", "+/-")
+SIZE_WIDTHS = (8, 8, 8, 8)
+SHOWN = 12  # lines of a table; the rest in one
+
+
+def diff_text(diff: Diff, growth: Sequence[Growth] | None = None) -> str:
+    """All of it: what moved, and by how much; sizes where `growth` is known."""
+    lines = [
+        f"{diff.base.label}, i-cache {ICACHE[diff.base.icache]}:"
+        f" {diff.instructions:+} instructions, {diff.cycles:+} cycles,"
+        f" {diff.layout:+} of them by layout alone",
+        f"base    {_kernel(diff.base)}",
+        f"new     {_kernel(diff.new)}",
+        "",
+        *_table("phase", diff.phases, "sum"),
+        "",
+        *_table("function that does more, or less", diff.changed, "sum of these"),
+        "",
+        *_table("function that does the same elsewhere", diff.moved, "layout alone"),
+    ]
+    if growth is not None:
+        lines += ["", *_sizes(growth)]
+    return "\n".join(lines)
+
+
+def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, object]:
+    """The same for other programs: both sides of each phase and function, and of each name whose
+    size changed (null: that side has none of it), in bytes."""
+
+    def changes(of: Sequence[ShareChange]) -> list[dict[str, object]]:
+        return [
+            {
+                "name": one.name,
+                "instructions": [one.base.instructions, one.new.instructions],
+                "cycles": [one.base.cycles, one.new.cycles],
+                "in_body": [one.base.in_body, one.new.in_body],
+                "layout": one.is_layout,
+            }
+            for one in of
+        ]
+
+    found: dict[str, object] = {
+        "row": diff.base.label,
+        "icache": diff.base.icache,
+        "kernels": [_kernel(diff.base), _kernel(diff.new)],
+        "instructions": diff.instructions,
+        "cycles": diff.cycles,
+        "layout_cycles": diff.layout,
+        "phases": changes(diff.phases),
+        "functions": changes(diff.functions),
+    }
+    if growth is not None:
+        found["sizes"] = [asdict(one) for one in growth]
+    return found
+
+
+def _kernel(profile: StoredProfile) -> str:
+    sha = f" sha256 {profile.kernel.sha256[:12]}" if profile.kernel.sha256 else ""
+    return f"{profile.kernel.title}{sha}"
+
+
+def _table(what: str, changes: Sequence[ShareChange], total: str) -> Iterator[str]:
+    yield text.cells(COLUMNS, WIDTHS)
+    yield f"{text.cells(SECOND, WIDTHS)}  {what}"
+    yield "-" * text.LINE
+    shown = changes if len(changes) <= SHOWN else changes[: SHOWN - 1]
+    for change in shown:
+        yield _line(change, change.name)
+    if rest := changes[len(shown) :]:
+        yield _line(_sum(rest), f"{len(rest)} more")
+    yield "-" * text.LINE
+    yield _line(_sum(changes), total)
+
+
+def _line(change: ShareChange, name: str) -> str:
+    values = [
+        *(share.instructions or text.NONE for share in (change.base, change.new)),
+        _signed(change.instructions),
+        *(share.cycles or text.NONE for share in (change.base, change.new)),
+        _signed(change.cycles),
+        _signed(change.in_body),
+    ]
+    columns = text.cells(map(str, values), WIDTHS)
+    return f"{columns}  {fitting(name, text.LINE - len(columns) - 2)}"
+
+
+def _sum(changes: Sequence[ShareChange]) -> ShareChange:
+    base, new = (
+        Share(
+            "",
+            {"execute": cycles} if (cycles := sum(one.cycles for one in side)) else {},
+            sum(one.instructions for one in side),
+            sum(one.in_body for one in side),
+        )
+        for side in ([c.base for c in changes], [c.new for c in changes])
+    )
+    return ShareChange("", base, new)
+
+
+def _signed(value: int) -> str:
+    return f"{value:+}" if value else text.NONE
+
+
+def _sizes(growth: Sequence[Growth]) -> Iterator[str]:
+    if not growth:
+        yield "No function or object came, went or changed its size."
+        return
+    yield text.cells(("bytes of", "flash", "", "RAM"), SIZE_WIDTHS)
+    yield f"{text.cells(('base', 'new', '+/-', '+/-'), SIZE_WIDTHS)}  function or object"
+    yield "-" * text.LINE
+    shown = growth if len(growth) <= SHOWN else growth[: SHOWN - 1]
+    for one in shown:
+        yield _size(one.base, one.new, one.flash, one.ram, one.name)
+    if rest := growth[len(shown) :]:
+        flash, ram = sum(one.flash for one in rest), sum(one.ram for one in rest)
+        yield _size(SymbolSize(), SymbolSize(), flash, ram, f"{len(rest)} more")
+    yield "-" * text.LINE
+    flash, ram = sum(one.flash for one in growth), sum(one.ram for one in growth)
+    yield _size(SymbolSize(), SymbolSize(), flash, ram, "sum")
+
+
+def _size(base: SymbolSize | None, new: SymbolSize | None, flash: int, ram: int, name: str) -> str:
+    went = " (went)" if new is None else " (came)" if base is None else ""
+    sides = [str(size.flash) if size and size.flash else text.NONE for size in (base, new)]
+    columns = text.cells([*sides, _signed(flash), _signed(ram)], SIZE_WIDTHS)
+    room = text.LINE - len(columns) - 2 - len(went)
+    return f"{columns}  {text.shortened(name, room)}{went}"

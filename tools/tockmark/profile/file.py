@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A profile as a file: what each phase and each function took of the sample, a line each.
 
-Only what was counted is in it; docs/profiling.md tells what the fields mean."""
+Only what was counted is in it; docs/profiling.md tells what the fields mean.
+"""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,9 +12,9 @@ from msgspec import Meta
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.profile.attribute import CAUSES, Line, Profile
+from tockmark.profile.attribute import CAUSES, Profile, ProfileLine
 from tockmark.profile.report import function
-from tockmark.result import document
+from tockmark.result import file
 from tockmark.result.provenance import Count, Kernel, Part, Positive
 from tockmark.suite.catalogue import Lang, Params, aside, label
 
@@ -48,7 +49,7 @@ class Chain(Part, frozen=True):
     cycles: Positive
 
 
-class Stored(Part, frozen=True):
+class StoredProfile(Part, frozen=True):
     """The whole file. Phases, functions and stacks are the same cycles, of the first two the costly
     ones first; of files that were made before there were stacks, these are not there."""
 
@@ -91,9 +92,9 @@ def stored(
     kernel: Kernel,
     board: str,
     lang: Lang = "c",
-) -> Stored:
+) -> StoredProfile:
     """What the file keeps of a profile."""
-    return Stored(
+    return StoredProfile(
         FORMAT,
         VERSION,
         id_,
@@ -119,7 +120,7 @@ def _stacks(made: Profile) -> tuple[tuple[str, ...], tuple[Chain, ...]]:
     return tuple(frames), tuple(Chain(*key, cycles) for key, cycles in chains.items())
 
 
-def _shares(lines: dict[str, Line]) -> tuple[Share, ...]:
+def _shares(lines: dict[str, ProfileLine]) -> tuple[Share, ...]:
     costly = sorted(lines.items(), key=lambda item: -item[1].cycles)
     return tuple(
         msgspec.convert(
@@ -135,9 +136,9 @@ def _shares(lines: dict[str, Line]) -> tuple[Share, ...]:
     )
 
 
-def load(path: Path) -> Stored:
+def load(path: Path) -> StoredProfile:
     """Read and check a profile."""
-    found = document.read(path, Stored, FORMAT, VERSION, ANEW)
+    found = file.read_document(path, StoredProfile, FORMAT, VERSION, ANEW)
     for of in ("cycles", "instructions", "in_body"):
         by_phase, by_function = (
             sum(getattr(share, of) for share in shares)
@@ -154,6 +155,6 @@ def load(path: Path) -> Stored:
     return found
 
 
-def text(profile: Stored) -> str:
+def text(profile: StoredProfile) -> str:
     """The profile as its file holds it."""
-    return document.text(profile, ("phases", "functions", "stacks"))
+    return file.document_text(profile, ("phases", "functions", "stacks"))

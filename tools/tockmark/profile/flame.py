@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A flame graph as one SVG file that needs nothing else: a box a function, as wide as its cycles
 and those of what it called, on top of its caller. Colours are phases; boxes stand in the order in
-which they first ran. Pointing at a box tells what it is."""
+which they first ran. Pointing at a box tells what it is.
+"""
 
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
-from tockmark.profile import phases
+from tockmark.profile import attribute
 from tockmark.profile.attribute import Profile
-from tockmark.profile.file import Stored
-from tockmark.profile.frame import Frame
+from tockmark.profile.file import StoredProfile
+from tockmark.profile.symbols import Frame
 
 WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
 CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
 COLOURS = {
-    phases.APP: "#9ecae9",
-    phases.ENTRY: "#f28e5c",
-    phases.KERNEL: "#f6cf71",
-    phases.CAPSULE: "#a1d99b",
-    phases.SCHEDULER: "#c9b3e6",
-    phases.PMP: "#f4a6c0",
-    phases.RETURN: "#e8b07a",
+    attribute.APP: "#9ecae9",
+    attribute.ENTRY: "#f28e5c",
+    attribute.KERNEL: "#f6cf71",
+    attribute.CAPSULE: "#a1d99b",
+    attribute.SCHEDULER: "#c9b3e6",
+    attribute.PMP: "#f4a6c0",
+    attribute.RETURN: "#e8b07a",
 }
 
 
@@ -58,7 +59,7 @@ def tree(profile: Profile, name: str) -> Node:
     return root
 
 
-def of_stored(stored: Stored) -> Node | None:
+def of_stored(stored: StoredProfile) -> Node | None:
     """The same of a profile as its file has it; None if that holds no stacks."""
     root = Node(Frame(stored.label))
     frames = [_frame(text) for text in stored.frames]
@@ -77,7 +78,7 @@ def _frame(text: str) -> Frame:
     return Frame(name, file.removesuffix(")"))
 
 
-def told(profile: Profile, reading: float | None) -> str:
+def flame_told(profile: Profile, reading: float | None) -> str:
     """What the sample's total is, and how it becomes the table's number. `reading`: cycles of
     time.read."""
     whole = profile.sample.cycles
@@ -156,7 +157,7 @@ def _fitting(node: Node, width: float) -> str:
 def _legend(cycles: dict[str, int], y: int) -> list[str]:
     out: list[str] = []
     x = float(MARGIN)
-    for phase in phases.PHASES:
+    for phase in attribute.PHASES:
         if phase in cycles:
             text = f"{phase} {cycles[phase]}"
             out.append(

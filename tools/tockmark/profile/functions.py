@@ -1,20 +1,291 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What functions cost: how often each was called in a trace, and what a call took, least, median
-and most."""
+"""The calls in an instruction trace: where each begins and ends, and what it costs, by itself and
+with what it calls. The kernel needs no line of code for it: control flow tells.
 
+- A call is a jump that leaves its return address behind; it ends at the jump back to it.
+- A jump to the first instruction of another function is a tail call: one more call, which ends
+  with the one that it was made from. What it costs counts with that one, as of any callee.
+- A trap is no call: what it interrupts goes on behind it, and its cycles count with neither. Each
+  app has a stack of its own beside the kernel's. An upcall is a call by the kernel.
+- A function that the compiler put into another is called where execution comes to it, and called
+  again where it comes, from outside of it, to an instruction that the call has executed already:
+  compilers mix the instructions of both, so going out and in again tells nothing.
+"""
+
+import bisect
+import gzip
 import re
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Protocol
 
 from tockmark.errors import TockmarkError
-from tockmark.profile.calls import Call
-from tockmark.profile.symbols import LIBRARIES
+from tockmark.profile.attribute import charged
+from tockmark.profile.run import ProfileOptions, kernel_of, traced
+from tockmark.profile.symbols import LIBRARIES, Program, Scope
+from tockmark.profile.trace import MODE, MRET, PC, Step, calls, jumps_by_register, parse
+from tockmark.rig.image import Image
+from tockmark.show import text
+from tockmark.suite.catalogue import ICACHE, Catalogue
+
+KERNEL = -1  # whose stack it is, beside the apps' by number
+DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind
+
+
+@dataclass(slots=True)
+class Cost:
+    """Cycles, and instructions as `minstret` counts them."""
+
+    cycles: int = 0
+    instructions: int = 0
+
+    def add(self, other: "Cost") -> None:
+        self.cycles += other.cycles
+        self.instructions += other.instructions
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a function."""
+
+    scope: Scope
+    cut: bool  # it began before the trace did
+    inlined: bool = False
+    around: tuple[int, ...] = ()  # the places of those between it and the function that it is in
+    ran: set[int] = field(default_factory=set)  # addresses of it, where it is inlined
+    own: Cost = field(default_factory=Cost)
+    whole: Cost = field(default_factory=Cost)  # with what it called
+
+
+class Code(Protocol):
+    """What is known of the code of a kernel or an app: profile/symbols.py."""
+
+    def scopes(self, address: int) -> tuple[Scope, ...]: ...
+    def start_of(self, address: int) -> int: ...
+
+
+@dataclass(slots=True)
+class _Active:
+    """A call that runs, and the functions put into it that do."""
+
+    call: Call
+    start: int  # of its function
+    returns_to: int | None  # None: a tail call, or one that the trace does not show
+    inner: dict[int, Call] = field(default_factory=dict)  # by their places, the outer ones first
+    at: tuple[int, ...] = ()  # the places of its last instruction
+
+
+@dataclass(slots=True)
+class _Trap:
+    """What a trap interrupted: the last instruction before it, if that was the kernel's own."""
+
+    before: Step | None
+
+
+Told = Callable[[Call], None]
+
+
+class Tracker:
+    """Follows a trace. Each call is told at its end; `close` tells those that had none."""
+
+    def __init__(self, code: Callable[[Step], tuple[int, Code]], ended: Told, cut: Told) -> None:
+        """`code` gives whose stack an instruction is of, and its code."""
+        self._code, self._ended, self._cut = code, ended, cut
+        self._stacks: dict[int, list[_Active | _Trap]] = {}
+        self._stack: list[_Active | _Trap] = []
+        self._left: dict[int, Step] = {}  # an app's last instruction before the trap
+        self._last: Step | None = None
+
+    def follow(self, steps: Iterable[tuple[Step, int]]) -> None:
+        """Instructions with the cycles that each is charged."""
+        for step, cycles in steps:
+            owner, code = self._code(step)
+            if self._last is None:
+                self._stack = self._stacks.setdefault(owner, [])
+                self._enter(step, code, None, cut=True)
+            else:
+                self._go(self._last, step, owner, code)
+            self._charge(step, code, Cost(cycles, int(not step.trapped)))
+            self._last = step
+
+    def close(self) -> None:
+        """The trace ends: every call that still runs is cut."""
+        for stack in self._stacks.values():
+            for one in stack:
+                self._drop(one)
+        self._stacks.clear()
+
+    def _drop(self, one: _Active | _Trap) -> None:
+        """A call that ends nowhere in the trace."""
+        if isinstance(one, _Active):
+            for call in (*one.inner.values(), one.call):
+                self._cut(call)
+
+    def _go(self, last: Step, step: Step, owner: int, code: Code) -> None:
+        if step.handler:
+            if last.user:
+                self._left[self._code(last)[0]] = last
+            self._stack = self._stacks.setdefault(KERNEL, [])
+            self._stack.append(_Trap(None if last.user else last))
+            self._enter(step, code, None)
+        elif last.insn == MRET and not last.trap:
+            trap = self._leave_trap(step.user)
+            self._stack = self._stacks.setdefault(owner, [])
+            before = trap.before if trap else None
+            if step.user:
+                before = self._left.pop(owner, None)
+            if before is not None:
+                self._transfer(before, step, code)
+            elif not self._running() or step.user:
+                self._enter(step, code, None, cut=not step.user)
+        else:
+            self._transfer(last, step, code)
+
+    def _transfer(self, last: Step, step: Step, code: Code) -> None:
+        """From one instruction of a stack to the next."""
+        behind = last.pc + last.size
+        if last.trapped:
+            if step.pc not in (last.pc, behind):  # an upcall, which returns behind the system call
+                self._enter(step, code, behind)
+        elif calls(last):
+            self._enter(step, code, behind)
+        elif jumps_by_register(last) and self._back_to(step.pc):
+            caller = self._running()
+            if caller is not None and step.pc == code.start_of(step.pc) != caller.start:
+                self._tail_call(step, code)  # its call was its last instruction: it runs into this
+        elif jumps_by_register(last) and self._lost(last, step, code):
+            return
+        elif step.pc == code.start_of(step.pc) != code.start_of(last.pc):
+            self._tail_call(step, code)
+
+    def _back_to(self, address: int) -> bool:
+        """End the calls up to the one that returns here, if there is one."""
+        for depth in range(len(self._stack) - 1, -1, -1):
+            one = self._stack[depth]
+            if isinstance(one, _Trap):
+                return False
+            if one.returns_to == address:
+                self._end(depth)
+                return True
+        return False
+
+    def _lost(self, last: Step, step: Step, code: Code) -> bool:
+        """A return without a call: to one that began before the trace, or out of the handling of
+        a trap to the function that started the app."""
+        start = code.start_of(step.pc)
+        if start in (step.pc, code.start_of(last.pc)):
+            return False  # a call through a pointer, or a jump by a table
+        bottom = self._bottom()
+        below = self._stack[bottom - 2] if bottom >= 2 else None
+        if isinstance(below, _Active) and below.start == start:
+            self._end(bottom - 1)
+            return True
+        self._end(bottom)
+        self._enter(step, code, None, cut=True)
+        return True
+
+    def _tail_call(self, step: Step, code: Code) -> None:
+        # A function that is already in the chain is not called within itself: it goes round.
+        scope, returns_to = code.scopes(step.pc)[0], None
+        for depth in range(len(self._stack) - 1, -1, -1):
+            one = self._stack[depth]
+            if isinstance(one, _Trap):
+                break
+            if one.call.scope.place == scope.place:
+                returns_to = one.returns_to
+                self._end(depth)
+            if one.returns_to is not None:
+                break
+        self._enter(step, code, returns_to)
+
+    def _bottom(self) -> int:
+        """The depth of the first call behind the last trap."""
+        depth = len(self._stack)
+        while depth and isinstance(self._stack[depth - 1], _Active):
+            depth -= 1
+        return depth
+
+    def _leave_trap(self, to_app: bool) -> _Trap | None:
+        """End a trap, and what it called; None if there was none. On the way to an app it is the
+        last one that came from an app: a kernel that slept may never go back to where it did."""
+        self._stack = stack = self._stacks.setdefault(KERNEL, [])
+        traps = [(depth, one) for depth, one in enumerate(stack) if isinstance(one, _Trap)]
+        if not traps:
+            return None  # the kernel starts an app, and waits for it
+        from_app = [found for found in traps if found[1].before is None]
+        depth, trap = (from_app if to_app and from_app else traps)[-1]
+        self._end(depth)
+        return trap
+
+    def _running(self) -> _Active | None:
+        top = self._stack[-1] if self._stack else None
+        return top if isinstance(top, _Active) else None
+
+    def _enter(self, step: Step, code: Code, returns_to: int | None, cut: bool = False) -> None:
+        if len(self._stack) >= DEEPEST:
+            self._drop(self._stack.pop(0))
+        call = Call(code.scopes(step.pc)[0], cut)
+        self._stack.append(_Active(call, code.start_of(step.pc), returns_to))
+
+    def _end(self, depth: int) -> None:
+        """End the calls from this depth on; each costs its caller what it cost."""
+        while len(self._stack) > depth:
+            one = self._stack.pop()
+            if isinstance(one, _Trap):
+                continue
+            for call in one.inner.values():
+                self._tell(call)
+            self._tell(one.call)
+            caller = self._running()
+            if caller is not None:
+                caller.call.whole.add(one.call.whole)
+                for scope in caller.at:
+                    caller.inner[scope].whole.add(one.call.whole)
+
+    def _tell(self, call: Call) -> None:
+        (self._cut if call.cut else self._ended)(call)
+
+    def _charge(self, step: Step, code: Code, cost: Cost) -> None:
+        active = self._running()
+        if active is None:  # the kernel goes on where the trace does not tell how it came there
+            self._enter(step, code, None, cut=True)
+            active = self._running()
+            assert active is not None
+        inner = code.scopes(step.pc)[1:]
+        new = active.call.cut and not active.call.whole.cycles  # then those inside were cut, too
+        for depth, scope in enumerate(inner):
+            call = active.inner.get(scope.place)
+            if call is not None and step.pc in call.ran and scope.place not in active.at:
+                self._end_inner(active, scope.place)
+                call = None
+            if call is None:
+                around = tuple(one.place for one in inner[:depth])
+                call = active.inner[scope.place] = Call(scope, new, True, around)
+            call.ran.add(step.pc)
+            call.whole.add(cost)
+        active.call.whole.add(cost)
+        (active.inner[inner[-1].place] if inner else active.call).own.add(cost)
+        active.at = tuple(scope.place for scope in inner)
+
+    def _end_inner(self, active: _Active, place: int) -> None:
+        """A function inside is called again: the call before ends, with those inside of it."""
+        ended = [
+            at for at, call in active.inner.items() if at == place or place in (call.around or ())
+        ]
+        for at in ended:
+            self._tell(active.inner.pop(at))
+
+
+# What functions cost: how often each was called in a trace, and what a call took, least, median
+# and most.
 
 
 @dataclass(frozen=True)
-class Spread:
+class CostSpread:
     """Of the calls of a function; the median is a real one: of two in the middle the lower."""
 
     least: int
@@ -67,7 +338,7 @@ class Functions:
         return function
 
 
-def spread(counts: Counter[int]) -> Spread | None:
+def spread(counts: Counter[int]) -> CostSpread | None:
     """None where there was no call."""
     if not counts:
         return None
@@ -77,7 +348,7 @@ def spread(counts: Counter[int]) -> Spread | None:
         middle -= counts[value]
         if middle < 0:
             break
-    return Spread(ordered[0], value, ordered[-1])
+    return CostSpread(ordered[0], value, ordered[-1])
 
 
 def chosen(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:
@@ -102,3 +373,167 @@ def means(name: str, path: str) -> bool:
     if re.search(r"[*?\[]", name):
         return fnmatchcase(path, name)
     return f"::{name}::" in f"::{path}::"
+
+
+# `profile --functions`: what a call of each function costs, in a steady sample of a benchmark or
+# in all of its app's run, from the kernel's first instruction on.
+
+
+WIDTHS = (6, 5, 12, 11, 14, 13)
+FIRST = ("", "", "cycles", "instr.", "with callees:", "")
+SECOND = ("calls", "cut", "of its own", "of its own", "cycles", "instr.")
+SHOWN = 40  # functions, where no name chooses them
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What functions cost in a trace."""
+
+    options: ProfileOptions
+    whole: bool  # of the run, else of a steady sample
+    cycles: int  # of the trace
+    lines: bool  # whether the kernel's inlined functions are known
+    functions: Sequence[Function]
+
+
+class Codes:
+    """The kernel, and the apps of an image by their number."""
+
+    def __init__(self, kernel: Program, image: Image) -> None:
+        self.kernel = kernel
+        self._apps = [Program(slot.elf) for slot in image.slots]
+        self._starts = [slot.flash_start for slot in image.slots]
+
+    def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
+        """Look all code up that runs: in user mode or not, and where."""
+        ran: dict[int, set[int]] = {}
+        for user, address in addresses:
+            ran.setdefault(self._number(address) if user else KERNEL, set()).add(address)
+        for number, of in ran.items():
+            (self.kernel if number == KERNEL else self._apps[number]).study(of)
+
+    def of(self, step: Step) -> tuple[int, Code]:
+        """Whose stack an instruction is of, and its code."""
+        if not step.user:
+            return KERNEL, self.kernel
+        number = self._number(step.pc)
+        return number, self._apps[number]
+
+    def _number(self, address: int) -> int:
+        return max(bisect.bisect_right(self._starts, address) - 1, 0)
+
+
+def costs(
+    options: ProfileOptions, catalogue: Catalogue, names: Sequence[str] = (), whole: bool = False
+) -> Costs:
+    """Count the calls of all functions, and choose those that `names` mean. TockmarkError as for a
+    profile, or if a name means no function that ran."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "trace.gz" if whole else None
+        run = traced(options, catalogue, file)
+        sample = run.sample
+        codes = Codes(kernel_of(options.kernel), run.image)
+        found = Functions()
+        if file is None:
+            steps = sample.steps[sample.first + 1 : sample.last + 1]
+            codes.study((step.user, step.pc) for step in steps)
+            cycles = count(steps, codes, found)
+        else:
+            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in _lines(file)})
+            cycles = count(map(parse, _lines(file)), codes, found)
+    functions = chosen(found.found.values(), names)
+    return Costs(options, whole, cycles, codes.kernel.lines, functions)
+
+
+def count(steps: Iterable[Step], codes: Codes, found: Functions) -> int:
+    """Follow a trace, and count the calls in it. Gives its cycles."""
+    tracker = Tracker(codes.of, found.ended, found.cut)
+    tracker.follow(charged(steps))
+    tracker.close()
+    return sum(function.cycles for function in found.found.values())
+
+
+def _lines(file: Path) -> Iterator[str]:
+    with gzip.open(file, "rt", encoding="ascii") as lines:
+        yield from lines
+
+
+def costs_text(found: Costs) -> str:
+    """As text: a function a line, those with the most cycles of their own first."""
+    options = found.options
+    of = "the whole run" if found.whole else "one steady sample"
+    shown = found.functions[:SHOWN]
+    lines = [
+        f"{options.label}, i-cache {ICACHE[options.icache]}: calls in {of}, {found.cycles} cycles",
+        f"kernel  {options.kernel.name or options.kernel.path.name}"
+        f" sha256 {options.kernel.sha256[:12]}"
+        f"{'' if found.lines else ', by symbol: what was inlined is not known'}",
+        "",
+        text.cells(FIRST, WIDTHS).rstrip(),
+        f"{text.cells(SECOND, WIDTHS)}  function",
+        "-" * text.LINE,
+        *(_line(function) for function in shown),
+        "-" * text.LINE,
+        *text.wrap(
+            "Of calls that differ: least-median-most. ~: put into other functions by the compiler."
+            " Calls that are cut by the ends have no part in the figures.",
+            "",
+        ),
+    ]
+    if len(found.functions) > SHOWN:
+        lines.append(f"{len(found.functions) - SHOWN} more; a name behind --functions chooses.")
+    return "\n".join(lines)
+
+
+def _line(function: Function) -> str:
+    columns = text.cells(
+        [
+            f"{function.calls}{'~' if function.inlined else ''}",
+            str(function.cut or text.NONE),
+            *map(_told, _spreads(function).values()),
+        ],
+        WIDTHS,
+    )
+    room = text.LINE - len(columns) - 2
+    name = function.path
+    return f"{columns}  {name if len(name) <= room else f'…{name[1 - room :]}'}"
+
+
+def _spreads(function: Function) -> dict[str, CostSpread | None]:
+    return {
+        "own_cycles": spread(function.own_cycles),
+        "own_instructions": spread(function.own_instructions),
+        "whole_cycles": spread(function.whole_cycles),
+        "whole_instructions": spread(function.whole_instructions),
+    }
+
+
+def _told(of: CostSpread | None) -> str:
+    if of is None:
+        return text.NONE
+    if of.least == of.most:
+        return str(of.least)
+    return f"{of.least}-{of.median}-{of.most}"
+
+
+def costs_json(found: Costs) -> dict[str, object]:
+    """The same for other programs, without a limit."""
+    return {
+        "row": found.options.label,
+        "icache": found.options.icache,
+        "kernel": found.options.kernel.name or found.options.kernel.path.name,
+        "sha256": found.options.kernel.sha256,
+        "of": "run" if found.whole else "sample",
+        "cycles": found.cycles,
+        "functions": [
+            {
+                "path": one.path,
+                "calls": one.calls,
+                "inlined": one.inlined,
+                "cut": one.cut,
+                "cycles": one.cycles,
+                **{name: of and asdict(of) for name, of in _spreads(one).items()},
+            }
+            for one in found.functions
+        ],
+    }

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tockmark.profile import phases
-from tockmark.profile.attribute import CAUSES, Line, Place, Profile
+from tockmark.profile import attribute
+from tockmark.profile.attribute import CAUSES, Place, Profile, ProfileLine
 from tockmark.show import text
 
 OBJCOPY, OBJDUMP = "riscv64-unknown-elf-objcopy", "riscv64-unknown-elf-objdump"
@@ -22,7 +22,7 @@ SHOWN = 24  # functions; the rest in one line
 def tables(profile: Profile) -> str:
     """Both tables."""
     by_phase = profile.by(lambda place: place.phase)
-    ordered = {phase: by_phase[phase] for phase in phases.PHASES if phase in by_phase}
+    ordered = {phase: by_phase[phase] for phase in attribute.PHASES if phase in by_phase}
     by_function = profile.by(function)
     costly = dict(sorted(by_function.items(), key=lambda item: -item[1].cycles))
     return "\n".join(
@@ -39,7 +39,7 @@ def function(place: Place) -> str:
     return str(place.stack[-1])
 
 
-def _first(lines: dict[str, Line]) -> dict[str, Line]:
+def _first(lines: dict[str, ProfileLine]) -> dict[str, ProfileLine]:
     """The first of them, and the sum of the rest."""
     names = list(lines)
     if len(names) <= SHOWN:
@@ -48,13 +48,13 @@ def _first(lines: dict[str, Line]) -> dict[str, Line]:
     return {**shown, f"{len(names) - SHOWN + 1} more": _sum(lines[n] for n in names[SHOWN - 1 :])}
 
 
-def _sum(lines: Iterator[Line] | list[Line]) -> Line:
+def _sum(lines: Iterator[ProfileLine] | list[ProfileLine]) -> ProfileLine:
     lines = list(lines)
     causes = sum((line.causes for line in lines), type(lines[0].causes)())
-    return Line(causes, sum(x.instructions for x in lines), sum(x.in_body for x in lines))
+    return ProfileLine(causes, sum(x.instructions for x in lines), sum(x.in_body for x in lines))
 
 
-def _table(what: str, lines: dict[str, Line], whole: int) -> Iterator[str]:
+def _table(what: str, lines: dict[str, ProfileLine], whole: int) -> Iterator[str]:
     total = _sum(list(lines.values()))
     assert total.cycles == whole
     yield f"{_cells(COLUMNS)}"

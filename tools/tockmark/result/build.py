@@ -1,19 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From what the apps of a log measured to a result: which rows stand, and which are missing."""
+"""What a result shall know of a kernel's file and of a board's profile: of a run, and of a log
+whose reader names both.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+import msgspec
+
 from tockmark import __version__
-from tockmark.log.measured import SERIES, App, Booted, Measured, RawRow
+from tockmark.log.protocol import BootMark, decode
+from tockmark.log.rows import SERIES, App, Booted, Measured, RawRow, assemble
 from tockmark.plain import showable
-from tockmark.result.kept import Kept, Layouts, Samples, assembled
-from tockmark.result.model import GONE, Absent, Result
-from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Tool
-from tockmark.suite.catalogue import OF_BOOT, Boot, Catalogue, Lang, Params, row_key
-from tockmark.suite.select import Selection
-from tockmark.target.origin import commit_of_checkout
+from tockmark.result.file import Layouts, Samples, StoredRow, assembled
+from tockmark.result.model import GONE, Absent, Result, Row
+from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Slot, Tool
+from tockmark.rig import board as boards
+from tockmark.rig import image
+from tockmark.rig.origin import commit_of_checkout
+from tockmark.rig.run import Job, Ran, RunOptions
+from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, row_key
+from tockmark.suite.selection import Selection
+
+
+def kernel_of(kernel: image.KernelElf, board: boards.BoardProfile | None) -> Kernel:
+    """A kernel as its ELF and its user tell it. How much RAM it takes only the board knows."""
+    return Kernel(
+        name=showable(kernel.name) if kernel.name else None,
+        file=showable(kernel.path.name),
+        sha256=kernel.sha256,
+        commit=kernel.commit,
+        opt_level=kernel.opt_level,
+        flags=kernel.flags,
+        rustc=kernel.rustc,
+        flash_bytes=kernel.flash_bytes,
+        ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots and board else None,
+    )
+
+
+def board_of(board: boards.BoardProfile) -> Board:
+    """A board as its profile and its target tell it."""
+    return msgspec.convert(  # checks what the profile says of its timing
+        {
+            "name": board.name,
+            "machine": board.machine,
+            "clock_hz": board.clock_hz,
+            "timing": board.profile.timing,
+            **board.target.provenance(board.clock_hz),
+        },
+        Board,
+    )
+
+
+# From what the apps of a log measured to a result: which rows stand, and which are missing.
+
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"
@@ -59,7 +100,7 @@ def build(
     wanted = wanted if wanted is not None else Selection(catalogue)
     asked_for = wanted.fits
 
-    kept: dict[object, tuple[Kept, Layouts]] = {}
+    kept: dict[object, tuple[StoredRow, Layouts]] = {}
     waited: list[Absent] = []
     said = {app.lang for _, app in measured.each() if app.begin} if expected else set()
     strange = sorted(said - {one.lang for one in boots})
@@ -128,10 +169,10 @@ def _waited(id_: str, catalogue: Catalogue, board: Board) -> bool:
     return not board.counts_cycles and known is not None and known.waits
 
 
-def _kept(boot: Booted, app: App, row: RawRow) -> Kept:
+def _kept(boot: Booted, app: App, row: RawRow) -> StoredRow:
     """What the file keeps of a row, but for its samples."""
     name = boot.of(app)
-    return Kept(
+    return StoredRow(
         id=row.id,
         boot=name,
         asked=row.asked,
@@ -227,3 +268,128 @@ def _missing(measured: Measured, boots: Iterable[Expected], wanted: Selection) -
                 gone = Absent(row.id, boot.of(app), row.params, boot.icache, lang=app.lang)
                 missing.setdefault(key, gone)
     return list(missing.values())
+
+
+# One result of the same rows, measured in several layouts of kernel and apps.
+
+
+def joined(results: Sequence[Result]) -> Result:
+    """The first, its rows with the samples that the others have of them. What went wrong in these
+    is a problem of the whole, and of a row that is not whole there nothing is taken."""
+    first, *others = results
+    tables = [{row.identity: row for row in result.rows} for result in others]
+    problems = [
+        f"layout {layout}: {reason}"
+        for layout, result in enumerate(others, 1)
+        for reason in replace(result, rows=()).incomplete
+    ]
+    rows = []
+    for row in first.rows:
+        found = {}
+        for layout, table in enumerate(tables, 1):
+            other = table.get(row.identity)
+            wrong = _unlike(row, other) if other is not None else None
+            if wrong is not None:
+                problems.append(f"layout {layout}: {row.boot}: {row.name}: {wrong}")
+            elif other is not None:
+                found[layout] = other
+        rows.append(_with(row, found) if found else row)
+    return replace(first, rows=tuple(rows), problems=(*first.problems, *problems))
+
+
+def _unlike(row: Row, other: Row) -> str | None:
+    """Why a row of another layout cannot stand beside this one, if so."""
+    for name in SERIES:
+        if (row.series(name) is None) != (other.series(name) is None):
+            return f"{name} is in one layout only"
+    return other.faults[0] if other.faults else None
+
+
+def _with(row: Row, others: dict[int, Row]) -> Row:
+    """The row with its series in further layouts, by their number."""
+    series = {
+        name: replace(
+            one,
+            further=tuple(taken for o in others.values() if (taken := o.series(name)) is not None),
+        )
+        for name in SERIES
+        if (one := row.series(name)) is not None
+    }
+    return replace(row, **series, layouts=(0, *others))  # type: ignore[arg-type]
+
+
+# From a run to a result: the boots' text becomes the log, and the result is made from that log
+# alone, just as `tockmark parse` would make it, plus the provenance that only the run knows.
+
+
+def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result, str]:
+    """The result, and the log that its first layout was made from. The others have none, and
+    results/ stays small: what their boots printed, a second run prints again."""
+    made, log = by_layout(ran, options, wanted)
+    return joined(made), log
+
+
+def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:
+    """What was measured in each layout, and the log of the first."""
+    log = "".join(f"{line}\n" for job in ran.jobs[0] for line in _lines(job, options))
+    context = _context(ran, options)
+    first = _of_layout(log.splitlines(), ran.jobs[0], wanted, context, ran.notes)
+    varied = wanted.of_further_layouts()
+    others = [
+        _of_layout([line for job in jobs for line in _lines(job, options)], jobs, varied, context)
+        for jobs in ran.jobs[1:]
+    ]
+    return [first, *others], log
+
+
+def _of_layout(
+    lines: list[str],
+    jobs: list[Job],
+    wanted: Selection,
+    context: Context,
+    notes: Sequence[str] = (),
+) -> Result:
+    """What was measured in one layout."""
+    expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
+    said = [*notes, *(f"{job.name}: {job.note}" for job in jobs if job.note)]
+    return build(assemble(decode(lines)), wanted.catalogue, context, expected, wanted, said)
+
+
+def _lines(job: Job, options: RunOptions) -> list[str]:
+    """What a boot said, between its marks; these say its language, unless all are in C."""
+    if not job.started or job.skipped is not None:
+        return []
+    lang = None if options.langs == ["c"] else job.apps.lang
+    begin, end = (
+        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang).encode()
+        for ends in (False, True)
+    )
+    return [begin, *job.lines, *([end] if job.ended else [])]
+
+
+def _context(ran: Ran, options: RunOptions) -> Context:
+    return Context(
+        kernel=kernel_of(options.kernel, options.board),
+        board=board_of(options.board),
+        abi=options.abi,
+        boots=_boots(ran.jobs[0]),
+        layouts=tuple(
+            Layout(showable(one.kernel.path.name), one.kernel.sha256, one.link, one.seed)
+            for one in ran.layouts
+        ),
+        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
+    )
+
+
+def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
+    """The boots that were laid, each with the cycles that it took."""
+    found: dict[tuple[str, Lang], BootRun] = {}
+    for job in jobs:
+        if job.image is None:
+            continue
+        key = name, lang = job.boot.name, job.apps.lang
+        if key not in found:
+            slots = tuple(msgspec.convert(slot.layout(), Slot) for slot in job.image.slots)
+            found[key] = BootRun(name, {}, slots, lang)
+        found[key].cycles[ICACHE[job.icache]] = job.status.cycles  # type: ignore[index]
+    return tuple(found.values())

@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The one typed result: rows of series of samples, and all that follows from them.
+"""What one counter counted, and the net that follows from it: model.py says what a figure means."""
 
-Whatever shows or judges results takes these types; what a figure means is said here and nowhere
-else. JSON is read and written by file.py alone.
+from __future__ import annotations
 
-A figure is **net**: the median of the steady samples less what the readings of the counters cost
-in the same boot (the row `time.read`, or `time.reading` where a row reads by itself); of these
-themselves it is the median as measured. It is signed: a net further below zero than the controls
-may be is an error, which is shown. A row with an error is not **sound**: its
-figures are shown, with the error, but nothing is computed from them, no ratio, mean, picture or
-verdict. Where a row was measured in several layouts of kernel and apps, its net is the median over
-their nets.
-"""
-
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from tockmark.log.measured import SERIES, Clock
-from tockmark.result.control import Control, allowance, controls_of
-from tockmark.result.incomplete import reasons
+from tockmark.log.rows import SERIES, Clock
 from tockmark.result.provenance import Part, Provenance, Published, SomeParams
-from tockmark.result.series import Series as Series
+from tockmark.result.stats import (
+    Slope,
+    Stats,
+    median,
+    middle,
+    plain,
+    slope_between,
+    steady,
+    summarise,
+    tail,
+)
 from tockmark.suite.catalogue import (
     CONTROLS,
     LANGS,
@@ -39,8 +38,277 @@ from tockmark.suite.catalogue import (
     named,
     row_key,
 )
-from tockmark.suite.catalogue import ICACHE as ICACHE
-from tockmark.suite.select import Selection
+from tockmark.suite.selection import Selection
+
+
+@dataclass(frozen=True)
+class Series:
+    """What one counter counted in each sample of a row, the cold one first.
+
+    `reading` is that of time.read (or time.reading) in the same boot; None for these themselves, or
+    if it is lost.
+    """
+
+    samples: tuple[int, ...]  # none if only `stated` is known
+    inner: int = 1  # operations in a sample
+    reads: float = 0  # pairs of readings in a sample, whose cost comes off
+    reading: Series | None = None
+    stated: float | None = None  # the net that was published without its samples
+    has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself,
+    # and of a log's series its reader, where it is no time
+    slope: Slope | None = None  # over passes of the same code, where the app measured it
+    further: tuple[Series, ...] = ()  # the same in the further layouts that have this row
+
+    @cached_property
+    def stats(self) -> Stats | None:
+        """Of the samples as they are; None if there are none."""
+        return summarise(self.samples, self.has_cold) if self.samples else None
+
+    @cached_property
+    def steady(self) -> tuple[int, ...]:
+        return tuple(steady(self.samples)) if self.has_cold else self.samples
+
+    @cached_property
+    def median(self) -> float | None:
+        return middle(self.steady) if self.samples else None
+
+    @cached_property
+    def overhead(self) -> float | None:
+        """What the readings cost; None if that is not known."""
+        if not self.reads:
+            return 0
+        cost = self.reading.median if self.reading else None
+        return self.reads * cost if cost is not None else None
+
+    @cached_property
+    def own(self) -> float | None:
+        """The net in this layout alone: counts of one sample, signed; None if the cost of the
+        readings is not known. It is the slope over passes, where there is one."""
+        slopes = self._slopes
+        return slope_between(*slopes) if slopes else self.once
+
+    @cached_property
+    def once(self) -> float | None:
+        """The net of a sample of one pass, whatever there is besides."""
+        return self.stated if self.median is None else self.net_of(self.median)
+
+    @property
+    def fixed(self) -> float | None:
+        """The slope's intercept: what comes once with any number of passes, without readings."""
+        slopes = self._slopes
+        return plain(slopes[0].fixed - slopes[1].fixed) if slopes else None
+
+    @property
+    def is_slope(self) -> bool:
+        """Whether the net is a slope, and none of a single pass."""
+        return self._slopes is not None
+
+    @property
+    def _slopes(self) -> tuple[Slope, Slope] | None:
+        """Its own, and that of the empty body."""
+        empty = self.reading.slope if self.reading else None
+        return (self.slope, empty) if self.slope and empty else None
+
+    @property
+    def one_shot(self) -> Series:
+        """The same without slopes: what a series that has none can be compared with."""
+        return replace(self, slope=None, further=tuple(one.one_shot for one in self.further))
+
+    @cached_property
+    def nets(self) -> tuple[float, ...]:
+        """The net in each layout that has it, this one first; none if it is not known here."""
+        if self.own is None:
+            return ()
+        return self.own, *(one.own for one in self.further if one.own is not None)
+
+    @cached_property
+    def net(self) -> float | None:
+        """The median over the layouts: counts of one sample."""
+        return median(self.nets) if len(self.nets) > 1 else self.own
+
+    def at(self, places: Sequence[int]) -> Series:
+        """The same in some of its layouts, by their places here: the first leads the others."""
+        every = (replace(self, further=()), *self.further)
+        first, *others = (every[place] for place in places)
+        return replace(first, further=tuple(others))
+
+    def net_of(self, counts: float) -> float | None:
+        """The counts of any one sample, net in the same way."""
+        return plain(counts - self.overhead) if self.overhead is not None else None
+
+    @property
+    def per_op(self) -> float | None:
+        """Net counts of one operation: what samples of another make can be compared by."""
+        return self.net / self.inner if self.net is not None else None
+
+    def per_op_of(self, counts: float) -> float | None:
+        """The same of any one sample."""
+        net = self.net_of(counts)
+        return net / self.inner if net is not None else None
+
+    @property
+    def of_figure(self) -> Stats | None:
+        """Of the samples that the net hangs on: those of many passes, if it is a slope."""
+        return summarise(self.slope.long) if self.slope and self.is_slope else self.stats
+
+    @property
+    def spread(self) -> tuple[float, float, float] | None:
+        """The least, the median and the largest net of a sample in this layout; of a slope, by the
+        long samples."""
+        found, slopes, middle_ = self.of_figure, self._slopes, self.own
+        if found is None or middle_ is None:
+            return None
+        if slopes:
+            off = [(count - found.median) / slopes[0].passes for count in (found.min, found.max)]
+        else:
+            off = [count - found.median for count in (found.min, found.max)]
+        return plain(middle_ + off[0]), middle_, plain(middle_ + off[1])
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the samples come to repeat themselves, or are too few to tell."""
+        return tail(self.steady) != (None, None)
+
+    def exact(self, simulated: bool) -> bool:
+        """Whether the net is known without doubt: all samples are equal; or on a simulator, which
+        would give the same ones again, they come to repeat themselves, or there is but one, as of a
+        boot. Likewise the readings'."""
+        if self.stats is None:
+            return True
+        settled = self.stats.settled is not None and not self.stats.wanders
+        settled = settled or self.stats.n == 1
+        if self._slopes and not self.further:
+            return all(one.exact(simulated) for one in self._slopes)
+        own = self.stats.period == 1 or (simulated and settled)
+        if self.further or not own:
+            return False
+        return self.reading is None or not self.reads or self.reading.exact(simulated)
+
+
+# Controls: rows that measure nothing, by each means by which others measure something.
+#
+# Each boot measures them last (`null.*`), with what readings cost taken off as ever. So they have
+# to come out 0, and what they are off by is how far the other rows of the boot may be: with the
+# cache off at most a cycle; with it on there is no such bound in one layout of the code, where
+# whatever shares a set with the readings moves them: over several layouts at most 2 % of time.read
+# in the median, and 5 % in each. One layout alone does not fail; its deviation is a stated error.
+
+
+CYCLE = 1  # with the cache off
+IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
+
+
+@dataclass(frozen=True)
+class Control:
+    """What one counter of a row that measures nothing says."""
+
+    id: str
+    boot: str
+    icache: bool | None
+    what: str  # the counter
+    lang: Lang
+    nets: tuple[float, ...]  # in each layout; of time.read's unit, which is a sample
+    reading: float  # cycles of time.read (or time.reading) in the first layout; 0 if none comes off
+
+    @property
+    def deviation(self) -> float:
+        """The largest distance from 0."""
+        return max(map(abs, self.nets))
+
+    @property
+    def where(self) -> str:
+        """Boot and row."""
+        return f"{missing_where(self)}: {self.id}"
+
+    @property
+    def wrong(self) -> str | None:
+        """What fails, in words."""
+        off = [net for net in self.nets if abs(net) > self._allowed]
+        if off and (self.icache is False or not self.reading or len(self.nets) > 1):
+            worst = max(off, key=abs)
+            return f"net {self.what} is {worst:g}, not 0 within {self._allowed:g}"
+        middle = median([abs(net) for net in self.nets])
+        if len(self.nets) > 1 and self.icache is not False and middle > IN_MEDIAN * self.reading:
+            return f"net {self.what} is {middle:g} off in the median over layouts, more than 2 %"
+        return None
+
+    @property
+    def _allowed(self) -> float:
+        return CYCLE if self.icache is False or not self.reading else IN_EACH * self.reading
+
+
+def allowance(icache: bool | None, reading: Series | None) -> float:
+    """By how many cycles a control may be off, and so any row of a boot with these readings."""
+    if icache is False or reading is None or not reading.median:
+        return CYCLE
+    return plain(IN_EACH * reading.median)
+
+
+def controls_of(row: Row) -> list[Control]:
+    """The controls that a row is: of its cycles, and of each event."""
+    found: dict[str, Series | None] = {"cycles": row.cycles and row.cycles.one_shot}
+    if row.cycles and row.cycles.is_slope:
+        found["cycles of a pass"] = row.cycles
+    found |= {f"event {n}": one for n, one in row.events.items()}
+    reading = row.cycles.reading.median if row.cycles and row.cycles.reading else None
+    return [
+        Control(row.id, row.boot, row.icache, what, row.lang, one.nets, reading or 0)
+        for what, one in found.items()
+        if one is not None and one.nets
+    ]
+
+
+# Why a result is not whole, in words: what went wrong, and where.
+
+
+def reasons(result: Result) -> tuple[str, ...]:
+    """Every one; skipped rows are not among them."""
+    return (
+        *result.problems,
+        *(f"failed: {_row(gone)}: {gone.why}" for gone in result.failed),
+        *(f"wrong: {_row(row)}: {error}" for row in result.rows for error in row.errors),
+        *(
+            f"wrong: {control.where}: {control.wrong}"
+            for control in result.controls
+            if control.wrong
+        ),
+        *_missing(result.missing),
+    )
+
+
+def missing_where(one: Row | Absent | Control) -> str:
+    """The boot, with its cache setting and language, unless they are the usual ones."""
+    unusual = ["i-cache off"] * (one.icache is False) + [LANGS[one.lang]] * (one.lang != "c")
+    return one.boot + (f" ({', '.join(unusual)})" if unusual else "")
+
+
+def _row(row: Row | Absent, params: bool = True) -> str:
+    return f"{missing_where(row)}: {label(row.id, row.params if params else {})}"
+
+
+def _missing(rows: Iterable[Absent]) -> list[str]:
+    """The missing rows, one line a benchmark, however many parameter sets it has."""
+    rows = list(rows)
+    counts = Counter(_row(row, params=False) for row in rows)
+    firsts = {_row(row, params=False): row for row in reversed(rows)}
+    return [
+        f"missing: {_row(firsts[name]) if many == 1 else f'{name} ({many} rows)'}"
+        for name, many in counts.items()
+    ]
+
+
+# The one typed result: rows of series of samples, and all that follows from them.
+#
+# Whatever shows or judges results takes these types; what a figure means is said here and nowhere
+# else. JSON is read and written by file.py alone.
+#
+# A figure is **net**: the median of the steady samples less what the readings of the counters cost
+# in the same boot (the row `time.read`, or `time.reading` where a row reads by itself); of these
+# themselves it is the median as measured. It is signed: a net further below zero than the controls
+# may be is an error, which is shown. A row with an error is not **sound**: its figures are shown,
+# with the error, but nothing is computed from them, no ratio, mean, picture or verdict. Where a row
+# was measured in several layouts of kernel and apps, its net is the median over their nets.
+
 
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 
@@ -108,7 +376,7 @@ class Row:
         return found
 
     @property
-    def one_shot(self) -> "Row":
+    def one_shot(self) -> Row:
         """The same without slopes."""
         both = {name: one.one_shot for name in SERIES if (one := self.series(name)) is not None}
         return replace(self, **both)  # type: ignore[arg-type]
@@ -145,7 +413,7 @@ class Row:
             *self.faults,
         )
 
-    def at(self, indices: Sequence[int]) -> "Row | None":
+    def at(self, indices: Sequence[int]) -> Row | None:
         """The row in some layouts of its result, or None if it was measured in none of them. Of
         those that have it the first leads; events were counted in the result's first only."""
         places = [self.layouts.index(index) for index in indices if index in self.layouts]
@@ -289,7 +557,7 @@ class Result:
         """How many links of the kernel these have."""
         return len({layout.link for layout in self.provenance.layouts}) or 1
 
-    def at(self, indices: Sequence[int]) -> "Result":
+    def at(self, indices: Sequence[int]) -> Result:
         """The same in some of its layouts only, the first of which leads; a row that this one has
         not is led by the first that has it, and drops out if none has. IndexError if there is no
         such layout."""
@@ -306,7 +574,7 @@ class Result:
             rows=tuple(found for row in self.rows if (found := row.at(indices)) is not None),
         )
 
-    def only(self, wanted: Selection) -> "Result":
+    def only(self, wanted: Selection) -> Result:
         """The same with the rows that are meant, and all controls; of boots and apps what is in a
         language that is left."""
 
@@ -317,17 +585,17 @@ class Result:
         left = self._those(meant)
         return replace(left, provenance=self.provenance.of_langs(left.langs))
 
-    def of_lang(self, lang: Lang) -> "Result":
+    def of_lang(self, lang: Lang) -> Result:
         """The same in one language only."""
         only = self._those(lambda row: row.lang == lang)
         return replace(only, provenance=self.provenance.of_langs([lang]))
 
     @property
-    def leading(self) -> "Result":
+    def leading(self) -> Result:
         """The same in the first of its languages, for what can show one only."""
         return self.of_lang(self.langs[0]) if len(self.langs) > 1 else self
 
-    def _those(self, meant: Callable[[Row | Absent], bool]) -> "Result":
+    def _those(self, meant: Callable[[Row | Absent], bool]) -> Result:
         return replace(
             self,
             rows=tuple(filter(meant, self.rows)),

@@ -8,6 +8,7 @@ repeats with a period only whole periods count: its median must not hang on wher
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,3 +137,103 @@ def tail(values: Sequence[int] | Ints) -> tuple[int | None, int | None]:
 def plain(value: float) -> float:
     """Whole numbers as integers, others to six digits: more than any count has."""
     return int(value) if value == int(value) else round(value, 6)
+
+
+# Straight lines of least squares: all that is fitted anywhere is fitted here. Knows nothing of
+# benchmarks.
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """y = intercept + slopes · columns, and what that leaves of y."""
+
+    intercept: float
+    slopes: tuple[float, ...]
+    squares: float  # the sum of the squared residuals
+
+
+def fitted(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> Fitted:
+    """The line of least squares; the columns must not depend on each other.
+
+    Taken from the means, where the columns' products stay small and whole numbers exact."""
+    y = np.asarray(ys, dtype=np.float64)
+    x = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+    dx, dy = x - x.mean(axis=0), y - y.mean()
+    try:
+        slopes = np.linalg.solve(dx.T @ dx, dx.T @ dy)
+    except np.linalg.LinAlgError:  # sizes too far apart for their squares
+        slopes = np.linalg.lstsq(dx, dy, rcond=None)[0]
+    rest = dy - dx @ slopes
+    intercept = y.mean() - float(slopes @ x.mean(axis=0))
+    return Fitted(float(intercept), tuple(map(float, slopes)), float(rest @ rest))
+
+
+@dataclass(frozen=True)
+class StraightLine:
+    """A straight line through a sweep; one point was held out of the fit to check it."""
+
+    slope: float
+    intercept: float
+    residual_sd: float  # of the points that were fitted, with n - 2 degrees of freedom
+    held_out: float  # x of the point that was held out
+    held_out_error: float  # its y less what the line says
+
+
+def fit_line(
+    xs: Sequence[float], ys: Sequence[float], held_out: int | None = None
+) -> StraightLine | None:
+    """A line through all points but one (the middle one, unless told); None below four points: two
+    make a line, a third a residual, the fourth checks it."""
+    if len(set(xs)) < 4:
+        return None
+    order = sorted(range(len(xs)), key=lambda i: xs[i])
+    out = order[len(order) // 2] if held_out is None else held_out
+    kept = [i for i in order if i != out]
+    found = fitted([ys[i] for i in kept], [xs[i] for i in kept])
+    (slope,) = found.slopes
+    sd = float(np.sqrt(found.squares / (len(kept) - 2)))
+    error = float(ys[out] - (found.intercept + slope * xs[out]))
+    # What floating point leaves of a zero is none: nine digits are more than any count has.
+    return StraightLine(
+        *(round(v, 9) + 0.0 for v in (slope, found.intercept, sd, float(xs[out]), error))
+    )
+
+
+# What one more pass of a body costs: the slope between samples of 1 + n passes and of 1 + 2 n.
+#
+# What a sample has besides drops out, as it is the same in both: the readings, the first pass,
+# which brings code into the cache, and whatever the kernel left there. The loop that makes the
+# passes is in the slope; that of an empty body, which is nothing else, takes it off.
+
+
+@dataclass(frozen=True)
+class Slope:
+    """What one counter counted in samples of both lengths, the cold one of each first."""
+
+    short: tuple[int, ...]
+    long: tuple[int, ...]
+    passes: int  # how many more the long ones have
+
+    @cached_property
+    def per_pass(self) -> float:
+        """Counts of one pass, by the medians."""
+        return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
+
+    @property
+    def fixed(self) -> float:
+        """The intercept: counts of a sample without any pass, the first one's excess included."""
+        return middle(steady(self.short)) - (1 + self.passes) * self.per_pass
+
+    def exact(self, simulated: bool) -> bool:
+        """Whether it is known without doubt: as Series.exact, of either length."""
+        found = [summarise(samples) for samples in (self.short, self.long)]
+        settled = all(one.settled is not None and not one.wanders for one in found)
+        return all(one.period == 1 for one in found) or (simulated and settled)
+
+
+def slope_between(own: Slope, empty: Slope) -> float:
+    """Counts of one pass, without the loop."""
+    return plain(own.per_pass - empty.per_pass)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What `plot` and `site` draw: one function a picture, which returns nothing if its rows are not
-there. Three of them are figures of the 2021 study, made from our data."""
+there. Three of them are figures of the 2021 study, made from our data.
+"""
 
 import math
 from collections.abc import Callable, Iterable
@@ -9,18 +10,12 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    MaxNLocator,
-    MultipleLocator,
-    NullLocator,
-)
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
 
-from tockmark.judge import fit
+from tockmark.compare import fit
 from tockmark.result.model import Result, Row, microseconds
-from tockmark.show import fit_text
-from tockmark.show.beside import SPREAD, before_after, distributions, kernels, layouts
+from tockmark.show import listing
+from tockmark.show.comparison_plots import SPREAD, before_after, distributions, kernels, layouts
 from tockmark.show.plot import (
     STYLE,
     Curve,
@@ -225,7 +220,7 @@ def _fitted(axes: Axes, curves: list[tuple[Curve, fit.Sweep]]) -> None:
         ends = [curve.x[-sweep.sizes], curve.x[-1]]
         values = [sweep.line.intercept + sweep.line.slope * x for x in ends]
         axes.plot(ends, values, color="#777777", linewidth=0.7, zorder=1, label="_fit")
-    words = [f"{curve.label}: {fit_text.equation(sweep)}" for curve, sweep in straight]
+    words = [f"{curve.label}: {listing.equation(sweep)}" for curve, sweep in straight]
     if words and len(words) <= EQUATIONS:
         place: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": "#444444"}
         axes.annotate("\n".join(words), (0.98, 0.04), **place)

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -16,7 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from tockmark.result.model import ICACHE, Result
+from tockmark.compare.history import RowHistory
+from tockmark.errors import TockmarkError
+from tockmark.files import write_whole
+from tockmark.result.model import Result
+from tockmark.suite.catalogue import ICACHE
 
 FORMATS = ("svg", "png")
 WIDTH = 8.0  # inches
@@ -184,3 +189,57 @@ def _numbered(svg: bytes) -> bytes:
     the layout leaves to chance."""
     ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}
     return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
+
+
+# A history as a picture: runs from left to right, a dotted bar before each change of level.
+
+
+HEIGHT = 3.6  # inches
+DATES = 10  # at most so many are written below
+MOST = 8  # rows in one picture: each has a style of its own
+GREY = "#777777"
+
+
+def history_form(path: Path) -> str:
+    """The kind of picture that a file's name says."""
+    form = path.suffix.removeprefix(".")
+    if form not in FORMATS:
+        raise TockmarkError(f"{path} is no picture's name", "end it in .png or .svg")
+    return form
+
+
+def draw_history(found: list[RowHistory], path: Path) -> None:
+    """Write the picture; its name says of which kind."""
+    write_whole({path: history_rendered(found, history_form(path))})
+
+
+def history_rendered(found: list[RowHistory], form: str) -> bytes:
+    """The picture as a file holds it, without a date. TockmarkError if there are too many rows."""
+    if len(found) > MOST:
+        raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
+    with mpl.rc_context(STYLE):
+        figure = _history_figure(found)
+    return written(figure, form)
+
+
+def _history_figure(found: list[RowHistory]) -> Figure:
+    figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
+    axes = figure.subplots()
+    dates = sorted({point.date for series in found for point in series.points})
+    place = {date: i for i, date in enumerate(dates)}
+    for i, series in enumerate(found):
+        x = [place[point.date] for point in series.points]
+        y = [point.cycles for point in series.points]
+        axes.plot(x, y, label=series.label, drawstyle="steps-mid", **STYLES[i])
+        for at, point in zip(x, series.points, strict=True):
+            if not point.exact:
+                axes.plot([at, at], [point.low, point.high], color=GREY, linewidth=0.8)
+            if point.changed:
+                axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
+    step = -(-len(dates) // DATES)
+    shown = [date[:16].replace("T", "\n") for date in dates[::step]]
+    axes.set_xticks(range(0, len(dates), step), shown)
+    axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
+    axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The first screen, in lmbench's manner: what the operations cost that people ask for first, the
-kernels side by side. All rows are table.py's."""
+kernels side by side. All rows are table.py's.
+"""
 
 import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tockmark.judge.mean import kernel_mean
-from tockmark.result.model import ICACHE, Result, Row, ratio
+from tockmark.compare.rule import kernel_mean
+from tockmark.result.model import Result, Row, ratio
 from tockmark.result.provenance import Kernel
-from tockmark.show import colour, text
+from tockmark.show import text
 from tockmark.show.table import OUR_OWN, apart, layouts, mark, readings, sections, spread
-from tockmark.suite.catalogue import LANGS, Catalogue, Lang, RowKey, row_key
-from tockmark.suite.screen import Blocks, screen
-from tockmark.suite.select import Selection
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, row_key
+from tockmark.suite.selection import Blocks, Selection, screen
 
 LABEL = 26  # at least
 CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
@@ -227,7 +227,7 @@ def _block(
     means = [_mean(columns[0], column, catalogue) for column in columns[1:]]
     if set(means) - {text.NONE}:
         blank = " " * (CYCLES + second)
-        last = "".join(f"{blank}{text.right(colour.ratio(mean), RATIO)}" for mean in means)
+        last = "".join(f"{blank}{text.right(text.coloured_ratio(mean), RATIO)}" for mean in means)
         out.append(f"{'Geometric mean':{label}}{blank}{last}")
     return [*out, ""]
 
@@ -259,9 +259,9 @@ def _cells(i: int, rows: list[list[Row | None]], second: int, timed: bool) -> li
         seconds = [spread(row, row.inner) if row else text.NONE for row in mine]
     cells = []
     for found, row, one, other in zip(rows, mine, cycles, seconds, strict=True):
-        figure = colour.bad(one) if mark(row) else one
+        figure = text.bad(one) if mark(row) else one
         cell = f"{text.right(figure, CYCLES)}{other:>{second}}"
-        by_first = colour.ratio(text.ratio(ratio(found[0], row)))
+        by_first = text.coloured_ratio(text.ratio(ratio(found[0], row)))
         cells.append(cell + (text.right(by_first, RATIO) if i else ""))
     return cells
 

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from tockmark.result.model import ICACHE, Result, Row, ratio
-from tockmark.show import colour, text
+from tockmark.result.model import Result, Row, ratio
+from tockmark.show import text
 from tockmark.show.text import LINE, number
 from tockmark.suite.catalogue import (
+    ICACHE,
     LANGS,
     OVERHEAD,
     Catalogue,
@@ -66,7 +67,7 @@ loads, stores, jumps, branch (conditional), taken (of these), 16-bit (retired): 
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """One benchmark with one set of parameters, and what each result has for it."""
 
     id: str
@@ -81,7 +82,7 @@ class Line:
 Column = Mapping[RowKey, Row]  # of a result, with one cache setting and in one language
 
 
-def sections(columns: Sequence[Column], catalogue: Catalogue) -> list[tuple[str, list[Line]]]:
+def sections(columns: Sequence[Column], catalogue: Catalogue) -> list[tuple[str, list[TableLine]]]:
     """The rows of several columns side by side: by section, in the catalogue's order, strangers at
     the end."""
     order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
@@ -89,7 +90,7 @@ def sections(columns: Sequence[Column], catalogue: Catalogue) -> list[tuple[str,
     lines = []
     for key, (id_, params) in order.items():
         cells = tuple(column.get(key) for column in columns)
-        lines += [Line(id_, params, cells)] if any(cells) else []
+        lines += [TableLine(id_, params, cells)] if any(cells) else []
     return catalogue.in_sections(lines, lambda line: line.id)
 
 
@@ -109,7 +110,7 @@ def render(result: Result, catalogue: Catalogue) -> str:
     out += _overheads(result)
     out += _errors(result.rows)
     why = [reason for reason in result.incomplete if not reason.startswith("wrong: ")]
-    out += [f"{colour.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
+    out += [f"{text.bad('INCOMPLETE')} {reason}" for reason in why[:REASONS]]
     out += [f"INCOMPLETE and {len(why) - REASONS} more"] if len(why) > REASONS else []
     out += skipped(result)
     return "\n".join(out).rstrip() + "\n"
@@ -194,7 +195,7 @@ def _side_by_side(letters: list[str], shown: list[Column], catalogue: Catalogue)
         for line in lines:
             values = [_per_op(line.rows[0])]
             for row in line.rows[1:]:
-                values += [_per_op(row), colour.ratio(text.ratio(ratio(line.rows[0], row)))]
+                values += [_per_op(row), text.coloured_ratio(text.ratio(ratio(line.rows[0], row)))]
             out.append(f"{line.label:{NAME}}{text.cells(values, widths)}")
         out.append("")
     return out
@@ -317,7 +318,7 @@ def skipped(result: Result) -> list[str]:
 
 def _errors(rows: Iterable[Row]) -> list[str]:
     return [
-        f"{colour.bad('ERROR')} {row.label}, i-cache {ICACHE[row.icache]}{aside(row.lang)}: {error}"
+        f"{text.bad('ERROR')} {row.label}, i-cache {ICACHE[row.icache]}{aside(row.lang)}: {error}"
         for row in rows
         for error in row.errors
     ]
@@ -363,9 +364,9 @@ def _raw(row: Row | None) -> list[str]:
     return [number(series.median if series else None) for series in both]
 
 
-def _off(line: Line) -> list[str]:
+def _off(line: TableLine) -> list[str]:
     on, off = line.rows
-    return [_net(off), colour.ratio(text.ratio(ratio(on, off)))]
+    return [_net(off), text.coloured_ratio(text.ratio(ratio(on, off)))]
 
 
 def _per_op(row: Row | None) -> str:
@@ -377,7 +378,7 @@ def _net(row: Row | None) -> str:
 
 
 def _coloured(figure: str, row: Row | None) -> str:
-    return colour.bad(figure) if mark(row) else figure
+    return text.bad(figure) if mark(row) else figure
 
 
 def mark(row: Row | None) -> str:

@@ -6,21 +6,18 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from tockmark.judge.compare import Pair as Judged
-from tockmark.judge.mean import kernel_mean
-from tockmark.judge.verdict import Verdict
-from tockmark.result.model import ICACHE, Row, ratio
-from tockmark.show import compare_text, text
+from tockmark.compare.pairs import Pair as Judged
+from tockmark.compare.rule import Verdict, kernel_mean
+from tockmark.result.model import Row, ratio
+from tockmark.show import comparison, text
 from tockmark.show.plot import Named
 from tockmark.show.summary import Column, short_names
 from tockmark.show.table import mark, spread
-from tockmark.site import pictures
-from tockmark.site.facts import UNKNOWN
-from tockmark.site.rows import trimmed
-from tockmark.site.sorted import Beside, Kernel, Pair, Sorted
-from tockmark.suite.catalogue import LANGS, Catalogue
-from tockmark.suite.screen import screen
-from tockmark.suite.select import Selection
+from tockmark.site import rows
+from tockmark.site.model import Beside, SiteKernel, SitePair, Sorted
+from tockmark.site.rows import UNKNOWN, trimmed
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue
+from tockmark.suite.selection import Selection, screen
 
 MOVED = 8  # rows that moved most
 SENTENCES = 4  # of what was found; the comparisons have all
@@ -32,7 +29,7 @@ class Head:
     """A column: a kernel and how it was built."""
 
     name: str
-    kernel: Kernel
+    kernel: SiteKernel
     level: str
 
 
@@ -119,10 +116,10 @@ def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class SiteFinding:
     """What a comparison comes to, and under which conditions."""
 
-    pair: Pair
+    pair: SitePair
     new: str
     base: str
     mean: str  # of the net cycles' ratios, as the table has it
@@ -130,7 +127,7 @@ class Finding:
     said: str
 
 
-def findings(site: Sorted) -> list[Finding]:
+def findings(site: Sorted) -> list[SiteFinding]:
     """What was found, for pairs of the first table: other kernels with each other first, then with
     the baseline, which is none of Tock's."""
     if not site.beside:
@@ -146,7 +143,7 @@ def findings(site: Sorted) -> list[Finding]:
         levels = [_head(site, "", beside.columns[at], beside.of[at]).level for at in (new, base)]
         before, after = pair.comparison.links
         found.append(
-            Finding(
+            SiteFinding(
                 pair,
                 names[new],
                 names[base],
@@ -154,13 +151,13 @@ def findings(site: Sorted) -> list[Finding]:
                 "geometric mean over the benchmarks that touch the kernel;"
                 f" {' against '.join(levels)}; i-cache {ICACHE[beside.icache]};"
                 f" links: {after} against {before}",
-                compare_text.told(pair.comparison),
+                comparison.factor_told(pair.comparison),
             )
         )
     return found[:SENTENCES]
 
 
-def _has_baseline(pair: Pair) -> bool:
+def _has_baseline(pair: SitePair) -> bool:
     return any(one.result.provenance.kernel.is_baseline for one in (pair.base, pair.new))
 
 
@@ -200,6 +197,6 @@ def picture(site: Sorted) -> tuple[str, Markup] | None:
             for limit in limits:
                 results = [one.only(limit) for one in results]
             named = [Named(*one) for one in zip(names, results, strict=True)]
-            if (wanted is None or len(named) > 1) and (found := pictures.drawn(named, wanted)):
+            if (wanted is None or len(named) > 1) and (found := rows.drawn_pictures(named, wanted)):
                 return found[0]
     return None

@@ -39,12 +39,12 @@ One = TypeVar("One")
 Positive = Annotated[int, Meta(ge=1)]
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the file's entries have in common: their types are checked. apps/generate.py, which
     needs nothing but Python, checks all other rules of the file when the apps are built."""
 
 
-class Benchmark(Entry, frozen=True):
+class Benchmark(BenchmarkEntry, frozen=True):
     """One entry of the catalogue."""
 
     id: str
@@ -82,7 +82,7 @@ class Benchmark(Entry, frozen=True):
         ]
 
 
-class Boot(Entry, frozen=True):
+class Boot(BenchmarkEntry, frozen=True):
     """What runs together: one flash image, its apps in the order of the flash.
 
     The app of the group reports; the others, if any, are there to be measured with.
@@ -232,7 +232,7 @@ class Catalogue:
         return [(section, some) for section, some in found.items() if some]
 
 
-class File(Entry, frozen=True):
+class File(BenchmarkEntry, frozen=True):
     """The whole file."""
 
     budget: float

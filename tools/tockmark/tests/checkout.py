@@ -11,7 +11,7 @@ import pytest
 
 from tockmark import paths
 from tockmark.tests.elves import BASE, FUNCTION, Segment, made
-from tockmark.tree.repository import Commit, repository
+from tockmark.trees.repository import Commit, repository
 
 ELF = PurePosixPath("out/kernel.elf")
 # The kernel of a seed, 0 for the plain one. Every build leaves a line in a file outside.

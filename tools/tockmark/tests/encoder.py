@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Records to the lines of the UART protocol: the tests' twin of the apps' own printing."""
 
-from tockmark.line import LINE_LIMIT, Line
+from tockmark.line import LINE_LIMIT, UartLine
 
 
 class Encoder:
@@ -21,10 +21,10 @@ class Encoder:
                 taken.append(words.pop(0))
             if not self._fits(taken):
                 raise ValueError(f"a word of {len(taken[-1])} bytes does not fit in a line")
-            out.append(Line(self.seq, self.app, " ".join(taken)).encode())
+            out.append(UartLine(self.seq, self.app, " ".join(taken)).encode())
             self.seq += 1
         return out
 
     def _fits(self, words: list[str]) -> bool:
-        line = Line(self.seq, self.app, " ".join(words)).encode()
+        line = UartLine(self.seq, self.app, " ".join(words)).encode()
         return len(line) + 1 <= LINE_LIMIT

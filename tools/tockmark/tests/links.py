@@ -4,18 +4,18 @@ them: false alarms between links of one source, and the smallest change that is 
 
     python -m tockmark.tests.links
 
-prints the tables of docs/judging.md."""
+prints the tables of docs/judging.md.
+"""
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from tockmark.judge.compare import Margins, compare
-from tockmark.judge.gate import Gated, Level, gate, load_limits
-from tockmark.judge.spread import Spread, over_links
-from tockmark.judge.verdict import Verdict
-from tockmark.log.measured import SERIES
+from tockmark.compare.gate import Gated, Level, gate, load_limits
+from tockmark.compare.pairs import Margins, compare
+from tockmark.compare.rule import Spread, Verdict, over_links
+from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Series

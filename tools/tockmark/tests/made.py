@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Made-up results of a full run, for the tests of what shows results: every shape that a picture or
-a page has to cope with, in numbers that no machine gave."""
+a page has to cope with, in numbers that no machine gave.
+"""
 
 from dataclasses import replace
 
 import msgspec
 
-from tockmark.log.measured import App, Booted, Measured, RawRow
+from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Mutations of JSON files that know their structure: most of what they make is a file still, with
-something in it that should not be, or should be another."""
+something in it that should not be, or should be another.
+"""
 
 import json
 import random

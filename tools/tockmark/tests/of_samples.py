@@ -8,11 +8,10 @@ import msgspec
 import numpy as np
 from typer.testing import Result as Done
 
+from tockmark.compare.rule import Spread
 from tockmark.errors import TockmarkError
-from tockmark.judge.spread import Spread
-from tockmark.log.measured import SERIES
 from tockmark.log.protocol import BootMark, compress, decode
-from tockmark.log.rows import assemble
+from tockmark.log.rows import SERIES, assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout

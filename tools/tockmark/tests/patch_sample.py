@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tockmark import files
 from tockmark.errors import TockmarkError
-from tockmark.kernel_patch.change import put_in, take_out
+from tockmark.trees.patch import put_in, take_out
 
 # What the patch looks at, with room around it; the rest of the tree would only be copied.
 SOURCES = [

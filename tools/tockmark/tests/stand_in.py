@@ -8,15 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tockmark.result.build import result_of
 from tockmark.result.model import Result
-from tockmark.result.of_run import result_of
+from tockmark.rig import board as boards
+from tockmark.rig import run
+from tockmark.rig.image import AppBuild, Image, KernelElf
+from tockmark.rig.kernel_links import RunLayout
+from tockmark.rig.kinds import sim
 from tockmark.suite.catalogue import Boot, Catalogue
-from tockmark.suite.select import Selection
-from tockmark.target import board as boards
-from tockmark.target import run
-from tockmark.target.image import Apps, Image, Kernel
-from tockmark.target.kinds import sim
-from tockmark.target.links import Layout
+from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import RECORDS, encoded
 
 NAME = "tockmark-baseline 0.1.0 abi2"
@@ -37,26 +37,28 @@ sys.exit(int(ending))
 """
 
 
-def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -> run.Options:
+def options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue
+) -> run.RunOptions:
     """A run of all boots of a small catalogue on that simulator: a fixture for whoever tests it."""
     binary = tmp_path / "stand-in"
     binary.write_text(STAND_IN)
     binary.chmod(0o755)
     profile = boards.load(boards.DEFAULT)
-    assert isinstance(profile.target, sim.Target)
+    assert isinstance(profile.target, sim.SimTarget)
     target = msgspec.structs.replace(profile.target, binary=binary, max_cycles=1000)
 
-    def prepared(boot: Boot, apps: Apps, *given: object) -> Image:
+    def prepared(boot: Boot, apps: AppBuild, *given: object) -> Image:
         Path(str(given[2])).mkdir(parents=True, exist_ok=True)
         return Image(apps.folder / f"{boot.name}.flash", (), "0" * 8)
 
     monkeypatch.setattr(run, "build_image", prepared)
     for name, records in RECORDS.items():
         end(tmp_path, name, "0", encoded(name, records))
-    return run.Options(
-        layouts=(Layout(Kernel(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
+    return run.RunOptions(
+        layouts=(RunLayout(KernelElf(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
         board=dataclasses.replace(profile, target=target),
-        suites=(run.Suite(Apps(tmp_path, 2), catalogue.boots(), []),),
+        suites=(run.Suite(AppBuild(tmp_path, 2), catalogue.boots(), []),),
         catalogue=catalogue,
         icaches=[True],
         all_samples=False,
@@ -70,6 +72,6 @@ def end(folder: Path, app: str, how: str, lines: list[str]) -> None:
     (folder / f"{app}.flash").write_text("\n".join([*lines, how]))
 
 
-def ran(options: run.Options) -> tuple[Result, str]:
+def ran(options: run.RunOptions) -> tuple[Result, str]:
     """The result of all that it is to run, and its log."""
     return result_of(run.run(options), options, Selection(options.catalogue))

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
+from tockmark.compare import bounds
+from tockmark.compare.agree import Agreement, Standing, agree
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
-from tockmark.judge import bounds
-from tockmark.judge.agree import Agreement, Standing, agree
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
-from tockmark.result.slope import Slope
-from tockmark.show import agree_text
+from tockmark.result.stats import Slope
+from tockmark.show import comparison
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import KERNEL, SIMULATED, exit_code, made, steady, with_provenance
 
@@ -48,7 +48,9 @@ def test_what_is_equal_is_equal_in_every_sample() -> None:
     assert all(pair.same_samples for pair in found.pairs)
     assert found.layouts is None
     assert found.exit_code == OK
-    assert "4 rows compared: 4 equal to the cycle (4 in every sample)" in agree_text.told(found)
+    assert "4 rows compared: 4 equal to the cycle (4 in every sample)" in comparison.standing_told(
+        found
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Board profiles: those of the project are read, and one that is not as it should be is refused
-with a line that says where."""
+with a line that says where.
+"""
 
 import importlib
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.target import board as boards
-from tockmark.target.kinds import file, qemu, serial, sim
-from tockmark.target.protocol import Ability, Session, Target
+from tockmark.rig import board as boards
+from tockmark.rig.kinds import file, qemu, serial, sim
+from tockmark.rig.protocol import Ability, Session, Target
 
 PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
 
@@ -28,7 +29,12 @@ def test_a_profile_is_called_as_its_file(name: str) -> None:
 
 def test_each_kind_is_a_target() -> None:
     """As mypy sees, and that none was left out of it."""
-    kinds: tuple[type[Target], ...] = (file.Target, qemu.Target, serial.Target, sim.Target)
+    kinds: tuple[type[Target], ...] = (
+        file.FileTarget,
+        qemu.QemuTarget,
+        serial.SerialTarget,
+        sim.SimTarget,
+    )
     files = {one.stem for one in boards.KINDS.glob("[a-z]*.py")}
     assert {kind.__module__.rpartition(".")[2] for kind in kinds} == files
 
@@ -42,7 +48,7 @@ def test_each_machine_has_a_simulator_that_can_all() -> None:
 
 @pytest.mark.parametrize("kind", [file.stem for file in boards.KINDS.glob("[a-z]*.py")])
 def test_a_kind_has_all_that_verbs_use(kind: str) -> None:
-    target = importlib.import_module(f"tockmark.target.kinds.{kind}").Target
+    target = importlib.import_module(f"tockmark.rig.kinds.{kind}").Target
     session = get_type_hints(target.start)["return"]
     sessions = get_args(session) or (session,)  # a kind may have several
     for protocol, type_ in ((Target, target), *((Session, one) for one in sessions)):

@@ -6,9 +6,8 @@ from itertools import product
 import pytest
 
 from tockmark.log.marks import Mark
-from tockmark.log.measured import Measured
 from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import assemble
+from tockmark.log.rows import Measured, assemble
 from tockmark.tests.conftest import encoded
 
 A, B = "0000000a", "0000000b"  # images

@@ -7,13 +7,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tockmark import paths
-from tockmark.commands.commits import recipe
+from tockmark.cli.options import recipe
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.tree.building import Builder, BuildError, Patch, Recipe
-from tockmark.tree.links import Built, sides
-from tockmark.tree.repository import repository
-from tockmark.tree.worktrees import worktree
+from tockmark.trees.builds import Builder, BuildError, Built, Patch, Recipe, sides, worktree
+from tockmark.trees.repository import repository
 
 
 @pytest.fixture

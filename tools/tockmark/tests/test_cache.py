@@ -16,15 +16,17 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.target import cache
-from tockmark.target.cache import Cache, Kept
-from tockmark.target.kinds import sim
-from tockmark.target.protocol import Session, Start
+from tockmark.rig import cache
+from tockmark.rig.cache import Cache, CachedBoot
+from tockmark.rig.kinds import sim
+from tockmark.rig.protocol import Session, Start
 from tockmark.tests import stand_in
 
-BOOT = Kept(("#tm 0 time begin", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True)
+BOOT = CachedBoot(
+    ("#tm 0 time begin", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True
+)
 KEY = "ab" * 32
 
 
@@ -64,7 +66,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     some = Cache(tmp_path, limit=10 * cache.BLOCK)
     noise = [bytes(reversed(range(256))).hex() + str(n) for n in range(50)]
     for at, key in enumerate(keys):
-        some.keep(key, Kept((noise[at],), at))
+        some.keep(key, CachedBoot((noise[at],), at))
         os.utime(tmp_path / key, (at, at))
         assert some.find(keys[0]) is not None  # that is in use
         assert sum(size for _, size, _ in some.held()) <= some.limit
@@ -118,14 +120,14 @@ def test_what_a_killed_writer_left_goes_too(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from tockmark.target.cache import Cache, Kept
+from tockmark.rig.cache import Cache, CachedBoot
 some = Cache(Path(sys.argv[1]), limit=5 * 4096)
 for round in range(300):
     for n in range(8):
         key = f"{n:064x}"
         found = some.find(key)
-        assert found in (None, Kept((str(n) * 5000,), n)), found
-        some.keep(key, Kept((str(n) * 5000,), n))
+        assert found in (None, CachedBoot((str(n) * 5000,), n)), found
+        some.keep(key, CachedBoot((str(n) * 5000,), n))
     if round % 50 == int(sys.argv[2]):
         some.clear()
 assert not some._failed
@@ -139,13 +141,13 @@ def test_processes_may_use_it_side_by_side(tmp_path: Path) -> None:
     assert {path.name for _, _, path in Cache(tmp_path).held()} <= {f"{n:064x}" for n in range(8)}
 
 
-def stood_in(tmp_path: Path, ending: str) -> tuple[sim.Target, Start]:
+def stood_in(tmp_path: Path, ending: str) -> tuple[sim.SimTarget, Start]:
     """The stand-in for a simulator, and a boot that prints two lines and ends so."""
     binary = tmp_path / "stand-in"
     binary.write_text(stand_in.STAND_IN)
     binary.chmod(0o755)
     stand_in.end(tmp_path, "boot", ending, ["one", "two"])
-    return sim.Target(binary, True, 16, 1000), Start("boot", tmp_path / "boot.flash", True)
+    return sim.SimTarget(binary, True, 16, 1000), Start("boot", tmp_path / "boot.flash", True)
 
 
 def whole(session: Session) -> tuple[object, ...]:
@@ -188,7 +190,7 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
     two.write_bytes(b"2")
 
     def key(binary: Path, start: Start, pace: int = 16, most: int = 1000) -> str:
-        return sim.Target(binary, True, pace, most).key(start)
+        return sim.SimTarget(binary, True, pace, most).key(start)
 
     start = Start("boot", two, icache=True)
     keys = {

@@ -8,18 +8,27 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.profile import costs
+from tockmark.profile import functions as function_costs
 from tockmark.profile.attribute import charged
-from tockmark.profile.calls import KERNEL, Call, Code, Tracker
-from tockmark.profile.flow import MRET, calls, jumps_by_register
-from tockmark.profile.frame import Frame, Scope
-from tockmark.profile.functions import Function, Functions, Spread, chosen, means, spread
-from tockmark.profile.trace import ECALL, Step
-from tockmark.profile.traced import Options
-from tockmark.target import board as boards
-from tockmark.target.image import Apps, Kernel
+from tockmark.profile.functions import (
+    KERNEL,
+    Call,
+    Code,
+    CostSpread,
+    Function,
+    Functions,
+    Tracker,
+    chosen,
+    means,
+    spread,
+)
+from tockmark.profile.run import ProfileOptions
+from tockmark.profile.symbols import Frame, Scope
+from tockmark.profile.trace import ECALL, MRET, Step, calls, jumps_by_register
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild, KernelElf
 
 JAL, J, NOP, BEQ = 0xEF, 0x6F, 0x13, 0x63  # jumps to wherever the next step is
 RET, JR, JALR = 0x8082, 0x8782, 0x780E7  # to ra; to a5, by c.jr and by jalr
@@ -276,7 +285,7 @@ def test_the_median_is_a_real_call() -> None:
     found = Functions()
     for cycles in (9, 1, 4, 7):
         found.ended(call("f", cycles))
-    assert spread(found.found["f"].own_cycles) == Spread(1, 4, 9)
+    assert spread(found.found["f"].own_cycles) == CostSpread(1, 4, 9)
     assert spread(Function("none").own_cycles) is None
 
 
@@ -320,20 +329,20 @@ def test_the_table_fits_and_the_json_has_everything() -> None:
         found.ended(call("kernel::" * 30 + "f", cycles))
     for number in range(50):
         found.cut(call(f"g{number}", 1))
-    kernel = Kernel(Path("k.elf"), None, "e" * 64, None, ())
+    kernel = KernelElf(Path("k.elf"), None, "e" * 64, None, ())
     board = boards.load(boards.DEFAULT)
-    options = Options(
-        kernel, board, Apps(Path("none"), 2), True, "call.args", {"n": 3}, Path("out")
+    options = ProfileOptions(
+        kernel, board, AppBuild(Path("none"), 2), True, "call.args", {"n": 3}, Path("out")
     )
     functions = chosen(found.found.values(), ())
-    made = costs.Costs(options, False, 1000, False, functions)
-    shown = costs.render(made).splitlines()
+    made = function_costs.Costs(options, False, 1000, False, functions)
+    shown = function_costs.costs_text(made).splitlines()
     assert max(map(len, shown)) <= 100
     assert shown[0].startswith("call.args n=3, i-cache on: calls in one steady sample, 1000 cycles")
     assert "by symbol" in shown[1]
     assert "9-123-99999" in shown[6]
     assert shown[-1].startswith("11 more")
-    rows = costs.as_json(made)["functions"]
+    rows = function_costs.costs_json(made)["functions"]
     assert isinstance(rows, list)
     assert len(rows) == 51
     assert rows[0]["own_cycles"] == {"least": 9, "median": 123, "most": 99999}

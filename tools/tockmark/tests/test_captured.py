@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Captured logs whose reader names board, kernel and cache setting: what becomes of that, and what
-is refused where the log says something else."""
+is refused where the log says something else.
+"""
 
 import os
 import struct
@@ -12,17 +13,17 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tockmark import BASELINE
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import INCOMPLETE, UNUSABLE, TockmarkError
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark
 from tockmark.result import file, parse, provenance
 from tockmark.result.model import Result as Measured
+from tockmark.rig.board import Slots
+from tockmark.rig.image import KernelElf
+from tockmark.rig.image_folder import ImageManifest, Laid, LaidApp, LaidBoot, LaidKernel
+from tockmark.rig.kinds import file as captured
 from tockmark.suite.catalogue import OVERHEAD, load
-from tockmark.target.board import Slots
-from tockmark.target.image import Kernel
-from tockmark.target.kinds import file as captured
-from tockmark.target.laid import Laid, LaidApp, LaidBoot, LaidKernel, Manifest
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import exit_code
@@ -66,8 +67,8 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
     def make(name: str | None) -> Path:
         path = tmp_path / "kernel.elf"
         code = struct.pack("<8I", *range(8))
-        known = Kernel(path, name, "e" * 64, None, ((0x20000400, code),), flash_bytes=28)
-        monkeypatch.setattr("tockmark.commands.files.read_kernel", lambda _: known)
+        known = KernelElf(path, name, "e" * 64, None, ((0x20000400, code),), flash_bytes=28)
+        monkeypatch.setattr("tockmark.cli.read.read_kernel", lambda _: known)
         return path
 
     return make
@@ -191,10 +192,10 @@ def test_what_the_log_contradicts_is_one_line_and_no_file(
     assert not out.exists()
 
 
-def laid_for(kernel: Kernel, board: str = "cw310", image: str = "0123abcd") -> Laid:
+def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -> Laid:
     """A folder with the one boot `time`, as if it had been read."""
     app = LaidApp("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
-    manifest = Manifest(
+    manifest = ImageManifest(
         version=1,
         tockmark="0.1.0",
         board=board,
@@ -210,10 +211,10 @@ def test_laid_images_say_where_apps_lie(
     tmp_path: Path, kernel: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elf = kernel(f"{BASELINE} 0.1.0 abi2 cw310")
-    own = Kernel(elf, None, "e" * 64, None, ())
+    own = KernelElf(elf, None, "e" * 64, None, ())
     begin = RECORDS[0].replace("cc=", "boot=time image=0123abcd cc=")
     log = encoded("time", [begin, *RECORDS[1:]])
-    monkeypatch.setattr("tockmark.target.laid.read", lambda _: laid_for(own))
+    monkeypatch.setattr("tockmark.rig.image_folder.read_folder", lambda _: laid_for(own))
     options = ["--kernel", str(elf), "--images", "out"]
     known = read(*parsed(tmp_path, *options, log=log)).provenance
     assert known.board.name == "cw310"
@@ -221,9 +222,11 @@ def test_laid_images_say_where_apps_lie(
     for given, folder, said in (
         (options, laid_for(own, image="99999999"), "ran the image 0123abcd"),
         ([*options, "--board", "cw310"], laid_for(own, "nexysvideo"), "laid for nexysvideo"),
-        (options, laid_for(Kernel(elf, None, "0" * 64, None, ())), "laid for another kernel"),
+        (options, laid_for(KernelElf(elf, None, "0" * 64, None, ())), "laid for another kernel"),
     ):
-        monkeypatch.setattr("tockmark.target.laid.read", lambda _, folder=folder: folder)
+        monkeypatch.setattr(
+            "tockmark.rig.image_folder.read_folder", lambda _, folder=folder: folder
+        )
         done, _ = parsed(tmp_path, *given, log=log)
         assert exit_code(done) == UNUSABLE
         assert said in str(done.exception)

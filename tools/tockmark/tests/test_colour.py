@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tockmark import paths
-from tockmark.show import colour, text
+from tockmark.show import text
 
 OLD, NEW = (f"results/baseline-{name}.json" for name in ("v1-cw310", "cw310"))
 TABLES = [
@@ -109,13 +109,13 @@ def test_what_is_for_programs_has_no_colours() -> None:
     ],
 )
 def test_who_gets_colours(terminal: bool, environment: dict[str, str], wanted: bool) -> None:
-    assert colour.wanted(terminal, environment) is wanted
+    assert text.wanted(terminal, environment) is wanted
 
 
 def test_a_colour_takes_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = text.row("label", text.cells(["1.50", "0.90"], [7, 7]), 30)
-    monkeypatch.setattr(colour, "_on", True)
-    cells = [colour.ratio("1.50"), colour.ratio("0.90")]
+    monkeypatch.setattr(text, "_on", True)
+    cells = [text.coloured_ratio("1.50"), text.coloured_ratio("0.90")]
     assert cells == ["\x1b[31m1.50\x1b[0m", "\x1b[32m0.90\x1b[0m"]
     assert CODES.sub("", text.row("label", text.cells(cells, [7, 7]), 30)) == plain
-    assert [colour.ratio(one) for one in ("1.00", "-")] == ["1.00", "-"]
+    assert [text.coloured_ratio(one) for one in ("1.00", "-")] == ["1.00", "-"]

@@ -14,25 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
+from tockmark.compare import rule
+from tockmark.compare.pairs import Comparison, Margins, compare, margins, percent
+from tockmark.compare.rule import Verdict, kernel_mean
 from tockmark.errors import TockmarkError
-from tockmark.judge import spread
-from tockmark.judge.compare import (
-    Comparison,
-    Margins,
-    compare,
-    margins,
-    percent,
-)
-from tockmark.judge.mean import kernel_mean
-from tockmark.judge.verdict import Verdict
 from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
-from tockmark.show import compare_text
+from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, load
-from tockmark.suite.select import select
+from tockmark.suite.selection import select
 from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, with_provenance
 
 NOISE = np.random.default_rng(8)
@@ -164,7 +157,7 @@ def test_the_geometric_mean_is_over_what_touches_the_kernel() -> None:
     assert back.mean is not None
     assert found.mean.ratio * back.mean.ratio == pytest.approx(1)
     assert verdicts(found)["syscall.memop icache=on"] is Verdict.EQUIVALENT
-    text = compare_text.render([("a", one), ("b", two)], [found])
+    text = comparison.compare_text([("a", one), ("b", two)], [found])
     assert "geometric mean of B/A over 2 benchmarks that touch the kernel" in text
     assert found.mean.ratio == pytest.approx(
         kernel_mean(one.column(True, "c"), two.column(True, "c"), load())
@@ -194,7 +187,7 @@ def test_without_kernel_rows_there_is_no_mean(catalogue: Catalogue) -> None:
     one, two = (made(catalogue, {"loop.empty": steady(n), "a.x": steady(n)}) for n in (900, 990))
     found = compare(one, two, "b", catalogue, Margins(), CALM)
     assert found.mean is None
-    assert "no geometric mean: no row" in compare_text.render([("a", one), ("b", two)], [found])
+    assert "no geometric mean: no row" in comparison.compare_text([("a", one), ("b", two)], [found])
 
 
 def test_published_figures_without_samples_are_compared(tmp_path: Path) -> None:
@@ -213,7 +206,7 @@ def test_a_row_that_is_zero_once_has_no_ratio(catalogue: Catalogue) -> None:
     found = compare(one, two, "b", catalogue, Margins(), CALM)
     (row,) = (p for p in found.pairs() if p.row.id == "a.x")
     assert (row.cycles.ratio, row.verdict) == (None, Verdict.RELEVANT)
-    assert "no ratio" in compare_text.render([("a", one), ("b", two)], [found])
+    assert "no ratio" in comparison.compare_text([("a", one), ("b", two)], [found])
 
 
 def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
@@ -237,7 +230,7 @@ def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
     found = compare(one, two, "b", catalogue, Margins(), CALM)
     assert (found.only_base, found.only_new) == (["a.y icache=on"], ["a.z n=2 icache=on"])
-    text = compare_text.render([("a", one), ("b", two)], [found])
+    text = comparison.compare_text([("a", one), ("b", two)], [found])
     assert "only in A (1): a.y icache=on" in text
     assert "only in B (1): a.z n=2 icache=on" in text
 
@@ -281,7 +274,7 @@ def test_the_factors_that_differ_are_named(catalogue: Catalogue) -> None:
     found = compare(one, two, "b", catalogue, Margins(), CALM)
     names = ["kernel", "opt-level", "ABI", "compiler", "i-cache", "flags"]
     assert [f.name for f in found.factors] == names
-    text = compare_text.render([("a", one), ("b", two)], [found])
+    text = comparison.compare_text([("a", one), ("b", two)], [found])
     assert "differs: flags     unknown -> lto=true" in text
     assert "differs: ABI       version 2 -> version 1" in text
     assert "differs: i-cache   on -> off" in text
@@ -358,19 +351,19 @@ def test_the_table_fits_and_tells_the_verdict(catalogue: Catalogue) -> None:
     one = made(catalogue, {"a.y": noisy(9000, 50), "a.x": steady(1169)}, board=ON_BOARD)
     two = made(catalogue, {"a.y": noisy(9900, 50), "a.x": steady(1179)}, board=ON_BOARD)
     first = compare(one, two, "b", catalogue, Margins(), CALM)
-    text = compare_text.render([("a", one), ("b", two)], [first])
+    text = comparison.compare_text([("a", one), ("b", two)], [first])
     assert max(map(len, text.splitlines())) <= 100
     (line,) = (line for line in text.splitlines() if line.startswith("a.y "))
     assert line.split()[-2:] == ["relevant,", "higher"]
     second = compare(one, one, "c", catalogue, Margins(), CALM)
-    text = compare_text.render([("a", one), ("b", two), ("c", one)], [first, second])
+    text = comparison.compare_text([("a", one), ("b", two), ("c", one)], [first, second])
     assert max(map(len, text.splitlines())) <= 100
     (line,) = (line for line in text.splitlines() if line.startswith("a.x "))
     assert line.split()[1:] == ["1000", "1010", "+1.00", "%", "~", "1000", "0", "%", "="]
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "known", lambda base: CALM)
+    monkeypatch.setattr(rule, "known_spread", lambda base: CALM)
     one = made(catalogue, {"a.x": steady(1169)})
     a, b = saved(tmp_path, a=one, b=made(catalogue, {"a.x": steady(1269)}))
     run = CliRunner().invoke

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from tockmark.rig import board as boards
 from tockmark.suite.catalogue import load
-from tockmark.target import board as boards
 
 PROGRAM = "from tockmark.__main__ import main; main()"
 

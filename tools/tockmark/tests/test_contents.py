@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.target import contents
-from tockmark.target.contents import Piece
-from tockmark.target.elf import read_elf
-from tockmark.target.image import read_kernel
+from tockmark.rig import elf as elf_sizes
+from tockmark.rig.elf import Piece, read_elf
+from tockmark.rig.image import read_kernel
 from tockmark.tests import elves
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib"]
@@ -72,7 +71,7 @@ def linked(folder: Path, more: str = "", align: int = 4) -> Path:
 
 
 def test_a_piece_is_a_function_an_object_or_what_lies_between(tmp_path: Path) -> None:
-    assert list(contents.pieces(read_elf(linked(tmp_path)))) == [
+    assert list(elf_sizes.pieces(read_elf(linked(tmp_path)))) == [
         Piece("", ".text", 4, True, False),
         Piece("_start", ".text", 8, True, False),
         Piece("other", ".text", 4, True, False),
@@ -96,7 +95,7 @@ def test_fill_is_not_counted_and_one_instruction_is(tmp_path: Path, align: int) 
 def test_without_symbols_a_section_counts_from_its_first_to_its_last_byte(tmp_path: Path) -> None:
     elf = linked(tmp_path)
     subprocess.run(["riscv64-unknown-elf-strip", str(elf)], check=True)
-    assert {piece.name for piece in contents.pieces(read_elf(elf))} == {""}
+    assert {piece.name for piece in elf_sizes.pieces(read_elf(elf))} == {""}
     # From the n of the name to the last byte of the second function that is not 0; no .data.
     assert read_kernel(elf).flash_bytes == len("name") + 3 + 8 + 2
 
@@ -104,14 +103,14 @@ def test_without_symbols_a_section_counts_from_its_first_to_its_last_byte(tmp_pa
 def test_without_sections_a_segment_counts_so(tmp_path: Path) -> None:
     path = tmp_path / "k.elf"
     path.write_bytes(elves.made([elves.Segment(elves.BASE, b"\0\xffab\0cd" + b"\xff" * 9)]))
-    assert list(contents.pieces(read_elf(path))) == [Piece("", "", 5, True, False)]
+    assert list(elf_sizes.pieces(read_elf(path))) == [Piece("", "", 5, True, False)]
 
 
 def test_symbols_that_overlap_share_their_bytes(tmp_path: Path) -> None:
     """And one that says to be longer than its section has what there is."""
     tail = ".data\n.word 2\n.set tail, . - 2\n.type tail, @object\n.size tail, 1 << 30\n.text"
     elf = linked(tmp_path, more=tail)
-    sizes = {p.name: p.size for p in contents.pieces(read_elf(elf)) if p.section == ".data"}
+    sizes = {p.name: p.size for p in elf_sizes.pieces(read_elf(elf)) if p.section == ".data"}
     assert sizes == {"": 1, "tail": 2 + 12}
 
 

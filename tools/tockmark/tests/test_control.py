@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tockmark.log.measured import App, Booted, Measured, RawRow
+from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Series
 from tockmark.suite.catalogue import load

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.target.elf import read_elf
-from tockmark.target.image import named, read_kernel
+from tockmark.rig.elf import read_elf
+from tockmark.rig.image import named, read_kernel
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 from tockmark.tests.told import Tell, tell
@@ -130,7 +130,7 @@ def test_symbols_that_share_one_long_name_do_not_fill_memory(
     path = tmp_path / "k.elf"
     path.write_bytes(elves.made([Segment(BASE, CODE)], [("x" * 2000, 0)] * 9))
     assert len(read_elf(path).symbols) == 10
-    monkeypatch.setattr("tockmark.target.elf.MOST_BYTES", path.stat().st_size)
+    monkeypatch.setattr("tockmark.rig.elf.MOST_BYTES", path.stat().st_size)
     with pytest.raises(TockmarkError, match="MiB of names"):
         read_elf(path)
 

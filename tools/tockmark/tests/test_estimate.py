@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge.estimate import Interval, median_interval
-from tockmark.judge.lines import fitted, line
+from tockmark.compare.rule import Interval, median_interval
+from tockmark.result.stats import fit_line, fitted
 
 NOISE = np.random.default_rng(21)
 
@@ -46,7 +46,7 @@ def test_equal_samples_leave_no_doubt() -> None:
     )
 )
 def test_a_line_is_that_of_scipy(points: list[tuple[int, int]]) -> None:
-    found = line([x for x, _ in points], [y for _, y in points], held_out=0)
+    found = fit_line([x for x, _ in points], [y for _, y in points], held_out=0)
     kept = points[1:]
     expected = reference.linregress([x for x, _ in kept], [y for _, y in kept])
     assert found is not None
@@ -62,14 +62,14 @@ def test_a_line_is_that_of_scipy(points: list[tuple[int, int]]) -> None:
 
 
 def test_a_kink_shows_where_it_was_held_out() -> None:
-    straight = line([0, 1, 2, 3, 4], [5, 8, 11, 14, 17])
+    straight = fit_line([0, 1, 2, 3, 4], [5, 8, 11, 14, 17])
     assert straight is not None
     assert (straight.slope, straight.intercept) == pytest.approx((3, 5))
     assert (straight.residual_sd, straight.held_out_error) == pytest.approx((0, 0), abs=1e-9)
-    kinked = line([0, 1, 2, 3, 4], [5, 8, 21, 14, 17])
+    kinked = fit_line([0, 1, 2, 3, 4], [5, 8, 21, 14, 17])
     assert kinked is not None
     assert (kinked.held_out, kinked.held_out_error) == pytest.approx((2, 10))
-    assert line([1, 2, 3], [1, 2, 3]) is None
+    assert fit_line([1, 2, 3], [1, 2, 3]) is None
 
 
 def test_two_columns_are_fitted_together() -> None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tockmark.commands.common import judge
+from tockmark.cli.options import judge
 from tockmark.errors import INCOMPLETE, OK
-from tockmark.line import Line, decode_line
+from tockmark.line import UartLine, decode_line
 from tockmark.log.protocol import BootMark, decode, decode_mark
 from tockmark.log.rows import assemble
 from tockmark.paths import RESULTS
@@ -25,7 +25,7 @@ from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, row_key
-from tockmark.suite.select import Selection
+from tockmark.suite.selection import Selection
 from tockmark.tests.test_serial import HELLO, OTHER, OWN, said, sent
 from tockmark.tests.wire import session
 
@@ -235,7 +235,7 @@ def test_the_check_finds_a_wrong_number() -> None:
     line = decode_line(stream.lines[changed])
     assert line is not None
     word = line.text.split(" ")[2]  # the first sample
-    forged = Line(line.seq, line.app, line.text.replace(word, f"1{word}", 1)).encode()
+    forged = UartLine(line.seq, line.app, line.text.replace(word, f"1{word}", 1)).encode()
     lines = [*stream.lines[:changed], forged, *stream.lines[changed + 1 :]]
     with pytest.raises(AssertionError):
         check(stream, clean, stream.result(lines))

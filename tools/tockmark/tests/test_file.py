@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tockmark import cli
+from tockmark.cli import app
+from tockmark.compare import fit, gate, history, pairs
 from tockmark.errors import UNUSABLE, TockmarkError
-from tockmark.judge import compare, fit, gate, history
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.paths import ROOT
@@ -107,7 +107,7 @@ def test_every_verb_refuses_all_damage(
     words = ["tockmark", *(paths.get(word, word) for word in VERBS[verb])]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        app.main()
     out, err = capsys.readouterr()
     assert (ended.value.code, out) == (UNUSABLE, "")
     (line,) = err.splitlines()
@@ -207,7 +207,7 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
     judges: list[Callable[[], object]] = [
         lambda: result.incomplete,
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
-        lambda: compare.compare(result, result, "b", KNOWN, compare.Margins(), CALM),
+        lambda: pairs.compare(result, result, "b", KNOWN, pairs.Margins(), CALM),
         lambda: gate.gate(
             [("a", result)], ("b", result), gate.load_limits(None, KNOWN), KNOWN, CALM
         ),
@@ -327,7 +327,7 @@ def test_loading_computes_nothing_that_nobody_asked_for(
         calls.append(samples)
         return median(samples)
 
-    monkeypatch.setattr("tockmark.result.series.middle", counted)
+    monkeypatch.setattr("tockmark.result.model.middle", counted)
     result = loaded(json.dumps(WHOLE | {"rows": WHOLE["rows"][:-1]}), tmp_path)
     assert not calls
     assert [result.rows[2].net, result.rows[2].net] == [30, 30]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
-from tockmark.judge import fit
+from tockmark.cli.app import app
+from tockmark.compare import fit
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import Catalogue, load

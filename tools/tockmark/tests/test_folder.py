@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from tockmark.commands.folder import boots_there, folder_of, langs_of, needs_folder
+from tockmark.cli.measure import boots_there, folder_of, langs_of, needs_folder
 from tockmark.errors import TockmarkError
+from tockmark.rig import board as boards
 from tockmark.suite.catalogue import Catalogue, Lang
-from tockmark.target import board as boards
 from tockmark.tests.test_laid import write
 
 
@@ -68,7 +68,7 @@ def test_a_language_that_was_not_laid_is_named(
     laid = folder_of(tmp_path / "out", known, {}, [], [])
     manifest = structs.replace(laid.manifest, boots=laid.manifest.boots[:2])
     without = dataclasses.replace(laid, manifest=manifest)
-    monkeypatch.setattr("tockmark.target.laid.read", lambda path: without)
+    monkeypatch.setattr("tockmark.rig.image_folder.read_folder", lambda path: without)
     with pytest.raises(TockmarkError, match="has no apps in --lang rust; leave it out"):
         folder_of(tmp_path / "out", known, {}, [], ["rust"])
 

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.crc import crc16
 from tockmark.errors import TockmarkError
-from tockmark.line import LINE_LIMIT, Line
+from tockmark.line import LINE_LIMIT, UartLine, crc16
 from tockmark.log import study
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
@@ -282,7 +281,7 @@ def long_log(folder: Path, rows: int) -> Path:
         texts += [f"bench made.up k={k} inner=1 n=10000", "data cycles"]
         samples = [str(rng.randrange(1000, 60000)) for _ in range(10000)]
         texts += [" ".join(["+", *samples[at : at + 5]]) for at in range(0, 10000, 5)]
-    lines = [Line(seq, "made", text).encode() for seq, text in enumerate([*texts, "end ok"])]
+    lines = [UartLine(seq, "made", text).encode() for seq, text in enumerate([*texts, "end ok"])]
     assert max(map(len, lines)) < LINE_LIMIT
     path = folder / f"{rows}.log"
     path.write_text("\n".join([*lines, ""]))

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 import jsonschema
 
+from tockmark.compare import fit, gate, history, pairs
 from tockmark.errors import TockmarkError
-from tockmark.judge import compare, fit, gate, history
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import compare_text, export, fit_text, gate_text, history_text, summary, table
+from tockmark.show import comparison, export, listing, summary, table
 from tockmark.suite.catalogue import load
-from tockmark.suite.select import Selection
+from tockmark.suite.selection import Selection
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.mutate import change, mutated
 from tockmark.tests.of_samples import CALM
@@ -31,7 +31,7 @@ COUNT = int(os.environ.get("TOCKMARK_FUZZ", "200"))
 KNOWN = load()
 TEXT = json.dumps(WHOLE)
 RULES = gate.load_limits(None, KNOWN)
-MARGINS = compare.Margins()
+MARGINS = pairs.Margins()
 
 
 def strictly(data: object) -> None:
@@ -51,8 +51,8 @@ def shown(result: Result, good: Result) -> None:
     summary.render([("new", result)], KNOWN, 100)
     strictly(table.as_json([result, good], KNOWN))
     fitted = fit.sweeps(result, KNOWN)
-    fit_text.render(fitted)
-    strictly(fit_text.as_json(fitted))
+    listing.fit_text(fitted)
+    strictly(listing.fit_json(fitted))
     for form in export.FORMS:
         text = export.export(result, KNOWN, form)
         if text.startswith(("{", "[\n")) and form != "lmbench":
@@ -61,16 +61,16 @@ def shown(result: Result, good: Result) -> None:
 
 
 def compared(one: Result, two: Result) -> None:
-    found = compare.compare(one, two, "two", KNOWN, MARGINS, CALM, True, Selection(KNOWN))
-    compare_text.render([("one", one), ("two", two)], [found])
-    strictly(compare_text.as_json("one", [found]))
+    found = pairs.compare(one, two, "two", KNOWN, MARGINS, CALM, True, Selection(KNOWN))
+    comparison.compare_text([("one", one), ("two", two)], [found])
+    strictly(comparison.compare_json("one", [found]))
 
 
 def judged(one: Result, two: Result) -> None:
     found = gated(one, two)
-    gate_text.render(["one"], "two", found)
-    gate_text.markdown(["one"], "two", found)
-    strictly(gate_text.as_json(["one"], "two", found))
+    comparison.gate_text(["one"], "two", found)
+    comparison.gate_markdown(["one"], "two", found)
+    strictly(comparison.gate_json(["one"], "two", found))
 
 
 def remembered(result: Result, good: Result, folder: Path) -> None:
@@ -81,8 +81,8 @@ def remembered(result: Result, good: Result, folder: Path) -> None:
     runs, problems = history.load(path)
     assert problems == []
     found = history.series(runs, Selection(KNOWN))
-    history_text.render(found)
-    strictly(history_text.as_json(found))
+    listing.history_text(found)
+    strictly(listing.history_json(found))
 
 
 def one_line(where: str, work: Callable[..., Answer], *given: object) -> Answer | None:

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
+from tockmark.compare import rule as spreads
+from tockmark.compare.gate import Entry, Gated, Level, gate, load_limits
+from tockmark.compare.rule import Spread
 from tockmark.errors import TockmarkError
-from tockmark.judge import spread as spreads
-from tockmark.judge.gate import Entry, Gated, Level, gate, load_limits
-from tockmark.judge.spread import Spread
 from tockmark.result import file
 from tockmark.result.model import Absent
-from tockmark.show import gate_text
+from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, steady
 
@@ -303,7 +303,7 @@ def test_more_cycles_never_pass_better(old: int, new: int, more: int, catalogue:
 def test_the_verb_and_its_exit_codes(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spreads, "known", lambda base: CALM)
+    monkeypatch.setattr(spreads, "known_spread", lambda base: CALM)
     for name, net in {"base": 1000, "same": 1000, "soft": 1015, "hard": 1200}.items():
         result = made(catalogue, {"a.x": steady(net)})
         (tmp_path / f"{name}.json").write_text(file.text(result))
@@ -338,5 +338,5 @@ def test_the_verb_and_its_exit_codes(
 
 
 def test_markdown_folds_what_is_better(catalogue: Catalogue) -> None:
-    page = gate_text.markdown(["base"], "new", gated(catalogue, 1000, 500))
+    page = comparison.gate_markdown(["base"], "new", gated(catalogue, 1000, 500))
     assert "<details><summary>1 better</summary>" in page

@@ -12,12 +12,15 @@ import typer
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
-from tockmark.commands.verb import ABOUT, Group
+from tockmark.cli.app import app
+from tockmark.cli.verb import VERBS as LISTED
+from tockmark.cli.verb import Group, about
 from tockmark.errors import MEANING
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-VERBS = sorted(COMMANDS)
+GROUP = typer.main.get_command(app)
+VERBS = sorted(LISTED)
+# What each verb is, with the first sentence of its docstring as Typer takes it from there.
+COMMANDS = {name: GROUP.get_command(None, name) for name in VERBS}  # type: ignore[attr-defined]
 
 
 def help_of(*arguments: str, width: int = 80) -> str:
@@ -54,7 +57,7 @@ def test_the_width_is_that_of_the_terminal_or_80(columns: str | None, most: int)
 
 
 def test_every_verb_is_under_one_heading() -> None:
-    assert sorted(ABOUT) == VERBS
+    assert sorted(LISTED) == VERBS
     shown = help_of()
     headings = [line[:-1] for line in shown.splitlines() if re.fullmatch(r"\w[\w ]+:", line)]
     assert headings == ["Options", *Group, "Exit codes"]
@@ -66,8 +69,8 @@ def test_every_verb_is_under_one_heading() -> None:
 def test_exit_codes_are_in_the_help(verb: str) -> None:
     _, _, told = help_of(verb).partition("\nExit codes:\n")
     said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
-    assert {int(code): " ".join(text.split()) for code, text in said} == ABOUT[verb].exits
-    assert ABOUT[verb].exits.keys() <= MEANING.keys()
+    assert {int(code): " ".join(text.split()) for code, text in said} == about(verb).exits
+    assert about(verb).exits.keys() <= MEANING.keys()
 
 
 @pytest.mark.parametrize("width", [80, 60])
@@ -76,13 +79,13 @@ def test_examples_can_be_pasted(verb: str, width: int) -> None:
     _, _, rest = help_of(verb, width=width).partition("\nExamples:\n")
     told, _, _ = rest.partition("\n\n")
     shown = [shlex.split(line, comments=True) for line in told.replace("\\\n", "").splitlines()]
-    assert shown == [shlex.split(example, comments=True) for example in ABOUT[verb].examples]
+    assert shown == [shlex.split(example, comments=True) for example in about(verb).examples]
     assert all("tockmark" in words and verb in words for words in shown)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_give_options_that_there_are(verb: str) -> None:
-    for example in ABOUT[verb].examples:
+    for example in about(verb).examples:
         words = shlex.split(example, comments=True)
         for at in (number for number, word in enumerate(words) if word == "tockmark"):
             command = COMMANDS[words[at + 1]]
@@ -96,5 +99,5 @@ def test_the_page_has_the_exit_codes_of_every_verb() -> None:
     """In the same words: the check of all tables sees to that."""
     page = (paths.ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([\w-]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
-        name for group in Group for name, about in ABOUT.items() if about.group is group
+        name for group in Group for name, one in LISTED.items() if one.group is group
     ]

@@ -4,15 +4,16 @@
 import pytest
 from typer.testing import CliRunner
 
-from tockmark import __version__, cli, paths
-from tockmark.commands.helping import topics
+from tockmark import __version__, paths
+from tockmark.cli import app
+from tockmark.cli.help import topics
 from tockmark.errors import TockmarkError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def shown(*arguments: str) -> str:
-    done = CliRunner().invoke(cli.app, list(arguments))
+    done = CliRunner().invoke(app.app, list(arguments))
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -48,7 +49,7 @@ def test_every_page_can_be_shown(topic: str) -> None:
 )
 def test_what_is_no_topic_is_one_line(topic: str, told: str) -> None:
     with pytest.raises(TockmarkError) as raised:
-        CliRunner().invoke(cli.app, ["help", topic], catch_exceptions=False)
+        CliRunner().invoke(app.app, ["help", topic], catch_exceptions=False)
     assert str(raised.value) == f"there is no topic '{topic}'; {told}"
     assert raised.value.code == 2
 
@@ -64,5 +65,5 @@ def test_what_is_no_topic_is_one_line(topic: str, told: str) -> None:
 def test_the_version_says_the_commit(
     commit: str | None, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "commit_of_checkout", lambda: commit)
+    monkeypatch.setattr(app, "commit_of_checkout", lambda: commit)
     assert shown("--version") == f"{line}\n"

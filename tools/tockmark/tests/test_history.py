@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
+from tockmark.compare import history
 from tockmark.errors import TockmarkError
-from tockmark.judge import history
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel
-from tockmark.show import history_text
+from tockmark.show import listing
 from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.select import Selection
+from tockmark.suite.selection import Selection
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, exit_code, made, steady, with_provenance
 
@@ -45,7 +45,7 @@ def dated(result: Result, day: int) -> Result:
     return with_provenance(result, date=f"2026-11-{day:02}T10:00:00+00:00")
 
 
-def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[history.Series]:
+def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[history.RowHistory]:
     return history.series(history.load(path)[0], Selection(catalogue, (term,)))
 
 
@@ -63,7 +63,7 @@ def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catal
     assert [point.cycles for point in found.points] == [100, 100, 110, 110, 90]
     assert [point.changed for point in found.points] == [False, False, True, False, True]
     assert found.causes(4) == ["kernel"]
-    text = history_text.render([found])
+    text = listing.history_text([found])
     assert "2026-11-03 10:00:00  +10.0 %; " in text
     assert max(map(len, text.splitlines())) <= 100
 

@@ -13,16 +13,16 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
+from tockmark.rig.origin import of_manifest
 from tockmark.show import export, figures, plot
 from tockmark.suite.catalogue import Catalogue, load
-from tockmark.target.origin import of_manifest
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import exit_code, made

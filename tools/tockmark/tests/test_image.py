@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.target import board as boards
-from tockmark.target import identity, image
-from tockmark.target.image import (
+from tockmark.rig import board as boards
+from tockmark.rig import image
+from tockmark.rig.boot_manifest import boot_manifest
+from tockmark.rig.image import (
     SLICE_WORD,
+    AppSlot,
     Image,
-    Kernel,
-    Slot,
+    KernelElf,
     named,
     read_kernel,
     write_flash,
 )
-from tockmark.target.manifest import boot_manifest
 
 
-def kernel(*segments: tuple[int, bytes]) -> Kernel:
-    return Kernel(Path("k.elf"), None, "0" * 64, None, segments)
+def kernel(*segments: tuple[int, bytes]) -> KernelElf:
+    return KernelElf(Path("k.elf"), None, "0" * 64, None, segments)
 
 
 def test_segments_lie_where_they_belong(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_user_names_a_kernel_in_words_that_a_result_can_hold() -> None:
 
 
 def test_a_boots_name_is_in_the_words_of_its_apps() -> None:
-    words = identity.name_words("ipc-server_first")
+    words = image.name_words("ipc-server_first")
     held = b"".join(word.to_bytes(4, "little") for word in words.values())
     assert list(words) == [f"tm_boot_{i}" for i in range(6)]
     assert held == b"ipc-server_first" + b"\0" * 8
@@ -77,11 +77,11 @@ def test_the_id_tells_all_apart_that_makes_another_image(tmp_path: Path) -> None
     for path in files:
         path.write_text(path.name)
     said: list[object] = [("a", "a"), "c", 2, {"tm_scene": 1}]
-    first = identity.of(said, files)
-    assert identity.of(said, [*files, files[1]]) == first
-    others = [identity.of([*said[:3], {"tm_scene": 2}], files), identity.of(said, files[:2])]
+    first = image.image_id(said, files)
+    assert image.image_id(said, [*files, files[1]]) == first
+    others = [image.image_id([*said[:3], {"tm_scene": 2}], files), image.image_id(said, files[:2])]
     files[1].write_text("another")
-    others.append(identity.of(said, files))
+    others.append(image.image_id(said, files))
     assert len({first, *others}) == 4
 
 
@@ -91,7 +91,7 @@ def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(bytes(32))
     places = {image.STEADY_STOP_WORD: 4, image.IMAGE_WORD: 12}
     symbols = {name: profile.flash.base + at for name, at in places.items()}
-    slots = (Slot("a", tmp_path / "a.elf", 0, 0, 0, "", 0, symbols),)
+    slots = (AppSlot("a", tmp_path / "a.elf", 0, 0, 0, "", 0, symbols),)
     early = image.stopping_early(Image(tmp_path / "f", slots, "0" * 8), profile, tmp_path / "e")
     flash = (tmp_path / "e").read_bytes()
     assert flash[4:8] == (1).to_bytes(4, "little")

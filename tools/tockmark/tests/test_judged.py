@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What judge runs and says, on committed results of several links of Tock 2.2 and of small changes
-of it: links of one source are silent, changes are found, and only rows in doubt are run again."""
+of it: links of one source are silent, changes are found, and only rows in doubt are run again.
+"""
 
 import json
 import re
@@ -12,15 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.judge.gate import Level
-from tockmark.judging import contents, engine, markdown, report
-from tockmark.judging.contents import Grown, Sizes
-from tockmark.judging.engine import Judged
-from tockmark.judging.stack import Depth, least
-from tockmark.judging.where import Where, dearest
-from tockmark.profile.diff import diff
-from tockmark.profile.file import Share, Stored
-from tockmark.profile.growth import UNNAMED, Growth, Size
+from tockmark.compare.gate import Level
+from tockmark.judge import engine, evidence, report
+from tockmark.judge.engine import Judged
+from tockmark.judge.evidence import Depth, Grown, Sizes, Where, dearest, least
+from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
+from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
@@ -111,8 +109,13 @@ def test_links_that_are_not_there_end_it() -> None:
 def told(found: Judged) -> report.Report:
     """A report with all parts."""
     phase = "kernel", "scheduler"
-    where = Where("syscall.command icache=on", diff(stored(phase, (10, 5)), stored(phase, (43, 5))))
-    grown = Growth("kernel::new", None, Size(1, 40)), Growth("<script>|`@me`", Size(1, 8), None)
+    where = Where(
+        "syscall.command icache=on", profile_diff(stored(phase, (10, 5)), stored(phase, (43, 5)))
+    )
+    grown = (
+        Growth("kernel::new", None, SymbolSize(1, 40)),
+        Growth("<script>|`@me`", SymbolSize(1, 8), None),
+    )
     sizes = Sizes(
         {"flash": (1000, 1032), "RAM": (64, 64)},
         {"flash": [Grown(".text", 900, 932)], "RAM": []},
@@ -123,13 +126,15 @@ def told(found: Judged) -> report.Report:
     )
 
 
-def stored(names: Sequence[str], instructions: Sequence[int]) -> Stored:
+def stored(names: Sequence[str], instructions: Sequence[int]) -> StoredProfile:
     """A profile with as many functions as phases, two cycles an instruction."""
     shares = tuple(
         Share(name, {"execute": 2 * count}, count)
         for name, count in zip(names, instructions, strict=True)
     )
-    return Stored("tockmark-profile", 2, "syscall.command", True, Kernel(), "b", shares, shares)
+    return StoredProfile(
+        "tockmark-profile", 2, "syscall.command", True, Kernel(), "b", shares, shares
+    )
 
 
 def test_the_first_line_says_what_happened() -> None:
@@ -155,7 +160,7 @@ def test_the_json_has_all_that_moved() -> None:
 
 
 def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
-    text = markdown.markdown(told(judged("cost")))
+    text = report.markdown(told(judged("cost")))
     open_part = text.split("<details>")[0]
     assert len(open_part.splitlines()) < 20
     assert text.count("<details>") == text.count("</details>") == 4
@@ -163,11 +168,11 @@ def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
 
 
 def test_no_name_becomes_markup() -> None:
-    text = markdown.markdown(told(judged("cost")))
+    text = report.markdown(told(judged("cost")))
     for mark in ("<script>", "<b>", "`", "@me", "new`"):
         assert mark not in text
     hostile = "](http://x) @you #1 **b** ![i](j) <img>\n|a|\x1b[31m"
-    assert not set(markdown.escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
+    assert not set(report.escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
 
 
 def test_the_dearest_rows_are_of_different_benchmarks() -> None:
@@ -203,34 +208,34 @@ def test_a_stack_is_as_deep_as_its_pointer_was_low() -> None:
 @pytest.mark.parametrize(
     ("base", "new", "more"),
     [
-        (Size(1, 100), Size(1, 112), False),  # calls that reach farther
-        (Size(1, 100), Size(1, 120), True),
-        (Size(1, 4000), Size(1, 4040), False),
-        (Size(1, 64), Size(1, 64, 20), True),
-        (None, Size(1, 2), True),
-        (Size(1, 2), None, True),
-        (Size(2, 40), Size(3, 44), True),
+        (SymbolSize(1, 100), SymbolSize(1, 112), False),  # calls that reach farther
+        (SymbolSize(1, 100), SymbolSize(1, 120), True),
+        (SymbolSize(1, 4000), SymbolSize(1, 4040), False),
+        (SymbolSize(1, 64), SymbolSize(1, 64, 20), True),
+        (None, SymbolSize(1, 2), True),
+        (SymbolSize(1, 2), None, True),
+        (SymbolSize(2, 40), SymbolSize(3, 44), True),
     ],
 )
 def test_a_symbol_counts_if_no_other_link_would_change_it(
-    base: Size | None, new: Size | None, more: bool
+    base: SymbolSize | None, new: SymbolSize | None, more: bool
 ) -> None:
-    assert contents.is_more(Growth("f", base, new)) is more
+    assert evidence.is_more(Growth("f", base, new)) is more
 
 
 def test_stretches_without_a_symbol_are_no_news() -> None:
-    assert not contents.is_more(Growth(UNNAMED, Size(5, 900), Size(7, 901)))
-    assert contents.is_more(Growth(UNNAMED, Size(5, 900), Size(5, 990)))
+    assert not evidence.is_more(Growth(UNNAMED, SymbolSize(5, 900), SymbolSize(7, 901)))
+    assert evidence.is_more(Growth(UNNAMED, SymbolSize(5, 900), SymbolSize(5, 990)))
 
 
 def test_what_a_symbol_did_is_told() -> None:
-    assert report.told_of(Growth("f", Size(1, 9), None)) == "f went: -9 bytes"
-    assert report.told_of(Growth("f", None, Size(1, 0, 4))) == "f came: +4 bytes of RAM"
-    assert report.told_of(Growth("f", Size(1, 9), Size(1, 29))) == "f: +20 bytes"
+    assert report.told_of(Growth("f", SymbolSize(1, 9), None)) == "f went: -9 bytes"
+    assert report.told_of(Growth("f", None, SymbolSize(1, 0, 4))) == "f came: +4 bytes of RAM"
+    assert report.told_of(Growth("f", SymbolSize(1, 9), SymbolSize(1, 29))) == "f: +20 bytes"
 
 
 def test_the_sections_are_told_by_change() -> None:
-    found = contents.grown({"a": 10, "b": 4, "gone": 9}, {"a": 30, "b": 4, "new": 2})
+    found = evidence.grown({"a": 10, "b": 4, "gone": 9}, {"a": 30, "b": 4, "new": 2})
     assert [(one.name, one.change) for one in found] == [("a", 20), ("gone", -9), ("new", 2)]
 
 

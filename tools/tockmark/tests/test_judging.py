@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tockmark import cli  # noqa: F401 (the verbs add themselves)
-from tockmark.commands.verb import ABOUT
+from tockmark.cli.verb import about
+from tockmark.compare import gate
+from tockmark.compare.pairs import margins
 from tockmark.errors import INTERRUPTED
-from tockmark.judge import gate
-from tockmark.judge.compare import margins
 from tockmark.paths import ROOT
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
@@ -22,7 +21,7 @@ FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 @pytest.mark.parametrize("verb", ["compare", "gate", "history", "fit"])
 def test_exit_codes_of_the_help_are_in_the_page(verb: str) -> None:
     (row,) = re.findall(rf"^\| `{verb}.*\|(.*)\|$", PAGE, re.MULTILINE)
-    told = [str(code) for code in ABOUT[verb].exits if code != INTERRUPTED]
+    told = [str(code) for code in about(verb).exits if code != INTERRUPTED]
     assert re.findall(r"\b\d\b", row) == told
     assert f"`{verb}" in PAGE
 

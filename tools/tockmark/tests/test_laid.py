@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
+from tockmark.rig import board as boards
+from tockmark.rig import image_folder, image_install
+from tockmark.rig.board import Slots
+from tockmark.rig.image import KernelElf
+from tockmark.rig.image_folder import ImageManifest, LaidApp, LaidBoot, LaidKernel, LeftOut
 from tockmark.suite.catalogue import Catalogue, Lang
-from tockmark.target import board as boards
-from tockmark.target import laid, readme
-from tockmark.target.board import Slots
-from tockmark.target.image import Kernel
-from tockmark.target.laid import LaidApp, LaidBoot, LaidKernel, LeftOut, Manifest
 
 ROOM = Slots(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
 
@@ -28,19 +28,19 @@ def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
         (folder / f"{stem}{suffix}").parent.mkdir(exist_ok=True)
         (folder / f"{stem}{suffix}").write_text(stem + suffix)
     elf = f"{stem}.0.elf"
-    sha256 = laid.sha256_of(folder / elf)
+    sha256 = image_folder.sha256_of(folder / elf)
     app = LaidApp(name, f"{stem}.0.tab", elf, sha256, 0x2003_0080, 9, 0x1000_8000, 8)
     flash = f"{stem}.flash"
-    return LaidBoot(name, lang, flash, laid.sha256_of(folder / flash), "0123abcd", (app,))
+    return LaidBoot(name, lang, flash, image_folder.sha256_of(folder / flash), "0123abcd", (app,))
 
 
-def write(folder: Path, board: str = "cw310") -> Manifest:
+def write(folder: Path, board: str = "cw310") -> ImageManifest:
     """Two boots, one of them in both languages."""
     (folder / "kernel").mkdir(parents=True)
     (folder / "kernel" / "k.elf").write_text("kernel")
-    sha256 = laid.sha256_of(folder / "kernel" / "k.elf")
-    made = Manifest(
-        version=laid.VERSION,
+    sha256 = image_folder.sha256_of(folder / "kernel" / "k.elf")
+    made = ImageManifest(
+        version=image_folder.VERSION,
         tockmark="0",
         board=board,
         abi=2,
@@ -49,8 +49,8 @@ def write(folder: Path, board: str = "cw310") -> Manifest:
         boots=(boot(folder, "time"), boot(folder, "mem"), boot(folder, "mem", "rust")),
         left_out=(LeftOut("irq", ("irq.entry",), "no clock"),),
     )
-    (folder / laid.MANIFEST).write_bytes(laid.encode(made))
-    (folder / laid.README).write_text(readme.text(made, boards.load(board)))
+    (folder / image_folder.MANIFEST).write_bytes(image_folder.encode(made))
+    (folder / image_folder.README).write_text(image_install.readme_text(made, boards.load(board)))
     return made
 
 
@@ -61,9 +61,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_was_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laid, "symbols_of", lambda elf: {elf.name: 1})
+    monkeypatch.setattr(image_folder, "symbols_of", lambda elf: {elf.name: 1})
     made = write(tmp_path / "out")
-    found = laid.read(tmp_path / "out")
+    found = image_folder.read_folder(tmp_path / "out")
     assert found.manifest == made
     image = found.image(found.boot("mem", "rust"))
     assert image.flash.read_text() == "rust/mem.flash"
@@ -75,14 +75,14 @@ def test_what_was_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             "flash_start": 0x2003_0080,
             "ram_start": 0x1000_8000,
             "ram_length": 8,
-            "elf_sha256": laid.sha256_of(tmp_path / "out" / "rust" / "mem.0.elf"),
+            "elf_sha256": image_folder.sha256_of(tmp_path / "out" / "rust" / "mem.0.elf"),
             "flash_length": 9,
         }
     ]
 
 
 def test_a_boot_is_named_with_its_language_where_there_are_two(folder: Path) -> None:
-    found = laid.read(folder)
+    found = image_folder.read_folder(folder)
     assert found.boot("time").lang == "c"
     with pytest.raises(TockmarkError, match=r"'mem' in 2 languages; .* --lang: c, rust"):
         found.boot("mem")
@@ -96,78 +96,78 @@ def test_a_boot_is_named_with_its_language_where_there_are_two(folder: Path) -> 
 def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(TockmarkError, match=f"{name}.*; lay the folder anew"):
-        laid.read(folder)
+        image_folder.read_folder(folder)
 
 
 @pytest.mark.parametrize("name", ["kernel/k.elf", "rust/mem.flash", "c/time.0.elf"])
 def test_a_file_that_changed_is_named(folder: Path, name: str) -> None:
     (folder / name).write_text("other")
     with pytest.raises(TockmarkError, match=f"{name} is not what manifest.json says"):
-        laid.read(folder)
+        image_folder.read_folder(folder)
 
 
 def test_folders_that_are_none_are_named(tmp_path: Path) -> None:
     with pytest.raises(TockmarkError, match="there is no folder"):
-        laid.read(tmp_path / "gone")
+        image_folder.read_folder(tmp_path / "gone")
     with pytest.raises(TockmarkError, match="holds no laid images"):
-        laid.read(tmp_path)
+        image_folder.read_folder(tmp_path)
 
 
 def test_another_version_is_named_before_anything_strange_in_it(folder: Path) -> None:
-    (folder / laid.MANIFEST).write_text('{"version": 2, "new": 1}')
+    (folder / image_folder.MANIFEST).write_text('{"version": 2, "new": 1}')
     with pytest.raises(TockmarkError, match="of version 2, and this tockmark reads 1; lay"):
-        laid.read(folder)
+        image_folder.read_folder(folder)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "c/../../x", "..", "", "c/\0"])
 def test_no_file_of_a_manifest_is_outside_its_folder(folder: Path, path: str) -> None:
-    data = json.loads((folder / laid.MANIFEST).read_text())
+    data = json.loads((folder / image_folder.MANIFEST).read_text())
     data["boots"][0]["flash"] = path
-    (folder / laid.MANIFEST).write_text(json.dumps(data))
+    (folder / image_folder.MANIFEST).write_text(json.dumps(data))
     with pytest.raises(TockmarkError, match="damaged"):
-        laid.read(folder)
+        image_folder.read_folder(folder)
 
 
 @pytest.mark.parametrize("change", [{"samples": 8}, {"samples": 2**32}, {"boots": 2}])
 def test_what_no_folder_can_say_is_damage(folder: Path, change: dict[str, int]) -> None:
-    data = json.loads((folder / laid.MANIFEST).read_text())
+    data = json.loads((folder / image_folder.MANIFEST).read_text())
     again = {key: data[key] * times for key, times in change.items() if key == "boots"}
-    (folder / laid.MANIFEST).write_text(json.dumps({**data, **change, **again}))
+    (folder / image_folder.MANIFEST).write_text(json.dumps({**data, **change, **again}))
     with pytest.raises(TockmarkError, match="damaged"):
-        laid.read(folder)
+        image_folder.read_folder(folder)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_damaged_manifest_is_one_line(folder: Path, data: st.DataObject) -> None:
-    made = laid.encode(laid.read(folder).manifest)
+    made = image_folder.encode(image_folder.read_folder(folder).manifest)
     at = data.draw(st.integers(0, len(made) - 1))
     damaged = made[:at] + data.draw(st.binary(max_size=3)) + made[at + 1 :]
-    (folder / laid.MANIFEST).write_bytes(damaged)
+    (folder / image_folder.MANIFEST).write_bytes(damaged)
     try:
-        laid.read(folder)
+        image_folder.read_folder(folder)
     except TockmarkError as error:
         assert "\n" not in str(error)  # noqa: PT017
     finally:
-        (folder / laid.MANIFEST).write_bytes(made)
+        (folder / image_folder.MANIFEST).write_bytes(made)
 
 
 def test_other_kernels_and_catalogues_are_refused(folder: Path, catalogue: Catalogue) -> None:
-    found = laid.read(folder)
+    found = image_folder.read_folder(folder)
     sha256 = found.manifest.kernel.sha256
-    found.holds(Kernel(Path("k"), None, sha256, None, ()))
+    found.holds(KernelElf(Path("k"), None, sha256, None, ()))
     with pytest.raises(TockmarkError, match="laid for another kernel than k: apps are linked"):
-        found.holds(Kernel(Path("k"), None, "0" * 64, None, ()))
+        found.holds(KernelElf(Path("k"), None, "0" * 64, None, ()))
     with pytest.raises(TockmarkError, match="laid by another catalogue"):
         found.suits(catalogue)
     same = msgspec.structs.replace(found.manifest, catalogue_sha256=catalogue.sha256)
-    laid.Laid(folder, same).suits(catalogue)
+    image_folder.Laid(folder, same).suits(catalogue)
 
 
 @pytest.mark.parametrize("board", boards.names())
 def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) -> None:
     made = write(tmp_path / "out", board)
-    text = (tmp_path / "out" / laid.README).read_text()
+    text = (tmp_path / "out" / image_folder.README).read_text()
     profile = boards.load(board).profile
     assert f"--board {board}" in text
     assert f"--board {profile.tockloader_board} --app-address 0x20030000" in text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The language of the apps as a factor: what one log holds in two languages stays apart, from the
-log to the file, and whatever stands for itself says which it is."""
+log to the file, and whatever stands for itself says which it is.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +15,7 @@ from tockmark.result import file
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result
 from tockmark.suite.catalogue import LANGS, Catalogue, Lang, language
-from tockmark.suite.select import Selection, select
+from tockmark.suite.selection import Selection, select
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import WHOLE
 from tockmark.tests.of_samples import CC, made, of_both, steady

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Judging results of two languages: each is held against its own, unless the language is the very
-factor to compare."""
+factor to compare.
+"""
 
 import json
 from dataclasses import replace
@@ -9,18 +10,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
+from tockmark.compare import factors, fit, history, rule
+from tockmark.compare.gate import gate, load_limits
+from tockmark.compare.pairs import Comparison, Margins, compare
+from tockmark.compare.rule import Verdict, kernel_mean
 from tockmark.errors import OK, REGRESSION, UNUSABLE
-from tockmark.judge import factors, fit, history, spread
-from tockmark.judge.compare import Comparison, Margins, compare
-from tockmark.judge.gate import gate, load_limits
-from tockmark.judge.mean import kernel_mean
-from tockmark.judge.verdict import Verdict
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import compare_text, export, fit_text, gate_text
+from tockmark.show import comparison, export, listing
 from tockmark.suite.catalogue import load
-from tockmark.suite.select import select
+from tockmark.suite.selection import select
 from tockmark.tests.of_samples import CALM, CC, made, of_both, steady
 
 KNOWN = load()
@@ -75,10 +75,10 @@ def test_each_language_is_compared_with_its_own(both: Result) -> None:
         "rust": pytest.approx(1.5),
     }
     assert found.mean is found.means["c"]
-    text = compare_text.render([("a", both), ("b", new)], [found])
+    text = comparison.compare_text([("a", both), ("b", new)], [found])
     assert "Processor and system calls, i-cache on, Rust" in text
     assert "whatever its rows, Rust: 1.5000" in " ".join(text.split())
-    (told,) = json.loads(json.dumps(compare_text.as_json("a", [found])))["comparisons"]
+    (told,) = json.loads(json.dumps(comparison.compare_json("a", [found])))["comparisons"]
     assert told["geometric_mean"]["ratio"] == pytest.approx(1)
     assert told["geometric_mean_rust"]["ratio"] == pytest.approx(1.5)
 
@@ -102,7 +102,7 @@ def test_two_languages_of_one_result_pair(both: Result) -> None:
     assert found.mean is not None
     ratio = kernel_mean(c.column(True, "c"), rust.column(True, "rust"), KNOWN)
     assert found.mean.ratio == pytest.approx(ratio)
-    assert factors.of(both)["language"] == "c, rust"
+    assert factors.factors_of(both)["language"] == "c, rust"
 
 
 @pytest.mark.parametrize("times", [1, 3])
@@ -122,7 +122,7 @@ def test_what_a_compiler_makes_says_nothing_of_the_noise(times: float) -> None:
 
 
 def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Result) -> None:
-    known = spread.Spread("x", 4, {(COMMAND, frozenset(), True): spread.logs_of([1, 2, 4, 8])})
+    known = rule.Spread("x", 4, {(COMMAND, frozenset(), True): rule.logs_of([1, 2, 4, 8])})
     own = [row for row in both.rows if row.id == COMMAND and row.icache]
     assert [row.lang for row in own] == ["c", "rust"]
     assert known.of(own[0]) is not None
@@ -137,7 +137,7 @@ def test_a_gate_finds_the_language_that_got_worse(both: Result) -> None:
     assert gated.exit_code == REGRESSION
     rows = {finding.row for finding in gated.findings}
     assert rows == {f"{COMMAND} icache={on} lang=rust" for on in ("on", "off")}
-    assert f"{COMMAND} icache=on lang=rust" in gate_text.render(["a"], "b", gated)
+    assert f"{COMMAND} icache=on lang=rust" in comparison.gate_text(["a"], "b", gated)
     assert gate([("a", both)], ("b", both), limits, KNOWN, CALM).exit_code == OK
 
 
@@ -173,7 +173,7 @@ def test_a_line_is_fitted_for_each_language(both: Result) -> None:
     assert len(slopes) == 2
     assert slopes[1] == pytest.approx(1.3 * slopes[0], rel=0.01)
     assert found[1].section.endswith(", i-cache on, Rust")
-    assert "i-cache on, Rust" in fit_text.render(found)
+    assert "i-cache on, Rust" in listing.fit_text(found)
 
 
 @pytest.mark.parametrize("form", export.FORMS)
@@ -188,7 +188,7 @@ def test_exports_tell_the_languages_apart(form: str, both: Result) -> None:
 
 
 def test_the_verb(tmp_path: Path, both: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "known", lambda base: CALM)
+    monkeypatch.setattr(rule, "known_spread", lambda base: CALM)
     path, alone = tmp_path / "both.json", tmp_path / "c.json"
     path.write_text(file.text(both))
     alone.write_text(file.text(both.of_lang("c")))

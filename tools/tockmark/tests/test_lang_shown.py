@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
-from tockmark.commands import showing
+from tockmark.cli import read
+from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
 from tockmark.result.provenance import Kernel
@@ -18,8 +18,7 @@ from tockmark.show import summary, table
 from tockmark.show.plot import Named
 from tockmark.site import rows
 from tockmark.suite.catalogue import OF_BOOT, load
-from tockmark.suite.screen import SCREEN, short
-from tockmark.suite.select import only_one
+from tockmark.suite.selection import SCREEN, only_one, short
 from tockmark.tests.of_samples import CC, made, of_both, steady
 
 KNOWN = load()
@@ -132,7 +131,7 @@ def test_a_table_for_other_programs_says_the_language(both: Result, tmp_path: Pa
 def test_pictures_show_the_leading_language(both: Result, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(file.text(both))
     for only, lang in ((None, "c"), ("* lang=rust", "rust")):
-        (named,) = showing._named([tmp_path / "r.json"], KNOWN, only)
+        (named,) = read._named([tmp_path / "r.json"], KNOWN, only)
         assert {row.lang for row in named.result.table.values()} == {lang}
 
 

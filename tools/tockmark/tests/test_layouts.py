@@ -11,8 +11,7 @@ import pytest
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.result import file
-from tockmark.result.build import Context, build
-from tockmark.result.layouts import joined
+from tockmark.result.build import Context, build, joined
 from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Layout
 from tockmark.show import summary, table

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tockmark.line import Line
+from tockmark.line import UartLine
 from tockmark.log import study
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import decode, parse_record
@@ -24,7 +24,7 @@ def _study(text: str) -> None:
 
 
 def _ours(records: list[str]) -> None:
-    lines = (Line(seq, "app", text).encode() for seq, text in enumerate(records))
+    lines = (UartLine(seq, "app", text).encode() for seq, text in enumerate(records))
     build(assemble(decode(lines)), CATALOGUE)
 
 
@@ -32,14 +32,14 @@ def _marked(rows: list[str], name: str) -> None:
     """Rows by the simulator's clock, and between them its marks."""
     lines = [Mark(0, 0, "reset").encode()]
     for seq, text in enumerate([BEGIN, *rows]):
-        lines += [Mark(0, seq, name).encode(), Line(seq, "app", text).encode()]
+        lines += [Mark(0, seq, name).encode(), UartLine(seq, "app", text).encode()]
     assemble(decode(lines))
 
 
 def _boots(n: int) -> None:
     """One begins behind another, each with a name of its own, and all of them once more."""
     said = [f"begin proto=1 apps=1 boot=b{i} image=0000000a" for i in range(n)] * 2
-    lines = [Line(seq, "app", text) for one in said for seq, text in enumerate([one, "end ok"])]
+    lines = [UartLine(seq, "app", text) for one in said for seq, text in enumerate([one, "end ok"])]
     assemble(decode(line.encode() for line in lines))
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.commands.capturing import listen_verb
+from tockmark.cli.board import listen_verb
 from tockmark.errors import TockmarkError
-from tockmark.target import port as ports
+from tockmark.rig.kinds import serial as ports
 from tockmark.tests.test_serial import said, sent
 from tockmark.tests.wire import SOON, Wire
 

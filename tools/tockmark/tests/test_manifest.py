@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
-from tockmark.target.manifest import LONGEST, SIZE, boot_manifest
+from tockmark.rig.boot_manifest import LONGEST, SIZE, boot_manifest
 
 BASE = 0x2000_0000
 # Offset and size in bytes, copied by hand from the assertions and types of manifest.h

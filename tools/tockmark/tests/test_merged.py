@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The merged changes of Tock that docs/judging.md shows: the page quotes the verdict that their
-committed results give."""
+committed results give.
+"""
 
 from dataclasses import dataclass
 
 import pytest
 
 from tockmark import paths
-from tockmark.judging import engine
-from tockmark.judging.contents import Sizes
-from tockmark.judging.report import Report
+from tockmark.judge import engine
+from tockmark.judge.evidence import Sizes
+from tockmark.judge.report import Report
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.suite.select import Selection
+from tockmark.suite.selection import Selection
 from tockmark.tests.links import LIMITS
 from tockmark.tests.trials import WANTED
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from tockmark.profile.names import path, readable
+from tockmark.profile.symbols import readable, without_types
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_a_symbol_is_made_readable_without_hashes(symbol: str, name: str) -> Non
     ],
 )
 def test_a_path_has_no_types(name: str, short: str) -> None:
-    assert path(name) == short
+    assert without_types(name) == short

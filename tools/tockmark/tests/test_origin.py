@@ -10,11 +10,11 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.target.image import Kernel, named
-from tockmark.target.kinds import sim
-from tockmark.target.origin import agreed, commit_of_checkout, of_manifest, rustc_of
+from tockmark.rig.image import KernelElf, named
+from tockmark.rig.kinds import sim
+from tockmark.rig.origin import agreed, commit_of_checkout, of_manifest, rustc_of
 
-KERNEL = Kernel(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
+KERNEL = KernelElf(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
 WHOLE = """
 name = "Tock 2.2, patched"
 commit = "9554639b1"

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
-from tockmark.commands import running
+from tockmark.cli import measure
+from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
-from tockmark.result.of_run import result_of
+from tockmark.result.build import result_of
+from tockmark.rig import kernel_links, run
+from tockmark.rig.image import KernelElf
 from tockmark.show import summary
 from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.select import Selection
-from tockmark.target import links, run
-from tockmark.target.image import Kernel
+from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
@@ -35,14 +35,16 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
     def made(ran_: run.Ran, *_: object) -> object:
         return result_of(ran_, options, Selection(catalogue))
 
-    def started(given: run.Options) -> run.Ran:
+    def started(given: run.RunOptions) -> run.Ran:
         asked.append(given)
         return whole(options)
 
     monkeypatch.setattr(run, "run", started)
-    monkeypatch.setattr(running, "result_of", made)
-    monkeypatch.setattr(running, "read_kernel", lambda path: Kernel(path, name, "d" * 64, None, ()))
-    monkeypatch.setattr(links, "layouts", lambda *_: options.layouts)
+    monkeypatch.setattr(measure, "result_of", made)
+    monkeypatch.setattr(
+        measure, "read_kernel", lambda path: KernelElf(path, name, "d" * 64, None, ())
+    )
+    monkeypatch.setattr(kernel_links, "layouts", lambda *_: options.layouts)
     return asked
 
 
@@ -99,7 +101,7 @@ def test_a_second_ctrl_c_loses_nothing(
     before = signal.getsignal(by)
     started = run.run
 
-    def run_(options: run.Options) -> run.Ran:
+    def run_(options: run.RunOptions) -> run.Ran:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(by)
         signal.raise_signal(by)

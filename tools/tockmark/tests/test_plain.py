@@ -7,9 +7,9 @@ import pytest
 
 from tockmark import paths
 from tockmark.plain import file_name, quoted, showable
-from tockmark.profile.traced import default_out
-from tockmark.target import board as boards
-from tockmark.target.image import Kernel
+from tockmark.profile.run import default_out
+from tockmark.rig import board as boards
+from tockmark.rig.image import KernelElf
 
 HOSTILE = [
     "../../../../x",
@@ -45,7 +45,7 @@ def test_a_name_becomes_that_of_a_file(name: str, file: str) -> None:
 def test_a_profile_stays_in_its_folder(name: str) -> None:
     board = boards.load(boards.DEFAULT)
     for path, said in (("k.elf", name), (name, None)):
-        kernel = Kernel(Path(path), said, "0" * 64, None, ())
+        kernel = KernelElf(Path(path), said, "0" * 64, None, ())
         out = default_out("call.args", {"n": 3}, kernel, board, True, "c")
         assert out.resolve().parent == paths.PROFILES
         assert out.name.isascii()

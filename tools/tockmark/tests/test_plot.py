@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The pictures: that they hold the result's numbers, say their units and where they come from, can
-be read without colour, and are the same bytes for the same result. And the verb `list`."""
+be read without colour, and are the same bytes for the same result. And the verb `list`.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.commands import showing
+from tockmark.cli import read
+from tockmark.cli.app import app
+from tockmark.compare import fit
 from tockmark.errors import TockmarkError
-from tockmark.judge import fit
 from tockmark.result import file
 from tockmark.result.model import Result, ratio
-from tockmark.show import figures, fit_text, listing, plot
+from tockmark.show import figures, listing, plot
 from tockmark.show.plot import Named
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import row_key
@@ -154,8 +155,7 @@ def test_the_paper_can_be_drawn() -> None:
 def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None:
     stored = tmp_path / "new.json"
     stored.write_text(file.text(new), encoding="utf-8")
-    runner, app = CliRunner(), typer.Typer()
-    showing.register(app)
+    runner = CliRunner()
     done = runner.invoke(app, ["plot", str(stored), "-o", str(tmp_path), "--format", "png"])
     assert done.exit_code == 0, done.output
     names = {path.stem for path in tmp_path.glob("*.png")}
@@ -177,18 +177,16 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
 
 
 def test_the_verb_lists_the_suite() -> None:
-    app = typer.Typer()
-    showing.register(app)
     done = CliRunner().invoke(app, ["list"])
     assert done.exit_code == 0
-    assert done.output == listing.render(catalogue.load())
+    assert done.output == listing.list_text(catalogue.load())
 
 
 def test_what_wants_two_results_says_so(new: Result, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(file.text(new))
     with pytest.raises(TockmarkError, match=r"no rows that make a picture; give two results$"):
-        showing.plot_verb([path], tmp_path, picture="before-after")
+        read.plot_verb([path], tmp_path, picture="before-after")
 
 
 def committed(*names: str) -> list[Named]:
@@ -271,7 +269,7 @@ def test_the_lines_through_sweeps_are_those_of_fit(named: list[Named]) -> None:
         through = sweep.line
         at_held_out = through.intercept + through.slope * through.held_out
         off = abs(through.held_out_error) > figures.OFF * abs(at_held_out)
-        assert (fit_text.equation(sweep) in words) is (sweep.bend is None and not off), sweep
+        assert (listing.equation(sweep) in words) is (sweep.bend is None and not off), sweep
 
 
 def test_no_row_exceeds_the_limit_that_is_drawn() -> None:

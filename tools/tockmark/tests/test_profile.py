@@ -11,11 +11,11 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.profile import attribute, file, flame, report
-from tockmark.profile.flow import MRET
-from tockmark.profile.frame import Frame
-from tockmark.profile.phases import phase_of
+from tockmark.profile.attribute import phase_of
+from tockmark.profile.symbols import Frame
 from tockmark.profile.trace import (
     HEADING,
+    MRET,
     Sample,
     Sampler,
     Step,
@@ -162,7 +162,7 @@ def test_the_tables_end_in_the_sum(run: Sample) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def kept(run: Sample, lang: Lang = "c") -> file.Stored:
+def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
     made = attribute.profile(run, where)
     return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
 
@@ -217,11 +217,11 @@ def test_another_file_is_refused(
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
     made = attribute.profile(run, where)
-    root = ET.fromstring(flame.svg(made, "a<b", "c & d", flame.told(made, 10)))
+    root = ET.fromstring(flame.svg(made, "a<b", "c & d", flame.flame_told(made, 10)))
     texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
     assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
     assert f"= {CYCLES - 10}." in texts
-    assert "Net:" not in flame.told(made, None)
+    assert "Net:" not in flame.flame_told(made, None)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tockmark.cli import app
+from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.profile import diff_text, file
-from tockmark.profile.diff import diff
-from tockmark.profile.file import Share, Stored
-from tockmark.profile.growth import UNNAMED, Growth, Size, growth
+from tockmark.profile import diff, file
+from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, growth, profile_diff
+from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.provenance import Kernel
-from tockmark.target.contents import flash_bytes
-from tockmark.target.elf import Elf, read_elf
+from tockmark.rig.elf import Elf, kernel_flash_bytes, read_elf
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib", "-Wl,--build-id=none"]
 
@@ -27,11 +25,11 @@ def share(name: str, cycles: int, instructions: int, in_body: int = 0) -> Share:
 
 def profile(
     *functions: Share, icache: bool = True, params: dict[str, int | str] | None = None
-) -> Stored:
+) -> StoredProfile:
     cycles, instructions, in_body = (
         sum(getattr(one, of) for one in functions) for of in ("cycles", "instructions", "in_body")
     )
-    return Stored(
+    return StoredProfile(
         file.FORMAT,
         file.VERSION,
         "call.args",
@@ -59,7 +57,7 @@ NEW = profile(
 
 
 def test_instructions_are_kept_apart_from_what_only_moved() -> None:
-    found = diff(BASE, NEW)
+    found = profile_diff(BASE, NEW)
     assert (found.instructions, found.cycles, found.layout) == (34, 79, 4)
     assert [(c.name, c.instructions, c.cycles) for c in found.changed] == [
         ("grew (a/k.rs)", 33, 70),
@@ -72,9 +70,9 @@ def test_instructions_are_kept_apart_from_what_only_moved() -> None:
 
 
 def test_a_profile_does_not_differ_from_itself() -> None:
-    found = diff(BASE, BASE)
+    found = profile_diff(BASE, BASE)
     assert (found.instructions, found.cycles, found.changed, found.moved) == (0, 0, (), ())
-    assert "+0 instructions, +0 cycles" in diff_text.render(found)
+    assert "+0 instructions, +0 cycles" in diff.diff_text(found)
 
 
 def test_the_folder_that_a_kernel_was_built_in_makes_no_other_function() -> None:
@@ -82,7 +80,7 @@ def test_the_folder_that_a_kernel_was_built_in_makes_no_other_function() -> None
         share("f (b/x/k.rs)", 9, 3), share("g (b/x/k.rs)", 9, 3), share("g (b/y/k.rs)", 1, 1)
     )
     here = profile(share("f (a/x/k.rs)", 9, 3), share("g (a/x/k.rs)", 9, 3))
-    found = diff(here, there)
+    found = profile_diff(here, there)
     assert [c.name for c in found.functions if not c.cycles] == ["f (b/x/k.rs)"]
     # Of two that it may be, it is neither.
     assert sorted(c.cycles for c in found.functions) == [-9, 0, 1, 9]
@@ -95,14 +93,14 @@ def test_the_folder_that_a_kernel_was_built_in_makes_no_other_function() -> None
         (profile(params={"n": 3}), "of call.args and of call.args n=3"),
     ],
 )
-def test_profiles_of_other_rows_are_refused(other: Stored, said: str) -> None:
+def test_profiles_of_other_rows_are_refused(other: StoredProfile, said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
-        diff(BASE, other)
+        profile_diff(BASE, other)
 
 
 def test_the_text_has_every_sum_and_fits() -> None:
     many = profile(*(share(f"f{n} ({'folder/' * n}k.rs)", 10 + n, 5 + n) for n in range(40)))
-    shown = diff_text.render(diff(BASE, many)).splitlines()
+    shown = diff.diff_text(profile_diff(BASE, many)).splitlines()
     assert max(map(len, shown)) <= 100
     assert any(line.endswith("  33 more") for line in shown)
     sums = [line for line in shown if line.endswith(("  sum", "  sum of these"))]
@@ -128,12 +126,12 @@ def test_functions_come_go_and_grow(tmp_path: Path) -> None:
     new = elf(tmp_path, (names[1], 9), ("same", 4), ("came", 5), ("OUTLINED_FUNCTION_7", 2))
     found = growth(base, new)
     assert found == (
-        Growth("came", None, Size(1, 20, 0)),
-        Growth("went", Size(1, 12, 0), None),
-        Growth("k::grant::enter", Size(1, 32, 0), Size(1, 36, 0)),
+        Growth("came", None, SymbolSize(1, 20, 0)),
+        Growth("went", SymbolSize(1, 12, 0), None),
+        Growth("k::grant::enter", SymbolSize(1, 32, 0), SymbolSize(1, 36, 0)),
     )
-    assert sum(one.flash for one in found) == flash_bytes(new) - flash_bytes(base)
-    shown = diff_text.render(diff(BASE, BASE), found)
+    assert sum(one.flash for one in found) == kernel_flash_bytes(new) - kernel_flash_bytes(base)
+    shown = diff.diff_text(profile_diff(BASE, BASE), found)
     assert "came (came)" in shown
     assert "went (went)" in shown
 

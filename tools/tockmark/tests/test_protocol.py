@@ -5,16 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.crc import crc16
-from tockmark.line import LINE_LIMIT, decode_line
-from tockmark.log.protocol import (
-    Problem,
-    Record,
-    compress,
-    decode,
-    expand,
-    parse_record,
-)
+from tockmark.line import LINE_LIMIT, crc16, decode_line
+from tockmark.log.protocol import Problem, Record, compress, decode, expand, parse_record
 from tockmark.paths import ROOT
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder

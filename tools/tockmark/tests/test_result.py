@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The result: what its figures mean, which rows stand for themselves, and what is wrong with it.
 
-What its file may hold is test_file.py's."""
+What its file may hold is test_file.py's.
+"""
 
 import errno
 import os
@@ -19,7 +20,7 @@ from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, Series, ratio
 from tockmark.result.provenance import Board
 from tockmark.suite.catalogue import Catalogue
-from tockmark.suite.select import Selection
+from tockmark.suite.selection import Selection
 from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, steady
 

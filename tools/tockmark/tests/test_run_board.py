@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Running the suite on a board: boot by boot from laid images, with what it cannot give left out,
-and going on where an earlier run stopped."""
+and going on where an earlier run stopped.
+"""
 
 import dataclasses
 import os
@@ -18,17 +19,17 @@ import pytest
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import decode_mark
 from tockmark.result import file
+from tockmark.result.build import result_of
 from tockmark.result.model import Result
-from tockmark.result.of_run import result_of
-from tockmark.result.resume import whole_boots
-from tockmark.suite.select import Selection
-from tockmark.target import board as boards
-from tockmark.target import port as ports
-from tockmark.target import run
-from tockmark.target.kinds import serial
-from tockmark.target.load import load_or_ask
-from tockmark.target.protocol import Start
-from tockmark.target.suited import NO_MARKS
+from tockmark.result.parse import whole_boots
+from tockmark.rig import board as boards
+from tockmark.rig import run
+from tockmark.rig.board import NO_MARKS
+from tockmark.rig.image_install import load_or_ask
+from tockmark.rig.kinds import serial
+from tockmark.rig.kinds import serial as ports
+from tockmark.rig.protocol import Start
+from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.test_serial import HELLO, said, sent
 from tockmark.tests.wire import SOON
@@ -48,7 +49,7 @@ class Board:
         self.loaded: list[str] = []
         self.says: Callable[[str], list[str]] = lambda boot: [HELLO, *said(boot, IMAGE)]
 
-    def load(self, profile: boards.Profile, boot: str, flash: Path) -> bool:
+    def load(self, profile: boards.ProfileFile, boot: str, flash: Path) -> bool:
         self.loaded.append(boot)
         os.write(self.master, sent(*self.says(boot)))
         return True
@@ -65,18 +66,18 @@ def board(monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
 
 
 @pytest.fixture
-def on_board(options: run.Options, board: Board) -> run.Options:
+def on_board(options: run.RunOptions, board: Board) -> run.RunOptions:
     profiled = boards.load("cw310").configured({"port": board.port})
     return dataclasses.replace(options, board=profiled, jobs=1)
 
 
-def ran(options: run.Options) -> tuple[run.Ran, Result, str]:
+def ran(options: run.RunOptions) -> tuple[run.Ran, Result, str]:
     done = run.run(options)
     return done, *result_of(done, options, Selection(options.catalogue))
 
 
 def test_a_run_loads_boot_after_boot(
-    options: run.Options, on_board: run.Options, board: Board
+    options: run.RunOptions, on_board: run.RunOptions, board: Board
 ) -> None:
     done, result, log = ran(on_board)
     assert result.incomplete == ()
@@ -93,7 +94,7 @@ def test_a_run_loads_boot_after_boot(
 
 
 def test_a_boot_of_the_simulators_clock_is_skipped_with_the_reason(
-    on_board: run.Options, board: Board
+    on_board: run.RunOptions, board: Board
 ) -> None:
     known = on_board.catalogue
     loop = msgspec.structs.replace(known.benchmarks["loop.empty"], by="mark")
@@ -106,7 +107,7 @@ def test_a_boot_of_the_simulators_clock_is_skipped_with_the_reason(
 
 
 def test_resume_runs_only_what_is_not_whole(
-    on_board: run.Options, board: Board, tmp_path: Path
+    on_board: run.RunOptions, board: Board, tmp_path: Path
 ) -> None:
     """Which is mem, whose last line was lost, and nothing of it that came is lost with that."""
     target = msgspec.structs.replace(on_board.board.target, silence_s=1)  # type: ignore[type-var]
@@ -133,7 +134,7 @@ def test_resume_runs_only_what_is_not_whole(
 
 
 def test_a_boot_of_another_image_is_run_again(
-    on_board: run.Options, board: Board, tmp_path: Path
+    on_board: run.RunOptions, board: Board, tmp_path: Path
 ) -> None:
     _, _, log = ran(on_board)
     path = tmp_path / "run.log"
@@ -147,7 +148,7 @@ def test_a_boot_of_another_image_is_run_again(
     assert board.loaded == ["loop"]
 
 
-def test_a_log_of_another_board_is_refused(on_board: run.Options, tmp_path: Path) -> None:
+def test_a_log_of_another_board_is_refused(on_board: run.RunOptions, tmp_path: Path) -> None:
     """Its images may be the same. A log without its result does not say what it is of."""
     _, result, log = ran(on_board)
     path, known = tmp_path / "run.log", on_board.catalogue
@@ -165,7 +166,7 @@ def test_a_log_of_another_board_is_refused(on_board: run.Options, tmp_path: Path
 
 
 def test_an_interruption_keeps_what_the_earlier_log_has(
-    on_board: run.Options, board: Board, tmp_path: Path
+    on_board: run.RunOptions, board: Board, tmp_path: Path
 ) -> None:
     """Though that is the shortest boot, which would be the last."""
     _, _, log = ran(on_board)
@@ -187,7 +188,9 @@ def test_an_interruption_keeps_what_the_earlier_log_has(
 
 
 @pytest.mark.parametrize("text", ["", "no marks\n", "#boot loop icache=on app=loop *0000\n"])
-def test_a_log_that_is_none_is_one_line(text: str, on_board: run.Options, tmp_path: Path) -> None:
+def test_a_log_that_is_none_is_one_line(
+    text: str, on_board: run.RunOptions, tmp_path: Path
+) -> None:
     path = tmp_path / "run.log"
     path.write_text(text)
     with pytest.raises(TockmarkError, match="has no boot between its marks; --resume takes"):
@@ -196,7 +199,7 @@ def test_a_log_that_is_none_is_one_line(text: str, on_board: run.Options, tmp_pa
         whole_boots(tmp_path, on_board.catalogue, on_board.board)
 
 
-def test_ctrl_c_keeps_what_a_board_said(on_board: run.Options, board: Board) -> None:
+def test_ctrl_c_keeps_what_a_board_said(on_board: run.RunOptions, board: Board) -> None:
     board.says = lambda boot: said(boot, IMAGE)[:-3]
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), 2))
     timer.start()
@@ -219,7 +222,7 @@ def test_a_person_is_asked_by_name_where_no_tool_is(
 
 
 def test_a_person_has_more_time_than_a_tool(monkeypatch: pytest.MonkeyPatch, board: Board) -> None:
-    target = serial.Target(icache=True, baud=115_200, silence_s=60, port=board.port)
+    target = serial.SerialTarget(icache=True, baud=115_200, silence_s=60, port=board.port)
     for by_tool, patience in ((True, 60), (False, serial.BY_HAND_S)):
         loaded = partial(bool, by_tool)
         session = target.start(Start("loop", Path("x"), True, boot="loop", load=loaded))

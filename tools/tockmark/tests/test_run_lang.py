@@ -8,15 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import app
-from tockmark.commands import running
-from tockmark.commands.running import default_path
+from tockmark.cli import measure
+from tockmark.cli.app import app
+from tockmark.cli.measure import default_path
 from tockmark.errors import UNUSABLE
 from tockmark.result import file, parse
-from tockmark.result.of_run import result_of
-from tockmark.suite.select import Selection
-from tockmark.target import run
-from tockmark.target.image import Apps, Kernel
+from tockmark.result.build import result_of
+from tockmark.rig import run
+from tockmark.rig.image import AppBuild, KernelElf
+from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.of_samples import exit_code
@@ -26,10 +26,10 @@ options = pytest.fixture(stand_in.options)
 
 
 @pytest.fixture
-def bilingual(options: run.Options, tmp_path: Path) -> run.Options:
+def bilingual(options: run.RunOptions, tmp_path: Path) -> run.RunOptions:
     """The same and again in Rust, with the cache on and off, but for one boot."""
     (c,) = options.suites
-    rust = run.Suite(Apps(tmp_path / "rust", 2, "rust"), c.boots[1:], [])
+    rust = run.Suite(AppBuild(tmp_path / "rust", 2, "rust"), c.boots[1:], [])
     rust.apps.folder.mkdir()
     for name, records in RECORDS.items():
         end(rust.apps.folder, name, "0", encoded(name, in_rust(records)))
@@ -42,13 +42,13 @@ def in_rust(records: list[str]) -> list[str]:
     return [record.replace("cycles 4000", "cycles 4711") for record in told]
 
 
-def within(options: run.Options) -> Selection:
+def within(options: run.RunOptions) -> Selection:
     """Of Rust the boots that run."""
     meant = Selection(options.catalogue, ("loop", "mem"))
     return Selection(options.catalogue, within={"rust": meant})
 
 
-def test_a_run_of_both_languages(bilingual: run.Options, tmp_path: Path) -> None:
+def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> None:
     result, log = result_of(run.run(bilingual), bilingual, within(bilingual))
     assert result.incomplete == ()
     assert {lang: len(result.of_lang(lang).rows) for lang in result.langs} == {"c": 12, "rust": 10}
@@ -70,7 +70,7 @@ def test_a_run_of_both_languages(bilingual: run.Options, tmp_path: Path) -> None
     assert file.load(tmp_path / "r.json") == result
 
 
-def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.Options) -> None:
+def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.RunOptions) -> None:
     folder = bilingual.suites[1].apps.folder
     end(folder, "loop", "4", encoded("loop", in_rust(RECORDS["loop"])[:5]))
     result, _ = result_of(run.run(bilingual), bilingual, within(bilingual))
@@ -79,7 +79,7 @@ def test_a_boot_that_fails_is_missing_in_its_language(bilingual: run.Options) ->
     assert any(why.startswith("loop, i-cache on, Rust: the cycle li") for why in result.incomplete)
 
 
-def test_apps_of_another_language_than_asked_for_are_found_out(options: run.Options) -> None:
+def test_apps_of_another_language_than_asked_for_are_found_out(options: run.RunOptions) -> None:
     (suite,) = options.suites
     said = dataclasses.replace(suite, apps=dataclasses.replace(suite.apps, lang="rust"))
     result, _ = ran(dataclasses.replace(options, suites=(said,)))
@@ -89,7 +89,9 @@ def test_apps_of_another_language_than_asked_for_are_found_out(options: run.Opti
     assert {gone.lang for gone in result.missing} == {"rust"}
 
 
-def test_a_file_is_named_for_its_languages(bilingual: run.Options, options: run.Options) -> None:
+def test_a_file_is_named_for_its_languages(
+    bilingual: run.RunOptions, options: run.RunOptions
+) -> None:
     result, _ = ran(options)
     rust = dataclasses.replace(bilingual, suites=bilingual.suites[1:])
     names = [
@@ -117,7 +119,9 @@ def test_a_file_is_named_for_its_languages(bilingual: run.Options, options: run.
 def test_languages_that_cannot_be_are_refused_in_one_line(
     words: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "read_kernel", lambda path: Kernel(path, NAME, "d" * 64, None, ()))
+    monkeypatch.setattr(
+        measure, "read_kernel", lambda path: KernelElf(path, NAME, "d" * 64, None, ())
+    )
     done = CliRunner().invoke(app, words.split())
     assert exit_code(done) == UNUSABLE
     assert says in str(done.exception)
@@ -126,7 +130,7 @@ def test_languages_that_cannot_be_are_refused_in_one_line(
 
 def test_apps_are_found_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "APPS", Path("apps"))
-    assert Apps.built(1) == Apps(Path("apps/c-abi1"), 1, "c")
-    assert Apps.built(2, "rust") == Apps(Path("apps/rust-abi2"), 2, "rust")
-    assert running._apps(None, 1, ["c", "rust"]) == [Apps.built(1), Apps.built(1, "rust")]
-    assert running._apps(Path("own"), 2, ["rust"]) == [Apps(Path("own"), 2, "rust")]
+    assert AppBuild.built(1) == AppBuild(Path("apps/c-abi1"), 1, "c")
+    assert AppBuild.built(2, "rust") == AppBuild(Path("apps/rust-abi2"), 2, "rust")
+    assert measure._apps(None, 1, ["c", "rust"]) == [AppBuild.built(1), AppBuild.built(1, "rust")]
+    assert measure._apps(Path("own"), 2, ["rust"]) == [AppBuild(Path("own"), 2, "rust")]

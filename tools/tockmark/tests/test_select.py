@@ -7,7 +7,7 @@ import pytest
 
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.suite.catalogue import Params, load
-from tockmark.suite.select import of_names, only_one, select
+from tockmark.suite.selection import of_names, only_one, select
 
 KNOWN = load()
 COMMAND: tuple[str, Params] = ("syscall.command", {})

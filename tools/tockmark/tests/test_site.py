@@ -8,19 +8,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import typer
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
 from tockmark import paths
-from tockmark.commands import site as verb
+from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
-from tockmark.show import compare_text, figures
+from tockmark.show import comparison, figures
 from tockmark.show.plot import Named
-from tockmark.site import pictures, rows
-from tockmark.site.sorted import arrange, judged, pairs
-from tockmark.site.sources import Found
+from tockmark.site import rows
+from tockmark.site.model import Found, arrange, judged, site_pairs
 from tockmark.suite import catalogue
 from tockmark.tests import made
 from tockmark.tests.pages import check_links, contents, pages
@@ -46,16 +44,13 @@ def stored(path: Path, result: Result) -> str:
 
 def called(*words: str | Path) -> Done:
     """The verb, called."""
-    app = typer.Typer()
-    verb.register(app)
-    app.callback()(lambda: None)
     return CliRunner().invoke(app, ["site", *map(str, words)], catch_exceptions=True)
 
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pictures, which take most of the time."""
-    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(rows, "_inline", lambda sheets: [])
     monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
@@ -124,7 +119,7 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
     found = Found([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
     found.asked = {"new", "old"}
     site = arrange(found, KNOWN)
-    (chosen,), more = pairs(site)
+    (chosen,), more = site_pairs(site)
     assert more == 0
     base, new = sorted(chosen, key=lambda one: one.name != "old")  # as the files were given
     pair = judged(site, base, new)
@@ -133,7 +128,7 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
     lines = re.findall(r'<tr><th scope="row" class="name stick">(.*?)</tr>', page)
     there = [re.sub(r"<[^>]*>", " ", line).split() for line in lines]
     wanted = {
-        (one.row.label, str(one.row.icache), compare_text.cells(one)[-1])
+        (one.row.label, str(one.row.icache), comparison.compare_cells(one)[-1])
         for one in pair.comparison.pairs()
     }
     assert len(there) == len(pair.comparison.pairs()) == len(wanted)

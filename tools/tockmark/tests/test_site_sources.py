@@ -9,11 +9,10 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.profile import file as profiles
-from tockmark.profile.file import FORMAT, VERSION, Chain, Share, Stored
+from tockmark.profile.file import FORMAT, VERSION, Chain, Share, StoredProfile
 from tockmark.show import figures
-from tockmark.site import folder, pictures, sources
-from tockmark.site.addresses import Addresses
-from tockmark.site.sorted import arrange
+from tockmark.site import model, render, rows
+from tockmark.site.model import Addresses, arrange
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, contents
 from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
@@ -21,12 +20,12 @@ from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "_inline", lambda sheets: [])
+    monkeypatch.setattr(rows, "_inline", lambda sheets: [])
     monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
 def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
-    found = sources.gather([paths.RESULTS])
+    found = model.gather([paths.RESULTS])
     names = {one.name for one in found.results}
     assert {"baseline-cw310", "links/tock-2.2", "rust/tock-2.2"} <= names
     assert [one.name for one in found.studies] == ["paper-2021"]
@@ -51,7 +50,7 @@ def test_a_folder_is_searched_through(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert done.output.count("left out") == 1
     assert "strange.bin is of no known format; left out" in done.output
-    found = sources.gather([tmp_path / "in"])
+    found = model.gather([tmp_path / "in"])
     assert [one.name for one in found.results] == ["a", "deep/a"]
 
 
@@ -84,10 +83,10 @@ def test_a_file_by_name_that_cannot_be_used_ends_it(tmp_path: Path, content: str
 def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(TockmarkError, match="there is no result here"):
-        sources.gather([tmp_path / "in"])
+        model.gather([tmp_path / "in"])
     (tmp_path / "in" / "x.json").write_text("{}")
     with pytest.raises(TockmarkError, match=r"x\.json is of no known format"):
-        sources.gather([tmp_path / "in"])
+        model.gather([tmp_path / "in"])
 
 
 def test_a_site_replaces_a_site_whole_and_nothing_else(tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_what_is_no_site_is_not_overwritten(tmp_path: Path, kind: str) -> None:
         out.mkdir()
         (out / "site.json").write_text("[]" if kind == "list" else '{"files": ["site.json"]}')
     with pytest.raises(TockmarkError, match="name another folder with -o"):
-        folder.write(out, {"index.html": "x"})
+        render.write_site(out, {"index.html": "x"})
     assert not (tmp_path / "out" / "index.html").exists()
 
 
@@ -122,7 +121,7 @@ def test_a_site_that_cannot_be_written_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    folder.write(out, {"index.html": "old"})
+    render.write_site(out, {"index.html": "old"})
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
@@ -130,7 +129,7 @@ def test_a_site_that_cannot_be_written_leaves_what_was_there(
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_text", full)
         with pytest.raises(TockmarkError, match="what was there before is untouched"):
-            folder.write(out, {"index.html": "new"})
+            render.write_site(out, {"index.html": "new"})
     assert (out / "index.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     shutil.rmtree(out)
@@ -138,7 +137,7 @@ def test_a_site_that_cannot_be_written_leaves_what_was_there(
 
 def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -> None:
     evil = "<script>f</script>"
-    profile = Stored(
+    profile = StoredProfile(
         FORMAT,
         VERSION,
         "syscall.command",

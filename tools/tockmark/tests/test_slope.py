@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.measured import App, Booted, Measured, RawRow
+from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result import file
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Row, ratio
-from tockmark.result.series import Series
-from tockmark.result.slope import Slope
+from tockmark.result.model import Result, Row, Series, ratio
+from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
 
 small = st.integers(0, 10_000)

@@ -7,17 +7,16 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.log import protocol, study_titles
+from tockmark.log import protocol, study
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.result.parse import parse
-from tockmark.result.told import Told
+from tockmark.result.parse import LogClaims, parse
 from tockmark.suite import catalogue
 from tockmark.tests.conftest import seconds
 from tockmark.tests.study_logs import read
 
-KNOWN = study_titles.facts()
-STUDY = Told(study=True)
+KNOWN = study.facts()
+STUDY = LogClaims(study=True)
 
 
 def table(heading: str, values: list[int | str], sep: str = ", ") -> str:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from tockmark import paths
 from tockmark.result import file
-from tockmark.result.parse import parse
-from tockmark.result.told import Told
+from tockmark.result.parse import LogClaims, parse
 from tockmark.suite import catalogue
 from tockmark.tests import study_logs
 from tockmark.tests.study_logs import LOGS, RESULTS, SERIES, Rows, read
@@ -42,7 +41,7 @@ def test_a_whole_log_makes_a_complete_result(name: str, tmp_path: Path) -> None:
     made = study_logs.log(LOGS[name])
     path = tmp_path / f"{name}.log"
     path.write_text(made.text)
-    result = parse(path, catalogue.load(), Told(study=True))
+    result = parse(path, catalogue.load(), LogClaims(study=True))
     path.write_text(file.text(result))
     assert file.load(path) == result
     assert not result.incomplete
@@ -185,7 +184,7 @@ def test_the_logs_made_here_have_the_form_of_the_studys(name: str) -> None:
 @needs_the_logs
 @every_log
 def test_the_published_figures_are_those_of_the_studys_logs(name: str) -> None:
-    result = parse(its_own(name), catalogue.load(), Told(study=True))
+    result = parse(its_own(name), catalogue.load(), LogClaims(study=True))
     assert len(result.incomplete) == (name == "ipc_threading")  # its -788861318
     mine = {row.label: row for row in result.rows}
     paper = file.load(paths.RESULTS / "paper-2021.json")

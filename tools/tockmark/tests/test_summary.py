@@ -9,13 +9,12 @@ import msgspec
 import pytest
 
 from tockmark import paths
-from tockmark.judge.mean import kernel_mean
+from tockmark.compare.rule import kernel_mean
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import summary
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.screen import SCREEN
-from tockmark.suite.select import only_one, select
+from tockmark.suite.selection import SCREEN, only_one, select
 from tockmark.tests import made, of_samples
 
 KNOWN = catalogues.load()

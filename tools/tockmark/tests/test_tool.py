@@ -4,7 +4,7 @@
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.target.tool import call
+from tockmark.rig.tool import call
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,8 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.tree.building import BuildError, Recipe
-from tockmark.tree.links import sides
-from tockmark.tree.repository import repository
-from tockmark.tree.worktrees import worktree
+from tockmark.trees.builds import BuildError, Recipe, sides, worktree
+from tockmark.trees.repository import repository
 
 
 @pytest.fixture

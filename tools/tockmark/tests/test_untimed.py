@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A result of a target that counts no cycles: they are dropped, instructions stand, and nothing
-judges it."""
+judges it.
+"""
 
 from dataclasses import replace
 
 import msgspec
 import pytest
 
+from tockmark.compare import factors, gate
 from tockmark.errors import TockmarkError
-from tockmark.judge import factors, gate
-from tockmark.log.measured import App, Booted, Measured, RawRow
+from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tockmark.check import validation
+from tockmark.check.icache import NONE, breaking_point
+from tockmark.check.validation import JudgedRow, Known, ValidationRow, ValidationVerdict, judge_rows
 from tockmark.errors import TockmarkError
-from tockmark.validate import file, report
-from tockmark.validate.icache import NONE, breaking_point
-from tockmark.validate.row import Judged, Known, Row, Verdict, judge
 
-ROW = Row("part", "group", "row", "cw310", "cycles", (100.0,), (103.0,), bound=3, source="here")
+ROW = ValidationRow(
+    "part", "group", "row", "cw310", "cycles", (100.0,), (103.0,), bound=3, source="here"
+)
 EXACT = replace(ROW, name="exact", measured=(100.0,))
 OUTSIDE = replace(ROW, name="outside", measured=(104.0,), note="")
 SILENT = replace(ROW, name="silent", measured=(), note="it hung")
@@ -21,19 +23,19 @@ SILENT = replace(ROW, name="silent", measured=(), note="it hung")
 @pytest.mark.parametrize(
     ("row", "known", "verdict", "word"),
     [
-        (EXACT, None, Verdict.EXACT, ""),
-        (ROW, None, Verdict.INSIDE, ""),
-        (OUTSIDE, None, Verdict.WRONG, "outside"),
-        (SILENT, None, Verdict.WRONG, "hung"),
-        (OUTSIDE, Known((104.0,), "why"), Verdict.UNEXPLAINED, "why"),
-        (OUTSIDE, Known((105.0,), "why"), Verdict.WRONG, "it was 105"),
-        (ROW, Known((103.0,), "why"), Verdict.WRONG, "inside its bound"),
+        (EXACT, None, ValidationVerdict.EXACT, ""),
+        (ROW, None, ValidationVerdict.INSIDE, ""),
+        (OUTSIDE, None, ValidationVerdict.WRONG, "outside"),
+        (SILENT, None, ValidationVerdict.WRONG, "hung"),
+        (OUTSIDE, Known((104.0,), "why"), ValidationVerdict.UNEXPLAINED, "why"),
+        (OUTSIDE, Known((105.0,), "why"), ValidationVerdict.WRONG, "it was 105"),
+        (ROW, Known((103.0,), "why"), ValidationVerdict.WRONG, "inside its bound"),
     ],
 )
 def test_the_list_excuses_only_what_it_knows(
-    row: Row, known: Known | None, verdict: Verdict, word: str
+    row: ValidationRow, known: Known | None, verdict: ValidationVerdict, word: str
 ) -> None:
-    (item,) = judge([row], {row.key: known} if known else {})
+    (item,) = judge_rows([row], {row.key: known} if known else {})
     assert item.verdict is verdict
     assert word in item.reason
 
@@ -41,8 +43,8 @@ def test_the_list_excuses_only_what_it_knows(
 def test_a_file_gives_back_what_it_was_made_of(tmp_path: Path) -> None:
     rows = [EXACT, ROW, replace(OUTSIDE, part="other"), replace(SILENT, part="other")]
     path = tmp_path / "validation.json"
-    path.write_text(file.text(rows))
-    assert file.load(path) == rows
+    path.write_text(validation.stored_text(rows))
+    assert validation.load_validation(path) == rows
     assert len(path.read_text().splitlines()) == len(rows) + 7  # a row a line
 
 
@@ -60,25 +62,29 @@ def test_another_file_is_refused(content: str, word: str, tmp_path: Path) -> Non
     path = tmp_path / "x.json"
     path.write_text(content)
     with pytest.raises(TockmarkError, match=word) as refused:
-        file.load(path)
+        validation.load_validation(path)
     assert "\n" not in str(refused.value)
 
 
 def test_a_row_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text(file.text([ROW, EXACT, ROW]))
+    path.write_text(validation.stored_text([ROW, EXACT, ROW]))
     with pytest.raises(TockmarkError, match="the row part: row stands twice"):
-        file.load(path)
+        validation.load_validation(path)
 
 
 def test_other_programs_get_each_row_with_its_verdict() -> None:
-    (said,) = json.loads(report.as_json(judge([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})))
+    (said,) = json.loads(
+        validation.validation_json(judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")}))
+    )
     assert (said["name"], said["measured"]) == ("outside", [104])
     assert (said["verdict"], said["reason"]) == ("unexplained", "why")
 
 
 def test_the_table_folds_what_holds_and_shows_what_does_not() -> None:
-    table = report.render([*judge([EXACT, ROW, OUTSIDE], {}), Judged(SILENT, Verdict.WRONG, "x")])
+    table = validation.validation_text(
+        [*judge_rows([EXACT, ROW, OUTSIDE], {}), JudgedRow(SILENT, ValidationVerdict.WRONG, "x")]
+    )
     assert "4 rows" in table
     assert "2 rows" in table
     assert "exact " not in table.splitlines()[4]

@@ -9,16 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from tockmark.judge import spread as spreads
-from tockmark.judge import verdict
-from tockmark.judge.compare import Margins, compare
-from tockmark.judge.estimate import student
-from tockmark.judge.gate import Level, gate, load_limits
-from tockmark.judge.spread import Deviation, Spread, over_links
-from tockmark.judge.value import Value, pooled
-from tockmark.judge.verdict import Verdict, change, change_of_count
+from tockmark.compare import rule
+from tockmark.compare import rule as spreads
+from tockmark.compare.gate import Level, gate, load_limits
+from tockmark.compare.pairs import Margins, compare
+from tockmark.compare.rule import (
+    Deviation,
+    Spread,
+    Value,
+    Verdict,
+    change,
+    change_of_count,
+    over_links,
+    pooled,
+    student,
+)
 from tockmark.result.model import Result, Series
-from tockmark.show import compare_text, gate_text
+from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, made, of_links, spread, steady
 
@@ -49,7 +56,7 @@ def test_more_links_tell() -> None:
         found = change(base, new, Deviation(0.01, MANY))
         widths.append(math.log(found.high / found.low))
     assert widths == pytest.approx(
-        [2 * verdict.Z * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3
+        [2 * rule.Z * 0.01 * math.sqrt(2 / n) for n in (1, 4, 16)], rel=1e-3
     )
     assert found.verdict(0.01) is Verdict.RELEVANT
     assert found.verdict(0.04) is Verdict.INDETERMINATE
@@ -111,8 +118,8 @@ def judged(base: Result, new: Result, by: Spread, catalogue: Catalogue) -> tuple
     """What gate and compare say: the level, and the first line, which is the same."""
     found = gate([("a", base)], ("b", new), load_limits(None, catalogue), catalogue, by)
     compared = compare(base, new, "b", catalogue, Margins(), by)
-    text = compare_text.render([("a", base), ("b", new)], [compared]).replace("\n    ", " ")
-    first = gate_text.told(found)
+    text = comparison.compare_text([("a", base), ("b", new)], [compared]).replace("\n    ", " ")
+    first = comparison.finding_told(found)
     assert text.startswith(f"B: {first}\n")
     return found.level, first
 
@@ -165,7 +172,9 @@ def test_rows_of_the_apps_are_no_findings(catalogue: Catalogue) -> None:
     assert "apps or machine differ" in found.warnings[0]
     assert "1 row (loop.empty icache=off)" in found.warnings[0]
     compared = compare(base, off, "b", catalogue, Margins(), CALM)
-    assert "apps or machine differ" in compare_text.render([("a", base), ("b", off)], [compared])
+    assert "apps or machine differ" in comparison.compare_text(
+        [("a", base), ("b", off)], [compared]
+    )
 
 
 def test_slopes_of_the_apps_set_the_noise(
@@ -204,4 +213,4 @@ def test_without_committed_links_nothing_is_known(
 ) -> None:
     for name in ("TOCK", "OWN"):
         monkeypatch.setattr(spreads, name, tmp_path / "none.json")
-    assert spreads.known(made(catalogue, {})).title == "not known"
+    assert spreads.known_spread(made(catalogue, {})).title == "not known"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How the fuzz tests tell what they tried and what came of it: as properties in the JUnit file of
-pytest, from which `make robustness` takes it."""
+pytest, from which `make robustness` takes it.
+"""
 
 import json
 from collections.abc import Callable, Mapping

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from tockmark.kernel_patch.family import families
+from tockmark.trees.patch import families
 
 KNOWN = {Path(family.board).name: family for family in families()}
 NAMES = {"earlgrey-nexysvideo": "EarlGreyNexysVideo", "earlgrey-cw310": "EarlGrey"}

@@ -4,7 +4,8 @@ other, and small changes of it against the source.
 
     python -m tockmark.tests.trials
 
-prints the table of docs/judging.md."""
+prints the table of docs/judging.md.
+"""
 
 import random
 from collections import Counter
@@ -14,18 +15,18 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from tockmark.judging import engine, sides
-from tockmark.judging.engine import Judged
+from tockmark.judge import engine
+from tockmark.judge.engine import Judged
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.suite.select import Selection, select
+from tockmark.suite.selection import Selection, select
 from tockmark.tests.links import FOLDER, KNOWN, LIMITS, SIDE, layouts, pool
 
 TRIALS = 20
 SOURCE = "tock-2.2"
 FURTHER = FOLDER / "further.json"  # 8 more links of it
 CHANGES = ("cost", "save", "lay1", "lay2")
-WANTED = select(KNOWN, sides.DEFAULT)
+WANTED = select(KNOWN, engine.DEFAULT)
 
 Link = tuple[Result, int]  # a layout of a result, by its number
 

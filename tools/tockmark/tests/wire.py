@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A board that is none: a pseudo-terminal and who writes into it, and a clock that need not
-pass."""
+pass.
+"""
 
 import array
 import fcntl
@@ -16,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.target import port as ports
-from tockmark.target.kinds import serial
-from tockmark.target.protocol import Start
+from tockmark.rig.kinds import serial
+from tockmark.rig.kinds import serial as ports
+from tockmark.rig.protocol import Start
 
 SOON = 0.02  # seconds that a read waits
 
@@ -79,12 +80,12 @@ def session(
     pieces: Sequence[bytes | Callable[[], None]],
     image: str | None = None,
     boot: str = "loop",
-) -> Iterator[serial.Session]:
+) -> Iterator[serial.SerialSession]:
     """A boot whose board sends these pieces, then nothing more."""
     wire = Wire(pieces)
     with monkeypatch.context() as patch:
         patch.setattr(serial, "time", Clock(wire.is_silent))
         patch.setattr(ports, "WAIT", SOON)
-        target = serial.Target(icache=True, baud=115_200, silence_s=60, port=wire.port)
+        target = serial.SerialTarget(icache=True, baud=115_200, silence_s=60, port=wire.port)
         yield target.start(Start(boot, Path("x.flash"), True, image=image, boot=boot))
     wire.close()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `doctor`: what is installed, in which version, and what to do about the rest."""
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tockmark import paths
+from tockmark.rig import board
+from tockmark.rig.image import GCC, AppBuild
+from tockmark.rig.kinds import sim
+from tockmark.show import text
+
+SETUP = "run `make setup`"
+BUILD = "run `make build`"
+RUST_TARGET = "riscv32imc-unknown-none-elf"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One tool or build product."""
+
+    name: str
+    found: str | None  # the version, or another sign of presence; None: it is not there
+    expected: str | None  # the version that it must have; None: any
+    todo: str
+
+    @property
+    def good(self) -> bool:
+        return self.found is not None and self.expected in (None, self.found)
+
+    def line(self) -> str:
+        wanted = f", expected {self.expected}" if self.expected not in (None, self.found) else ""
+        state = f"{self.found or 'missing'}{wanted}"
+        mark = text.good("ok") if self.good else text.bad("--")
+        return f"{mark} {self.name:26}{state}" + ("" if self.good else f": {self.todo}")
+
+
+def examine() -> list[Examined]:
+    """Look at everything that setting up and building should have left."""
+    return [*_programs(), *_packages(), *_products()]
+
+
+def doctor_text(findings: list[Examined]) -> str:
+    """The findings, and one line that sums them up."""
+    bad = sum(not finding.good for finding in findings)
+    summary = f"{bad} of {len(findings)} not in place" if bad else "all is in place"
+    return "\n".join([*(finding.line() for finding in findings), summary]) + "\n"
+
+
+def doctor_json(findings: list[Examined]) -> list[dict[str, object]]:
+    """The findings for other programs."""
+    return [
+        {
+            "name": finding.name,
+            "good": finding.good,
+            "found": finding.found,
+            "expected": finding.expected,
+            "todo": None if finding.good else finding.todo,
+        }
+        for finding in findings
+    ]
+
+
+def _programs() -> Iterator[Examined]:
+    rustup = "install Rust from https://rustup.rs, then run `make setup`"
+    for name, todo in {
+        "make": "install GNU make",
+        "g++": "install g++ (the simulator is compiled with it)",
+        GCC: SETUP,
+        "clang-format": SETUP,
+        "cargo": rustup,
+        "rustup": rustup,
+    }.items():
+        yield Examined(name, _version([name, "--version"]), None, todo)
+    yield Examined("picolibc for RISC-V", _picolibc(), None, SETUP)
+    yield Examined(f"Rust for {RUST_TARGET[:12]}", _rust_target(), None, SETUP)
+    yield Examined("elf2tab", _version([str(paths.ELF2TAB), "--version"]), "0.13.0", SETUP)
+
+
+def _packages() -> Iterator[Examined]:
+    """The Python packages that this one pins, as installed."""
+    for requirement in importlib.metadata.requires("tockmark") or []:
+        match = re.match(r"([A-Za-z0-9_.-]+)==([^;\s]+)$", requirement)
+        if match:  # the checkers, which have a marker behind the version, are the tests' affair
+            try:
+                found = importlib.metadata.version(match[1])
+            except importlib.metadata.PackageNotFoundError:
+                found = None
+            yield Examined(match[1], found, match[2], SETUP)
+
+
+def _products() -> Iterator[Examined]:
+    profile = board.load(board.DEFAULT)
+    assert isinstance(profile.target, sim.SimTarget)
+    for name, path in {
+        "simulator": profile.target.binary,
+        "baseline kernel": profile.kernels[2],
+        "apps in C": AppBuild.built(2).folder / "libtockmark.a",
+        "apps in Rust": AppBuild.built(2, "rust").folder / "syscall.o",
+    }.items():
+        yield Examined(name, paths.shown(path) if path.exists() else None, None, BUILD)
+
+
+def _version(command: list[str]) -> str | None:
+    """The first thing like a version in what a program says of itself."""
+    match = re.search(r"\d+(\.\d+)+", _output(command) or "")
+    return match[0] if match else None
+
+
+def _output(command: list[str]) -> str | None:
+    if shutil.which(command[0]) is None:
+        return None
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def _picolibc() -> str | None:
+    said = (_output([GCC, "-print-file-name=picolibc.specs"]) or "").strip()
+    return said if Path(said).is_absolute() else None
+
+
+def _rust_target() -> str | None:
+    """Asked of rustc, from the checkout: its toolchain file may name a toolchain of its own."""
+    if shutil.which("rustc") is None:
+        return None
+    command = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    return "installed" if done.returncode == 0 and Path(done.stdout.strip()).is_dir() else None

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The command line: its verbs (verb.py), and what an error looks like."""
+
+import io
+import os
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from tockmark import __version__, paths
+from tockmark.cli.options import debugging
+from tockmark.cli.verb import Verbs
+from tockmark.errors import OK, UNUSABLE, TockmarkError
+from tockmark.plain import one_line
+from tockmark.rig.origin import DIRTY, commit_of_checkout
+from tockmark.show import text
+
+app = typer.Typer(
+    name="tockmark",
+    cls=Verbs,
+    help="""Measure what the Tock operating system costs on OpenTitan Earl Grey.
+
+    `tockmark VERB --help` says more of a verb, `tockmark help TOPIC` of everything else.""",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show version and commit, and exit.")
+    ] = False,
+) -> None:
+    if version:
+        print(version_line(commit_of_checkout()))
+        raise typer.Exit(OK)
+
+
+def version_line(commit: str | None) -> str:
+    """What --version says; the commit is as provenance has it."""
+    if commit is None:  # no checkout of git
+        return f"tockmark {__version__}"
+    sha, changed = commit.removesuffix(DIRTY), commit.endswith(DIRTY)
+    return f"tockmark {__version__}, commit {sha}{', with changes' * changed}"
+
+
+def main() -> None:
+    """Run the tool; an error is one line, and a trace only with --debug."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know ASCII only
+    try:
+        paths.check_environment(sys.argv[0])
+        text.choose(sys.stdout)
+        try:
+            app(prog_name="tockmark")
+        finally:
+            sys.stdout.flush()  # at the exit a full disk would be told of in a trace
+    except TockmarkError as error:
+        if debugging():
+            traceback.print_exc()
+        print(f"tockmark: {one_line(error)}", file=sys.stderr)
+        sys.exit(error.code)
+    except BrokenPipeError:  # `tockmark table … | head`
+        _silence()
+        sys.exit(OK)
+    except OSError as error:  # which no verb expects: a disk is full, say
+        if debugging():
+            traceback.print_exc()
+        where = error.filename or "the standard output"
+        print(f"tockmark: {one_line(f'{where}: {error.strerror}')}", file=sys.stderr)
+        _silence()
+        sys.exit(UNUSABLE)
+    except Exception as error:
+        if debugging():
+            raise
+        print(
+            f"tockmark: unexpected {type(error).__name__}: {one_line(error)};"
+            " --debug shows the trace,"
+            " please report it",
+            file=sys.stderr,
+        )
+        sys.exit(UNUSABLE)
+
+
+def _silence() -> None:
+    """Nothing more can be written to the standard output, nor shall it be tried at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

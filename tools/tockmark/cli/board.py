@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Verbs that lay flash images and load them: image, install."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark import paths
+from tockmark.cli.options import (
+    Abi,
+    BoardName,
+    Debug,
+    KernelFile,
+    KernelManifest,
+    KernelName,
+    Languages,
+    Only,
+    OptLevel,
+    Switch,
+    ended_once,
+    languages,
+    one_language,
+)
+from tockmark.cli.verb import NEVER, verb
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.files import folder_for_a_while, write_whole
+from tockmark.rig import board as boards
+from tockmark.rig import image_folder
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.image import AppBuild, named, read_kernel
+from tockmark.rig.image_install import Order, by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.kinds.serial import GoneError, Port
+from tockmark.rig.protocol import Ability, Session, Start, require
+from tockmark.rig.tabs import Tbf, lay_tabs
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.selection import select
+
+
+@verb(
+    (
+        "tockmark image --board cw310 -o out",
+        "tockmark image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
+        "tockmark image syscall  # one boot for the simulator",
+    )
+)
+def image_verb(
+    boot: Annotated[
+        str | None, typer.Argument(help="One boot: a group, or one with a name; default: all.")
+    ] = None,
+    kernel: KernelFile = None,
+    kernel_name: KernelName = None,
+    opt_level: OptLevel = None,
+    kernel_manifest: KernelManifest = None,
+    only: Only = None,
+    board: BoardName = boards.DEFAULT,
+    abi: Abi = 2,
+    lang: Languages = "c",
+    samples: Annotated[
+        int | None,
+        typer.Option(min=9, help="Take at most so many samples of a row; default: all."),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
+    ] = paths.ROOT / "build" / "image",
+    debug: Debug = False,
+) -> None:
+    """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
+
+    An older folder of laid images is replaced once the new one is whole."""
+    profiled = boards.load(board)
+    known = catalogues.load()
+    found = {one.name: one for one in known.boots()}
+    if boot is not None and boot not in found:
+        raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
+    wanted = select(known, only)
+    chosen = tuple(
+        (AppBuild.built(abi, one), found[measured.name])  # with all their rows
+        for one in languages(lang)
+        for measured in wanted.boots(one)
+        if boot in (None, measured.name)
+    )
+    if not chosen:
+        meant = f"--lang {lang}" if boot is None else f"the boot {boot} in --lang {lang}"
+        raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
+    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
+    elf = named(elf, kernel_name, opt_level, kernel_manifest)
+    order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
+    with ended_once():
+        manifest = lay(order, output)
+    count, left = len(manifest.boots), manifest.left_out
+    boots = len({one.name for one in manifest.boots}) + len(left)
+    for why in dict.fromkeys(one.why for one in left):
+        names = [one.name for one in left if one.why == why]
+        print(f"left out {len(names)} of {boots} boots, {', '.join(names)}: {why}")
+    print(f"{count} image{'s' * (count > 1)}, each one flashing: {paths.shown(output)}/")
+
+
+@verb(
+    (
+        "tockmark install --images out syscall",
+        "tockmark install --images out syscall --dry-run",
+        "tockmark install --images out syscall --flash-file mine.flash",
+    ),
+    {INCOMPLETE: "nothing was loaded: the board's tool is not on PATH"},
+)
+def install_verb(
+    boot: Annotated[str, typer.Argument(help="A boot of the folder: its README lists them.")],
+    images: Annotated[Path, typer.Option(help="Folder that `tockmark image` laid.")],
+    kernel: Annotated[
+        Path | None, typer.Option(help="Refuse images that were not laid for this kernel's ELF.")
+    ] = None,
+    lang: Annotated[
+        str | None, typer.Option(help="Language of the apps, where the folder has several.")
+    ] = None,
+    flash_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="In place of a board: a flash file that holds the kernel. tockloader lays the"
+            " apps into it."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check, and print the command only.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Load one laid boot onto its board, by the tool that the board's profile names."""
+    folder = image_folder.read_folder(images)
+    found = folder.boot(boot, None if lang is None else one_language(lang))
+    if kernel is not None:
+        folder.holds(read_kernel(kernel))
+    profiled = boards.load(folder.manifest.board)
+    flash = folder.image(found).flash
+    print(f"image {found.image}: {found.name}, {paths.shown(flash)}")
+    if flash_file is not None:
+        made = with_apps(folder, found, profiled, flash_file)
+        if not dry_run:
+            write_whole({flash_file: made})
+        print(f"{'fits into' if dry_run else 'laid into'} {paths.shown(flash_file)}")
+    elif dry_run:
+        print(by_hand(profiled.profile, flash))
+    elif load_boot(profiled.profile, flash):
+        print(f"loaded onto {profiled.name}")
+    else:
+        raise TockmarkError(
+            f"nothing was loaded: {no_tool(profiled.profile)}",
+            f"do it by hand: {by_hand(profiled.profile, flash)}",
+            INCOMPLETE,
+        )
+
+
+# The verb that only listens: listen.
+
+
+USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
+
+
+@verb(
+    (
+        "tockmark listen --port /dev/ttyACM1",
+        "tockmark listen --port /dev/ttyACM1 -o uart.log && tockmark parse uart.log",
+    ),
+    {
+        OK: "it ended: Ctrl-C, or --seconds are over",
+        INCOMPLETE: "the port is gone; the lines are kept",
+        INTERRUPTED: NEVER,
+    },
+)
+def listen_verb(
+    port: Annotated[str, typer.Option(help="Serial port of the board, such as /dev/ttyACM1.")],
+    baud: Annotated[int, typer.Option(min=1, help="Its rate.")] = USUAL_BAUD,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="For how long; default: until Ctrl-C.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Log; default: in results/, by its time.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
+
+    Each line is in the log as soon as it is shown; `tockmark parse` reads it."""
+    path = output or paths.RESULTS / f"{datetime.now():%Y-%m-%d-%H%M%S}-listen.log"
+    opened = Port(port, baud)
+    count = 0
+    try:
+        with path.open("x", encoding="latin-1", newline="\n") as log:
+            for line in _lines(opened, seconds):
+                log.write(f"{line}\n")
+                log.flush()
+                print(line if line.isprintable() else repr(line)[1:-1], flush=True)
+                count += 1
+    except (KeyboardInterrupt, BrokenPipeError):  # `tockmark listen … | head`
+        pass
+    except FileExistsError as error:
+        raise TockmarkError(f"{paths.shown(path)} is there already", "name the log with -o") from (
+            error
+        )
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot write {paths.shown(path)}: {error.strerror}", "name another log with -o"
+        ) from error
+    except GoneError as error:
+        raise TockmarkError(
+            f"the port {port} is gone; {count} lines are kept in {paths.shown(path)}",
+            "plug it in and listen again, with another -o",
+            INCOMPLETE,
+        ) from error
+    finally:
+        opened.close()
+    print(f"{count} lines kept: {paths.shown(path)}", file=sys.stderr)
+
+
+def _lines(port: Port, seconds: float | None) -> Iterator[str]:
+    """What comes, for so long."""
+    until = None if seconds is None else time.monotonic() + seconds
+    try:
+        while until is None or time.monotonic() < until:
+            yield from port.read()[0]
+    except (GoneError, KeyboardInterrupt):
+        yield from port.rest()
+        raise
+    yield from port.rest()
+
+
+# The verb that runs anybody's apps: run-tab.
+
+
+@verb(
+    (
+        "tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab",
+        "tockmark run-tab ping.tab pong.tab --max-cycles 5000000",
+    ),
+    {
+        OK: "the app ended, the core sleeps for good, or the limit is reached",
+        INCOMPLETE: "the kernel panicked or hung",
+    },
+)
+def run_tab_verb(
+    tabs: Annotated[list[Path], typer.Argument(help="TABs, as elf2tab makes them.")],
+    kernel: Annotated[
+        Path | None, typer.Option(help="ELF of the kernel; default: the baseline's.")
+    ] = None,
+    board: BoardName = boards.DEFAULT,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
+    ] = None,
+    max_cycles: Annotated[int | None, typer.Option(min=1, help="End after so many cycles.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Run any TABs on a kernel and show what they print, until nothing more can come.
+
+    tockloader lays them behind the kernel, as `tockloader install` does. The UART's bytes go to
+    stdout; all else is on stderr."""
+    profiled = boards.load(board).configured({"max-cycles": max_cycles})
+    target = profiled.target
+    if icache is not None:
+        require(target, Ability.ICACHE, "run with another cache setting", profiled.name)
+    if Ability.PARALLEL not in target.can:
+        raise TockmarkError(
+            f"run-tab does not load {profiled.name}",
+            "leave out --board, or let tockloader lay the TABs into a flash file of yours",
+        )
+    cached = target.icache if icache is None else icache is Switch.ON
+    target.ready()
+    elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
+    with folder_for_a_while(paths.RUNS) as folder:
+        flash = folder / "tabs.flash"
+        _say_places(lay_tabs(tabs, elf, profiled, flash))
+        raise typer.Exit(_show(profiled, Start("tabs", flash, cached)))
+
+
+def _say_places(found: list[Tbf]) -> None:
+    for one in found:
+        if one.name is None:
+            _say(f"{one.start:#x}: a gap of {one.length} bytes, at which Tock on Earl Grey panics")
+        else:
+            _say(f"{one.start:#x}: {one.name}, {one.length} bytes")
+
+
+def _show(board: BoardProfile, start: Start) -> int:
+    """Run it, its lines to stdout; the exit code."""
+    session = board.target.start(start)
+    try:
+        with ended_once():
+            for line in session.lines():
+                sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
+                sys.stdout.buffer.flush()
+            return _ended(session)
+    except KeyboardInterrupt:
+        session.stop()
+        session.ending()
+        _say("interrupted")
+        return INTERRUPTED
+    finally:
+        session.stop()
+
+
+def _ended(session: Session) -> int:
+    """Say how it ended; the exit code."""
+    ending = session.ending()
+    fine = ending is None or session.idle
+    said = "the suite closed" if ending is None else ending
+    if session.idle:
+        said = said.partition(":")[0]  # what it means for the suite does not matter here
+    _say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
+    return OK if fine else INCOMPLETE
+
+
+def _say(text: str) -> None:
+    print(f"tockmark: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `agree`: does a board give what the simulator gave? Row by row, within the bounds that
+the model states of itself (bounds.py).
+
+Both must have run the same kernel: then code and data lie at the same addresses, and what differs
+is the machine. Otherwise layout moves rows, too, and the answer is indicative only.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from tockmark.compare import factors
+from tockmark.compare.bounds import Bounds, SimulatorBound, allowed
+from tockmark.compare.factors import UNKNOWN, Factor
+from tockmark.compare.rule import interval
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.result.model import Absent, Key, Result, Row, alike
+from tockmark.result.provenance import Slot
+from tockmark.suite.catalogue import ICACHE, LANGS
+
+# What must be the same, besides the kernel: else cycles or code are others.
+REFUSED = ("machine", "clock", "ABI", "i-cache")
+NO_CLOCK = "the board has no clock that sees interrupts, as the simulator's does"
+
+
+class Standing(StrEnum):
+    """What a row comes to."""
+
+    EQUAL = "equal"  # to the cycle, and in instructions
+    WITHIN = "within"
+    OUTSIDE = "outside"
+    UNSTATED = "unstated"  # they differ, and no bound is stated of such a row
+
+
+@dataclass(frozen=True)
+class AgreePair:
+    """One row of both results. Cycles and instructions are net, of one sample (or pass)."""
+
+    sim: Row
+    board: Row
+    bound: SimulatorBound | None
+    unsure: float  # cycles by which the board's own samples leave the net unsure, up or down
+
+    @property
+    def cycles(self) -> tuple[float, float]:
+        """The simulator's and the board's."""
+        return _net(self.sim), _net(self.board)
+
+    @property
+    def ratio(self) -> float | None:
+        """The board's cycles by the simulator's; None unless both are above zero."""
+        below, above = self.cycles
+        return above / below if below > 0 and above > 0 else None
+
+    @property
+    def off(self) -> float:
+        """Cycles by which the board has more."""
+        return self.cycles[1] - self.cycles[0]
+
+    @property
+    def instructions(self) -> float | None:
+        """By which the board has more; None where nothing counts them."""
+        one, two = self.sim.instructions, self.board.instructions
+        return None if one is None or two is None else two - one
+
+    @property
+    def same_samples(self) -> bool:
+        """Whether both have the very same samples, one by one."""
+        return all(
+            (one := self.sim.series(name)) == (two := self.board.series(name))
+            or (one is not None and two is not None and one.samples == two.samples)
+            for name in ("cycles", "instret")
+        )
+
+    @property
+    def allowed(self) -> float | None:
+        """The cycles by which they may be apart; None if no bound is stated."""
+        figures = self.bound.figures if self.bound else None
+        return None if figures is None else allowed(figures, self.sim) + self.unsure
+
+    @property
+    def far(self) -> float:
+        """How far they are apart, by what is allowed: up to 1 is within."""
+        if self.allowed is None or self.bound is None:
+            return 0
+        counts = abs(self.instructions or 0), self.bound.instructions
+        return max(_share(abs(self.off), self.allowed), _share(*counts))
+
+    @property
+    def standing(self) -> Standing:
+        if not self.off and not self.instructions:
+            return Standing.EQUAL
+        if self.allowed is None:
+            return Standing.UNSTATED
+        return Standing.OUTSIDE if self.far > 1 else Standing.WITHIN
+
+
+@dataclass(frozen=True)
+class Lone:
+    """A row that cannot be held against another, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A board's result against the simulator's."""
+
+    machine: str
+    pairs: tuple[AgreePair, ...]
+    only_sim: tuple[Lone, ...]
+    only_board: tuple[Lone, ...]
+    unusable: tuple[Lone, ...]  # in both, but one of them is not sound
+    skipped: tuple[Lone, ...]  # on one side, for a reason that is no fault
+    layouts: str | None  # why the layouts are not known to be the same; None: they are
+    factors: tuple[Factor, ...]
+    notes: tuple[str, ...]
+    incomplete: tuple[str, ...]  # reasons, of either side
+
+    def of(self, standing: Standing) -> list[AgreePair]:
+        """Those that come to this, the farthest first."""
+        return sorted(self._by_standing[standing], key=lambda pair: (-pair.far, -abs(pair.off)))
+
+    @cached_property
+    def _by_standing(self) -> dict[Standing, list[AgreePair]]:
+        found: dict[Standing, list[AgreePair]] = {standing: [] for standing in Standing}
+        for pair in self.pairs:
+            found[pair.standing].append(pair)
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every row is there and within its bound."""
+        bad = self.of(Standing.OUTSIDE), self.only_sim, self.only_board, self.unusable
+        return INCOMPLETE if any(bad) or self.incomplete else OK
+
+
+def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = False) -> Agreement:
+    """Hold a board's result, called `name`, against the simulator's. TockmarkError if that means
+    nothing."""
+    sim, board = _first_layout(sim), _first_layout(board)
+    differ = factors.differing_factors(sim, board)
+    if not force:
+        _check(sim, board, name, differ)
+    here, there = _in_common(sim, board), _in_common(board, sim)
+    pairs, unusable = [], []
+    for key in (key for key in here if key in there):
+        one, two = alike(here[key], there[key])
+        why = _unusable(one, two)
+        if why:
+            unusable.append(Lone(one.name, why))
+        else:
+            pairs.append(AgreePair(one, two, bounds.of(one), _unsure(board, two)))
+    gone, left_out = _lone(here, there, board)
+    new, also_left_out = _lone(there, here, sim)
+    if not pairs:
+        raise TockmarkError(
+            f"{name} has no good row that the simulator's has, too", "`tockmark table` shows both"
+        )
+    return Agreement(
+        machine=bounds.machine,
+        pairs=tuple(pairs),
+        only_sim=gone,
+        only_board=new,
+        unusable=tuple(unusable),
+        skipped=(*left_out, *also_left_out),
+        layouts=_layouts(sim, board),
+        factors=tuple(differ),
+        notes=tuple(_notes(sim, board, pairs)),
+        incomplete=(*sim.incomplete, *board.incomplete),
+    )
+
+
+def machine(sim: Result) -> str:
+    """The machine whose bounds count. TockmarkError if no simulator gave the result."""
+    if sim.provenance.board.machine is None or not sim.simulated:
+        raise TockmarkError("the first result is not the simulator's", "give SIM, then BOARD")
+    return sim.provenance.board.machine
+
+
+def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> None:
+    """Refuse what does not show what the machine alone makes different."""
+    for result, side in ((sim, "the simulator's result"), (board, name)):
+        if result.provenance.board.timing == "functional-only":
+            raise TockmarkError(f"the cycles of {side} are not the chip's", "they show nothing")
+    wrong = [factor for factor in differ if factor.name in REFUSED]
+    own, other = sim.provenance.kernel, board.provenance.kernel
+    if own.sha256 is None or own.sha256 != other.sha256:
+        facts = ("kernel", own.title, other.title), ("opt-level", own.opt_level, other.opt_level)
+        wrong += [Factor(what, a or UNKNOWN, b or UNKNOWN) for what, a, b in facts if a != b]
+    if not set(sim.langs) & set(board.langs):
+        told = (", ".join(LANGS[lang] for lang in one.langs) for one in (sim, board))
+        wrong.append(Factor("language", *told))
+    for factor in wrong:
+        raise TockmarkError(
+            f"{name} cannot be held against the simulator's result: {factor.name} is"
+            f" {factor.base} there, {factor.new} here",
+            "`tockmark parse LOG --board … --kernel ELF` says what a log does not"
+            if UNKNOWN in factor.new
+            else "--force does so all the same",
+        )
+
+
+def _first_layout(result: Result) -> Result:
+    """A board runs one."""
+    return result.at([0]) if result.layouts > 1 else result
+
+
+def _in_common(result: Result, other: Result) -> dict[Key, Row]:
+    """Its rows with the cache settings and languages that both have."""
+    icaches = set(result.icaches) & set(other.icaches) or set(result.icaches)
+    langs = set(result.langs) & set(other.langs) or set(result.langs)
+    return {
+        key: row for key, row in result.table.items() if row.icache in icaches and row.lang in langs
+    }
+
+
+def _unusable(sim: Row, board: Row) -> str | None:
+    """Why two rows say nothing of each other, if so."""
+    if sim.unsound:
+        return f"on the simulator: {sim.unsound}"
+    if board.unsound:
+        return f"on the board: {board.unsound}"
+    if sim.inner != board.inner:
+        return f"operations in a sample: {sim.inner} on the simulator, {board.inner} on the board"
+    return None
+
+
+def _lone(
+    own: dict[Key, Row], others: dict[Key, Row], other: Result
+) -> tuple[tuple[Lone, ...], tuple[Lone, ...]]:
+    """The rows that one side has alone: those that are missing on the other, and those that it
+    skipped."""
+    lists: tuple[tuple[str, tuple[Absent, ...]], ...] = (
+        ("failed", other.failed),
+        ("missing", other.missing),
+    )
+    said = {absent.key: absent.why or what for what, some in lists for absent in some}
+    skipped = {absent.key: absent.why or "skipped" for absent in other.skipped}
+    gone, left_out = [], []
+    for key, row in own.items():
+        if key in others:
+            continue
+        if key in skipped:
+            left_out.append(Lone(row.name, skipped[key]))
+        elif row.clock == "sim" and key not in said:
+            left_out.append(Lone(row.name, NO_CLOCK))
+        else:
+            gone.append(Lone(row.name, said.get(key, "not measured")))
+    return tuple(gone), tuple(left_out)
+
+
+def _unsure(result: Result, row: Row) -> float:
+    """Half the interval in which the net lies that samples which vary by themselves leave: cycles;
+    of a slope, its share of a sample's."""
+    if row.cycles is None or row.cycles.own is None:
+        return 0
+    span = interval(row.cycles, result.simulated)
+    half = (span.high - span.low) / 2
+    return half / max(row.passes, 1) if row.cycles.is_slope else half
+
+
+def _layouts(sim: Result, board: Result) -> str | None:
+    """Why kernel and apps are not known to lie in the same places, if so."""
+    own, other = sim.provenance, board.provenance
+    if own.kernel.sha256 is None or other.kernel.sha256 is None:
+        return "the file of a kernel is not known"
+    if own.kernel.sha256 != other.kernel.sha256:
+        return "the kernels are two files"
+    here, there = ({(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other))
+    langs = set(sim.langs) & set(board.langs)
+    if own.of_langs(langs).said("cc") != other.of_langs(langs).said("cc"):
+        return "the apps were built by two compilers, or with other options"
+    for boot in here.keys() & there.keys():
+        if _places(here[boot]) != _places(there[boot]):
+            return f"the apps of the boot {boot[0]} lie elsewhere"
+    return None
+
+
+def _places(slots: Iterable[Slot]) -> list[tuple[object, ...]]:
+    """Where apps lie and how large they are: how many samples they take is in their ELF, too."""
+    return [(s.name, s.flash_start, s.flash_length, s.ram_start, s.ram_length) for s in slots]
+
+
+def _notes(sim: Result, board: Result, pairs: list[AgreePair]) -> Iterable[str]:
+    """What a reader should know: what is left out, and what differs that is not the model's."""
+    for side, own, other in (("simulator", sim, board), ("board", board, sim)):
+        caches = [ICACHE[one] for one in own.icaches if one not in other.icaches]
+        langs = [LANGS[one] for one in own.langs if one not in other.langs]
+        told = [f"with the i-cache {cache}" for cache in caches] + [f"in {lang}" for lang in langs]
+        if told:
+            yield f"only the {side} has rows {' and '.join(told)}: they are left out"
+    if many := sum(_samples(pair.sim) != _samples(pair.board) for pair in pairs):
+        yield (
+            f"{many} rows have another number of samples on the board;"
+            " `tockmark run --all-samples` takes those that a board takes"
+        )
+    paces = [one.provenance.board.uart_cycles_per_byte for one in (sim, board)]
+    if all(paces) and paces[0] != paces[1]:
+        yield (
+            f"the UART takes {paces[0]} cycles a byte on the simulator and {paces[1]} on the board,"
+            " which moves rows with the cache on, too; `tockmark run --uart-cycles` sets it"
+        )
+
+
+def _samples(row: Row) -> int:
+    return len(row.cycles.samples) if row.cycles else 0
+
+
+def _net(row: Row) -> float:
+    assert row.net is not None  # or it would not be sound
+    return row.net
+
+
+def _share(part: float, whole: float) -> float:
+    if not part:
+        return 0
+    return part / whole if whole else math.inf

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb `history`: a file with one JSON line a run, and how a row went from run to run.
+
+A line is appended in one write, on the disk before the verb ends; if that fails the file is cut
+back. A run that was killed half way leaves at most a torn last line, which is skipped on reading
+and set apart by the next append.
+"""
+
+import errno
+import fcntl
+import hashlib
+import math
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Meta, field
+
+from tockmark.compare import factors
+from tockmark.compare.rule import interval
+from tockmark.errors import TockmarkError
+from tockmark.log.protocol import MAX_COUNT
+from tockmark.paths import shown
+from tockmark.plain import quoted
+from tockmark.result import file
+from tockmark.result.file import RefusedError, check_strict, strict_json
+from tockmark.result.model import Result, Row
+from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
+from tockmark.result.stats import plain
+from tockmark.suite.catalogue import Lang, Params, named
+from tockmark.suite.selection import Selection
+
+FORMAT: Literal["tockmark-history"] = "tockmark-history"
+VERSION: Literal[2] = 2
+HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
+_LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
+GROUPED = (*factors.REFUSED, "ABI")  # runs that differ in these are no one series
+NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
+LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier
+
+
+Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # as a row that is near zero may be
+
+
+class HistoryRow(Part, frozen=True):
+    """One row of a run: its net of a whole sample."""
+
+    id: str
+    cycles: Net
+    params: SomeParams = field(default_factory=dict)
+    icache: bool | None = None
+    lang: Lang = "c"
+    inner: Positive = 1
+    span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
+    instret: Net | None = None
+
+    @property
+    def name(self) -> str:
+        """As Row has it."""
+        return named(self.id, self.params, self.icache, self.lang)
+
+
+class HistoryRun(Part, frozen=True):
+    """One line of the file."""
+
+    format: Literal["tockmark-history"]
+    version: Literal[2]
+    date: Date
+    result_sha256: Sha256
+    incomplete: Count  # reasons
+    factors: dict[str, str]
+    rows: tuple[HistoryRow, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row in one run."""
+
+    date: str
+    cycles: float
+    low: float
+    high: float
+    instret: float | None
+    exact: bool
+    factors: dict[str, str]
+    changed: bool = False  # a change point: from this run on the level is another
+
+
+@dataclass(frozen=True)
+class RowHistory:
+    """One row over the runs that can be compared, the oldest first."""
+
+    label: str  # with the cache setting, and how many operations are in a sample, if not one
+    setting: str  # what all its runs have in common
+    points: list[Point]
+
+    def causes(self, i: int) -> list[str]:
+        """The factors that changed with this run; the cache setting is the row's own."""
+        before, now = self.points[i - 1].factors, self.points[i].factors
+        return [name for name in now if before.get(name) != now[name] and name != "i-cache"]
+
+
+def run_of(result: Result) -> HistoryRun:
+    """What the file keeps of a run."""
+    return HistoryRun(
+        format=FORMAT,
+        version=VERSION,
+        date=result.provenance.date,
+        result_sha256=hashlib.sha256(file.text(result).encode()).hexdigest(),
+        incomplete=len(result.incomplete),
+        factors=factors.factors_of(result),
+        rows=tuple(_kept(row, result.simulated) for row in result.table.values() if row.sound),
+    )
+
+
+def _kept(row: Row, simulated: bool) -> HistoryRow:
+    series = row.cycles
+    assert series is not None  # or it would not be sound
+    assert series.net is not None
+    own = interval(series, simulated)
+    low, high = min((own.low, *series.nets)), max((own.high, *series.nets))
+    return HistoryRow(
+        id=row.id,
+        cycles=series.net,
+        params=row.params,
+        icache=row.icache,
+        lang=row.lang,
+        inner=row.inner,
+        span=None if low == high else (plain(low), plain(high)),
+        instret=row.instructions,
+    )
+
+
+def add(path: Path, result: Result) -> bool:
+    """Append a run; False if the file has it already."""
+    run = run_of(result)
+    data = msgspec.json.encode(run) + b"\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # so that two at once do not both add the same run
+            file.seek(0)
+            held = file.read()
+            if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
+                return False
+            data = data if held[-1:] in (b"", b"\n") else b"\n" + data
+            _append(file.fileno(), len(held), data)
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot write {shown(path)}: {error.strerror}; it holds what it held before",
+            "make room or choose another file with -f",
+        ) from error
+    return True
+
+
+def _append(handle: int, size: int, data: bytes) -> None:
+    try:
+        if os.write(handle, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, size)
+        raise
+
+
+def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
+    """The runs of a file, the oldest first, and what could not be read."""
+    try:
+        held = path.read_bytes()
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot read {shown(path)}: {error.strerror}",
+            "`tockmark history --add RESULT.json` begins a history",
+        ) from error
+    runs, problems = _runs(held, path)
+    if not runs:
+        raise TockmarkError(
+            f"{shown(path)} holds no run", "`tockmark history --add RESULT.json` adds one"
+        )
+    return sorted(runs, key=lambda run: run.date), problems
+
+
+def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
+    """All that is whole in what a history holds; anything but a history is refused by name."""
+    if held and not (_LINE.search(held) or HEAD.startswith(held)):
+        what, todo = file.KINDS.get(
+            file.kind_of(held.decode(errors="replace")) or "", ("another file", GIVE_ONE)
+        )
+        raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
+    runs: list[HistoryRun] = []
+    problems = []
+    first: dict[str, int] = {}  # the lines of the runs
+    for number, raw in enumerate(held.split(b"\n"), 1):
+        where = f"{shown(path)}: line {number}"
+        run = _run(raw, where) if raw else None
+        if run is not None:
+            runs.append(run)
+            if (line := first.setdefault(run.result_sha256, number)) != number:
+                raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
+        elif raw:
+            problems.append(f"{shown(path)}: line {number} is torn; skipped")
+    return runs, problems
+
+
+def _run(raw: bytes, where: str) -> HistoryRun | None:
+    """One line; None if it is torn. What is whole, but not as it should be, is refused."""
+    try:
+        data = strict_json(raw.decode())
+    except RefusedError as error:
+        raise TockmarkError(f"{where}: {quoted(error)}", GIVE_ONE) from error
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+        raise TockmarkError(f"{where} is no {FORMAT} of version {VERSION}", GIVE_ONE)
+    try:
+        check_strict(data)
+        run = msgspec.convert(data, HistoryRun)
+        if absent := [name for name in GROUPED if name not in run.factors]:
+            raise RefusedError(f"factors lack {absent[0]}")
+        names = [row.name for row in run.rows]
+        if len(set(names)) < len(names):
+            raise RefusedError(f"the row {max(names, key=names.count)} stands twice")
+        if crossed := [row.name for row in run.rows if row.span and row.span[0] > row.span[1]]:
+            raise RefusedError(f"the span of the row {crossed[0]} ends before it begins")
+    except (msgspec.ValidationError, RefusedError) as error:
+        raise TockmarkError(f"{where}: {file.located(error, data)}", GIVE_ONE) from error
+    return run
+
+
+GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
+
+
+def rows_of(runs: Iterable[HistoryRun]) -> list[tuple[str, Params]]:
+    """The rows that any of them has."""
+    return [(row.id, row.params) for run in runs for row in run.rows]
+
+
+def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
+    """The rows that are meant, run by run."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for run in runs:
+        setting = ", ".join(f"{name} {run.factors[name]}" for name in GROUPED)
+        for row in run.rows:
+            if meant.fits(row.id, row.params, row.icache, row.lang):
+                name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
+                span = row.span or (row.cycles, row.cycles)
+                point = Point(
+                    run.date, row.cycles, *span, row.instret, row.span is None, run.factors
+                )
+                found.setdefault((name, setting), []).append(point)
+    return [RowHistory(name, setting, _marked(points)) for (name, setting), points in found.items()]
+
+
+def _marked(points: list[Point]) -> list[Point]:
+    at = set(change_points([p.cycles for p in points], _noise(points)))
+    return [replace(point, changed=i in at) for i, point in enumerate(points)]
+
+
+def _noise(points: list[Point]) -> float | None:
+    """The sd of one run's value from its level; None if all are exact.
+
+    Taken from how much neighbours differ, since a change of level shows there only once; but no
+    less than what the intervals say, or half a count.
+    """
+    if all(point.exact for point in points):
+        return None
+    steps = np.abs([b.cycles - a.cycles for a, b in pairwise(points)] or [0.0])
+    within = float(np.median([(point.high - point.low) / 4 for point in points]))
+    return max(NORMAL_MAD * float(np.median(steps)) / math.sqrt(2), within, 0.5)
+
+
+def change_points(values: list[float], noise: float | None) -> list[int]:
+    """Where the level changes: the first run of each new level.
+
+    Exact values: wherever one is not the one before. With noise: the cut into levels that has the
+    least sum of squared distances in sds, each change costing 3 ln n (optimal partitioning, as PELT
+    finds it; here without the pruning, which only makes it quicker).
+    """
+    n = len(values)
+    if noise is None:
+        return [i for i in range(1, n) if values[i] != values[i - 1]]
+    if n < 2 * LEAST:
+        return []
+    scaled = (np.array(values) - values[0]) / noise
+    sums = np.concatenate([[0.0], np.cumsum(scaled)])
+    squares = np.concatenate([[0.0], np.cumsum(scaled**2)])
+    penalty = 3 * math.log(n)
+    best = np.full(n + 1, np.inf)
+    best[0] = -penalty
+    last = [0] * (n + 1)
+    for end in range(LEAST, n + 1):
+        starts = np.arange(0, end - LEAST + 1)
+        cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / (end - starts)
+        total = best[starts] + cost + penalty
+        last[end] = int(np.argmin(total))
+        best[end] = total[last[end]]
+    found = []
+    at = last[n]
+    while at > 0:
+        found.append(at)
+        at = last[at]
+    return found[::-1]

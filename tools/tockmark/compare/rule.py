@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How sure estimates are: of a median whose samples vary by themselves, as on a board, and of
+deviations that are themselves estimated. Knows nothing of benchmarks.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tockmark.paths import RESULTS, shown
+from tockmark.result import file
+from tockmark.result.model import Result, Row, Series, alike, ratio
+from tockmark.result.stats import Floats, median
+from tockmark.suite.catalogue import Catalogue, RowKey
+
+NORMAL_95 = 1.96  # standard deviations to either side: 95 % of a normal distribution
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a value lies; a known one has both ends equal."""
+
+    low: float
+    high: float
+
+
+def student(z: float, free: int) -> float:
+    """What z standard deviations of a normal distribution become where the deviation is estimated
+    with so many degrees of freedom: Student's t of the same probability, by its expansion in 1/free
+    (Abramowitz and Stegun 26.7.5), which for a z of 3.5 is within 2 % from 7 up."""
+    if free < 1:
+        return math.inf
+    return (
+        z
+        + (z**3 + z) / (4 * free)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * free**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * free**3)
+    )
+
+
+def median_interval(samples: Sequence[int]) -> Interval:
+    """Where the median of what gave these samples lies, with 95 % confidence and whatever their
+    distribution: as many of n lie below it as of n coins show heads, which its ranks follow from.
+    """
+    ordered = sorted(samples)
+    n = len(ordered)
+    out = max(
+        0, math.floor((n - NORMAL_95 * math.sqrt(n)) / 2) - 1
+    )  # samples left out at either end
+    return Interval(ordered[out], ordered[n - 1 - out])
+
+
+# One number for two kernels: the geometric mean of the ratios of what touches the kernel.
+
+
+def counts_in_mean(row: Row, catalogue: Catalogue) -> bool:
+    """Whether a row has a part in the mean: it goes through the kernel. time.read does so too, but
+    is the readings' own cost."""
+    known = catalogue.benchmarks.get(row.id)
+    return known is not None and known.touches == "kernel" and not row.is_overhead
+
+
+def by_benchmark(logs: Iterable[tuple[Row, Floats]]) -> Floats:
+    """The mean of logarithms, of one row or more: a benchmark with parameters or cache settings
+    weighs as one, with the mean of its rows."""
+    found: dict[str, list[Floats]] = {}
+    for row, log in logs:
+        found.setdefault(row.id, []).append(log)
+    return _mean([_mean(of_one) for of_one in found.values()])
+
+
+def _mean(values: list[Floats]) -> Floats:
+    found: Floats = sum(values, np.zeros(1)) / len(values)
+    return found
+
+
+def kernel_mean(
+    base: Mapping[RowKey, Row], new: Mapping[RowKey, Row], catalogue: Catalogue
+) -> float | None:
+    """That of new by base, columns of results; None if they have no such row in common."""
+    logs = [
+        (row, np.log([found]))
+        for key, row in base.items()
+        if counts_in_mean(row, catalogue) and (found := ratio(row, new.get(key))) is not None
+    ]
+    return float(np.exp(by_benchmark(logs)[0])) if logs else None
+
+
+# How far the cycles of a row spread over links of one kernel that differ in layout only: what a
+# difference between two kernels has to be held against, even where each was linked but once.
+#
+# It is not written down anywhere: it is computed from the committed result of several links.
+
+
+LINKS = RESULTS / "links"  # results of several links each
+TOCK = LINKS / "tock-2.2.json"
+OWN = LINKS / "baseline.json"  # of our own kernel, which is small and mostly fits into the cache
+LEAST = 4  # nets that a row's own spread is computed from
+UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most
+
+
+AnyKey = tuple[str, frozenset[tuple[str, int | str]], bool | None]  # a row, in any language
+
+
+class Deviation(NamedTuple):
+    """A standard deviation of logarithms, and the degrees of freedom that it is estimated with."""
+
+    value: float
+    free: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is known of it: standard deviations of the logarithm over links."""
+
+    source: str = ""
+    links: int = 0
+    # Of a row's net, link by link; whatever its language, since the links are the kernel's.
+    logs: Mapping[AnyKey, Floats] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Where it comes from."""
+        return f"{self.source}, {self.links} links" if self.logs else "not known"
+
+    def of(self, row: Row) -> Deviation | None:
+        """That of a row, or what most others keep within; None if nothing is known. Where the cache
+        setting is not known, it counts as on: that spreads further."""
+        icache = row.icache is not False
+        found = self.logs.get((*row.key[:2], icache))
+        return deviation(found) if found is not None else self.others.get(icache)
+
+    @cached_property
+    def others(self) -> dict[bool, Deviation]:
+        """By the cache setting: what rows that were not measured may spread."""
+        of_all = {
+            icache: sorted(deviation(logs) for key, logs in self.logs.items() if key[2] is icache)
+            for icache in (True, False)
+        }
+        return {
+            icache: found[int(UPPER * (len(found) - 1))]
+            for icache, found in of_all.items()
+            if found
+        }
+
+    def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
+        """That of the mean of several rows, which one link may move together. If none of them was
+        measured, no less than any of them may spread."""
+        logs = [(row, self.logs[row.key[:3]]) for row in rows if row.key[:3] in self.logs]
+        if logs:
+            return deviation(by_benchmark(logs))
+        return max((found for row in rows if (found := self.of(row)) is not None), default=None)
+
+
+def logs_of(nets: Sequence[float]) -> Floats:
+    """Their logarithms; less than one count cannot be told from none."""
+    return np.log(np.maximum(np.array(nets, dtype=np.float64), 1))
+
+
+def deviation(logs: Floats) -> Deviation:
+    """That of two values or more."""
+    return Deviation(float(np.std(logs, ddof=1)), len(logs) - 1)
+
+
+def over_links(result: Result, source: str) -> Spread:
+    """What a result of several links says of the rows that each of them has."""
+    most = max((len(row.cycles.nets) for row in result.rows if row.cycles), default=0)
+    found = {
+        row.key[:3]: logs_of(row.cycles.nets)
+        for row in result.leading.table.values()
+        if row.cycles and LEAST <= len(row.cycles.nets) == most
+    }
+    return Spread(source, result.links, found)
+
+
+def known_spread(base: Result) -> Spread:
+    """The spread that committed runs of several links show of a kernel such as this result's."""
+    return _of_file(OWN if base.provenance.kernel.is_baseline else TOCK)
+
+
+@cache
+def _of_file(path: Path) -> Spread:
+    """That of a committed result; without it, none is known."""
+    return over_links(file.load(path), shown(path)) if path.exists() else Spread()
+
+
+# What a result says of one quantity of a row: its net in each layout, and what that may be off by.
+#
+# On a simulator the samples of a layout would come out the same again, so they say nothing of how
+# sure its net is. On a board they vary by themselves: there, the net has an interval.
+
+
+@dataclass(frozen=True)
+class Value:
+    """The nets of one quantity of a row, in counts of one sample."""
+
+    nets: tuple[float, ...]  # one a layout
+    links: int = 1  # different links of the kernel among the layouts
+    error: float = 0  # counts that any net may be off by, up or down
+    inner: int = 1  # operations in a sample
+
+    @property
+    def net(self) -> float:
+        """The median over the layouts: counts of one sample."""
+        return median(self.nets)
+
+    @property
+    def per_op(self) -> float:
+        """Of one operation: what samples of another make can be compared by."""
+        return self.net / self.inner
+
+
+def value_of(result: Result, row: Row, name: str) -> Value | None:
+    """The value of a row's `cycles` or `instret`; None if it is not known.
+
+    With one layout, the cached cycles may be off by what a null control shows there."""
+    series = row.series(name)
+    if series is None or not series.nets:
+        return None
+    span = interval(series, result.simulated)
+    error = (span.high - span.low) / 2
+    if name == "cycles" and row.icache is not False and len(series.nets) == 1:
+        error += result.stated_error(row.icache, row.lang) or 0
+    return Value(series.nets, min(result.links, len(series.nets)), error, row.inner)
+
+
+def interval(series: Series, simulated: bool) -> Interval:
+    """Where the net of the first layout lies: a point on a simulator, and where samples are equal
+    or not known."""
+    own, read = series.own, series.reading
+    assert own is not None
+    if simulated or not series.samples:
+        return Interval(own, own)
+    span = median_interval(series.steady)
+    cost = median_interval(read.steady) if read and series.reads else Interval(0, 0)
+    return Interval(span.low - series.reads * cost.high, span.high - series.reads * cost.low)
+
+
+def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
+    """The layouts of several results as those of one. Each value comes with what tells its kernel
+    from others: a kernel that was measured again is no further link."""
+    links = {kernel: value.links for value, kernel in values}
+    return Value(
+        tuple(net for value, _ in values for net in value.nets),
+        sum(links.values()),
+        max(value.error for value, _ in values),
+        values[-1][0].inner,
+    )
+
+
+# How one row changed, and what may be said of it: the one rule of compare and gate.
+#
+# Code layout moves figures, and chance made the layout: it is the random factor, not the sample.
+#
+# - **Instructions** do not depend on the layout, but for a stray one or two.
+# - **Cycles** have an interval: the difference of the means of the logarithms over the layouts,
+#   more or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is
+#   the row's spread over links: what both sides show, or what is known (spread.py) if that is more.
+#   Student's t is what Z deviations become where s itself is an estimate.
+# - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
+#   inside that spread is `layout?`.
+# - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by
+#   with the cache on is noise, and no cached row has a narrower interval. Between languages that is
+#   said by those whose body is in assembly, and so the same.
+
+
+Z = 3.5  # standard deviations to either side; docs/judging.md says why so many
+ROUNDING = 1e-9  # of logarithms
+SLACK = 2  # counts of a sample that never matter
+SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved
+
+
+class Verdict(StrEnum):
+    """What is said of a row, in one quantity."""
+
+    EQUIVALENT = "equivalent"
+    TRIVIAL = "trivial"
+    RELEVANT = "relevant"
+    LAYOUT = "layout?"
+    INDETERMINATE = "indeterminate"
+
+
+@dataclass(frozen=True)
+class Change:
+    """From one value of a row to another. The ratios are new by base."""
+
+    base: float  # net counts of one operation: the median over the layouts
+    new: float
+    ratio: float | None  # of the geometric means over the layouts; None if a net is not above zero
+    low: float  # where the ratio may lie
+    high: float
+    links: int  # of the side that has fewer
+
+    @property
+    def lower(self) -> bool:
+        return self.new < self.base
+
+    @property
+    def size(self) -> float:
+        """How large it is, whichever way: a logarithm."""
+        if self.base == self.new:
+            return 0
+        return abs(math.log(self.ratio)) if self.ratio else math.inf
+
+    @property
+    def unmoved(self) -> bool:
+        """Whether there may be no change at all."""
+        return self.low <= 1 + ROUNDING and self.high >= 1 - ROUNDING
+
+    @property
+    def without_doubt(self) -> "Change":
+        """What it would be if the interval were the one point that was measured."""
+        point = self.ratio if self.ratio is not None else max(self.new, 1) / max(self.base, 1)
+        return replace(self, low=point, high=point)
+
+    def verdict(self, margin: float) -> Verdict:
+        """Within a margin that makes a zone around 1, as far down as up."""
+        edge = math.log1p(margin) + ROUNDING
+        low, high = (math.log(end) if end > 0 else -math.inf for end in (self.low, self.high))
+        if low > edge or high < -edge:
+            return Verdict.RELEVANT
+        if -edge <= low and high <= edge:
+            return Verdict.EQUIVALENT if self.unmoved else Verdict.TRIVIAL
+        return Verdict.LAYOUT if self.unmoved and self.links == 1 else Verdict.INDETERMINATE
+
+
+def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -> Change:
+    """From `base` to `new`, of what depends on the layout. `known` is the spread over links, if it
+    is; `noise` is a logarithm: no interval is narrower."""
+    shown = _shown(base, new)
+    half = math.inf
+    if known is not None:
+        s = max(known.value, shown.value)
+        wide = student(Z, known.free + shown.free) * s
+        half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
+    return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
+
+
+def change_of_count(base: Value, new: Value) -> Change:
+    """The same of instructions, which do not depend on the layout."""
+    return _between(base, new, _log(new, [new.net]) - _log(base, [base.net]), 0)
+
+
+def _between(base: Value, new: Value, middle: float, half: float) -> Change:
+    """An interval about a logarithm, with what the nets may be off by."""
+    ends = base.per_op, new.per_op
+    links = min(base.links, new.links)
+    if base.nets == new.nets and base.inner == new.inner:  # nothing differs, whatever could
+        return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
+    half += sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
+    low, high = math.exp(middle - half), math.exp(middle + half)
+    if abs(ends[1] - ends[0]) * min(base.inner, new.inner) <= SLACK:
+        low, high = min(low, 1), max(high, 1)
+    return Change(*ends, math.exp(middle) if min(ends) > 0 else None, low, high, links)
+
+
+def _log(value: Value, nets: Sequence[float]) -> float:
+    """The mean of the logarithms, of one operation."""
+    return float(logs_of(nets).mean()) - math.log(value.inner)
+
+
+def _shown(base: Value, new: Value) -> Deviation:
+    """The spread that both sides show, pooled; none where neither has several layouts. Layouts of
+    one link make it larger, but no surer."""
+    logs = [logs_of(value.nets) for value in (base, new)]
+    over = sum(len(one) - 1 for one in logs)
+    squares = sum(len(one) * float(one.var()) for one in logs)
+    return Deviation(math.sqrt(squares / over) if over else 0, base.links + new.links - 2)
+
+
+def touches(row: Row, catalogue: Catalogue) -> str:
+    """What the catalogue says; a row that it does not know may go through the kernel."""
+    found = catalogue.benchmarks.get(row.id)
+    return found.touches if found else "kernel"
+
+
+def same(base: Row, new: Row, catalogue: Catalogue) -> bool:
+    """Whether two rows of the apps' own run the same code: in two languages a body in assembly."""
+    return base.lang == new.lang or bool(catalogue.benchmarks[base.id].bodies)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rule for the rows of two sides."""
+
+    catalogue: Catalogue
+    known: Spread
+    noise: float  # of the cached cycles, a logarithm
+    moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
+
+    @staticmethod
+    def of(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
+        """What the apps' own rows set."""
+        own = [
+            alike(b, n)
+            for b, n in pairs
+            if touches(b, catalogue) == "app" and b.sound and n.sound and same(b, n, catalogue)
+        ]
+        noise = max((_noise(base, new) for base, new in own), default=0)
+        moved = tuple(base for base, new in own if _has_moved(base, new))
+        return Rule(catalogue, known, noise, moved)
+
+    def judges(self, row: Row) -> bool:
+        """Whether it has a verdict."""
+        return touches(row, self.catalogue) == "kernel"
+
+    def change(self, row: Row, name: str, base: Value, new: Value) -> Change:
+        """How its `cycles` or `instret` changed."""
+        if name != "cycles":
+            return change_of_count(base, new)
+        return change(base, new, self.known.of(row), self.noise if row.icache is not False else 0)
+
+
+def _noise(base: Row, new: Row) -> float:
+    """What an app's own row says of the noise with the cache on: the logarithm that its slope, if
+    it is one, differs by; over passes of the same code no cold line shows. One count is none."""
+    one, two = base.net or 0, new.net or 0
+    if base.icache is False or not (base.cycles and base.cycles.is_slope) or min(one, two) <= 0:
+        return 0
+    return abs(math.log(two / one)) if abs(two - one) > 1 else 0
+
+
+def _has_moved(base: Row, new: Row) -> bool:
+    """Whether an app's own row differs by more than a count where the cache has no part in it."""
+    names = ("cycles", "instret") if base.icache is False else ("instret",)
+    for name in names:
+        one, two = base.series(name), new.series(name)
+        if one and two and one.per_op is not None and two.per_op is not None:
+            off = abs(two.per_op - one.per_op) * one.inner
+            if off > max(SAME * one.per_op * one.inner, 1):
+                return True
+    return False

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What two kernels hold in flash and in RAM, by section and by symbol. In bytes, without what only
+fills up (target/contents.py).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tockmark import profile
+from tockmark.judge.engine import Moved
+from tockmark.plain import file_name
+from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
+from tockmark.result.model import Row
+from tockmark.rig.elf import Piece, pieces, read_elf
+from tockmark.rig.image import Image, build_image
+from tockmark.rig.kernel_links import FUNCTION, beyond
+from tockmark.rig.protocol import Start
+from tockmark.show import text
+from tockmark.suite.catalogue import Catalogue
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A section whose size is another; 0: it is not there."""
+
+    name: str
+    base: int
+    head: int
+
+    @property
+    def change(self) -> int:
+        return self.head - self.base
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the kernels of both sides hold."""
+
+    whole: dict[str, tuple[int, int]]  # flash and RAM
+    sections: dict[str, list[Grown]]  # those of each that are not as large
+    # Symbols that came or went, and those that grew by more than a linker does by itself, which
+    # takes a shorter instruction for a near call. The largest change first.
+    symbols: tuple[Growth, ...] = ()
+
+
+def sizes(base: Path, head: Path) -> Sizes:
+    """Of two kernels. TockmarkError if one cannot be read."""
+    elves = read_elf(base), read_elf(head)
+    sides = [list(pieces(elf)) for elf in elves]
+    whole, sections = {}, {}
+    for name, there in (("flash", _in_flash), ("RAM", _in_ram)):
+        before, after = (_by_section(filter(there, side)) for side in sides)
+        whole[name] = (before.total(), after.total())
+        sections[name] = grown(before, after)
+    return Sizes(whole, sections, tuple(filter(is_more, growth(*elves))))
+
+
+def is_more(one: Growth) -> bool:
+    """Whether a symbol changed by more than another link would change it."""
+    if one.base is None or one.new is None:
+        return True
+    if one.base.pieces != one.new.pieces and one.name != UNNAMED:
+        return True
+    sides = (one.base.flash, one.new.flash), (one.base.ram, one.new.ram)
+    return any(beyond(side, FUNCTION) for side in sides)
+
+
+def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[Grown]:
+    """What is not as large, the largest change first."""
+    found = [
+        Grown(name, base.get(name, 0), head.get(name, 0))
+        for name in dict.fromkeys([*base, *head])
+        if base.get(name) != head.get(name)
+    ]
+    return sorted(found, key=lambda one: (-abs(one.change), one.name))
+
+
+def _by_section(held: Iterable[Piece]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for piece in held:
+        found[piece.section] += piece.size
+    return found
+
+
+def _in_flash(piece: Piece) -> bool:
+    return piece.in_flash
+
+
+def _in_ram(piece: Piece) -> bool:
+    return piece.in_ram
+
+
+# How deep the stacks get: the least stack pointer in the trace of every instruction of a boot.
+#
+# Only the simulator with the retirement port has that trace. The kernel's stack is what its symbols
+# say; a process's ends where its app's stack begins. RISC-V programs keep nothing below the stack
+# pointer, so it tells all.
+
+
+BOOTS = ("syscall", "ipc-server_first")  # which between them come through most of the kernel
+KERNELS = (("_sstack", "_estack"), ("_stack_bottom", "_stack_top"))  # Tock's, the baseline's
+APP_TOP = "_stack_top"
+SAMPLES = 9
+INSN = slice(33, 41)  # where the instruction stands in a line of the trace, right-aligned
+UPPER = ("17", "37")  # how auipc and lui to x2 end: the sp that they set lacks its lower bits
+
+
+@dataclass(frozen=True)
+class Depth:
+    """Bytes in use at most, in any of the boots."""
+
+    kernel: int | None  # None: its symbols do not say where its stack is
+    app: int
+
+
+def depth(options: profile.ProfileOptions, catalogue: Catalogue) -> Depth:
+    """Of a kernel and the apps on it. TockmarkError if the simulator for it is not built."""
+    _, tracing = profile.simulators(options.board)
+    symbols = read_elf(options.kernel.path).addresses
+    own = next(
+        (
+            (symbols[low], symbols[high])
+            for low, high in KERNELS
+            if low in symbols and high in symbols
+        ),
+        None,
+    )
+    deepest = {"kernel": 0, "app": 0}
+    out = options.out / "stack"
+    boots = {boot.name: boot for boot in catalogue.boots()}
+    for name in BOOTS:
+        image = build_image(
+            boots[name],
+            options.apps,
+            options.kernel,
+            options.board,
+            out,
+            {"tm_most_samples": SAMPLES},
+        )
+        start = Start(name, image.flash, options.icache)
+        session = tracing.start_here(start, "--uart", str(out / "uart.log"), "--itrace", "-")
+        try:
+            found = least(session.lines(), own, _tops(image))
+        finally:
+            session.stop()
+        deepest = {whose: max(deepest[whose], found[whose]) for whose in deepest}
+    return Depth(deepest["kernel"] if own else None, deepest["app"])
+
+
+def least(
+    lines: Iterable[str], kernel: tuple[int, int] | None, apps: Iterable[tuple[int, int]]
+) -> Mapping[str, int]:
+    """The bytes of stack in use at most by the lines of a trace. A stack is its least address and
+    its top; what lies in none is no stack."""
+    found = {"kernel": 0, "app": 0}
+    stacks = list(apps)
+    for line in lines:
+        _, set_, value = line.partition(" x2=")
+        if not set_:
+            continue
+        pointer = int(value[:8], 16)
+        if line[INSN][-2:] in UPPER:
+            continue  # half of an address on its way
+        if line[22:23] == "U":
+            tops = [top for bottom, top in stacks if bottom <= pointer < top]
+            found["app"] = max(found["app"], *(top - pointer for top in tops), 0)
+        elif kernel is not None and kernel[0] <= pointer < kernel[1]:
+            found["kernel"] = max(found["kernel"], kernel[1] - pointer)
+    return found
+
+
+def _tops(image: Image) -> list[tuple[int, int]]:
+    """The stacks of an image's apps."""
+    return [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
+
+
+# Where a change is: the rows that moved most, profiled on both sides (profile/diff.py).
+
+
+ROWS = 2  # that are profiled on both sides, unless told otherwise
+FUNCTIONS = 8  # of a row; the rest in one line
+
+
+@dataclass(frozen=True)
+class Where:
+    """A row, and the difference of its two profiles."""
+
+    row: str
+    diff: Diff
+
+    def lines(self) -> list[str]:
+        """As text."""
+        found = self.diff
+        lines = text.wrap(
+            f"where   {self.row}: {found.instructions:+d} instructions, {found.cycles:+d} cycles"
+            " of a whole sample, readings included",
+            " " * 8,
+        )
+        phases = [f"{p.name} {p.instructions:+d}" for p in found.phases if p.instructions]
+        if phases:
+            lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8)
+        shown, rest = found.changed[:FUNCTIONS], found.changed[FUNCTIONS:]
+        for one in shown:
+            lines.append(_line(one.instructions, one.cycles, one.name))
+        if rest:
+            sums = sum(one.instructions for one in rest), sum(one.cycles for one in rest)
+            lines.append(_line(*sums, f"{len(rest)} more"))
+        if found.layout:
+            lines.append(_line(0, found.layout, "functions that do the same elsewhere: layout"))
+        return lines
+
+
+def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row]:
+    """The rows to look into: of different benchmarks, those that moved most in instructions, else
+    in cycles. Of those that the sampler takes: of no other is there a profile."""
+    found: dict[str, Row] = {}
+    for one in moved:
+        known = catalogue.benchmarks.get(one.row.id)
+        if known is not None and known.by == "sampler":
+            found.setdefault(one.row.id, one.row)
+    return list(found.values())[:most]
+
+
+def between(row: Row, sides: Sequence[profile.ProfileOptions], catalogue: Catalogue) -> Where:
+    """Profile a row on both sides. TockmarkError if one of them has no profile."""
+    base, head = (
+        profile.profile(
+            replace(
+                one,
+                id=row.id,
+                params=row.params,
+                icache=row.icache is not False,
+                out=one.out / file_name(row.name),
+            ),
+            catalogue,
+        ).stored
+        for one in sides
+    )
+    return Where(row.name, profile_diff(base, head))
+
+
+def _line(instructions: int, cycles: int, name: str) -> str:
+    told = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
+    return text.shortened(told, text.LINE)

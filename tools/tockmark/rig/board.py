@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Board profiles (boards/*.toml): memory map, clock, UART, app slots, and how boots run there."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.files import toml
+from tockmark.rig.protocol import Ability, Target
+from tockmark.suite.catalogue import Benchmark, Boot, Catalogue
+
+DEFAULT = "earlgrey-sim"
+IMAGE = "{image}"  # in a load command
+KINDS = Path(__file__).with_name("kinds")
+
+Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+
+
+class _ProfilePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all parts of a profile have in common: nothing strange is read."""
+
+
+class Region(_ProfilePart, frozen=True):
+    """A piece of the memory map."""
+
+    base: Address
+    size: Annotated[int, msgspec.Meta(ge=1, le=2**32)]
+
+    @property
+    def end(self) -> int:
+        return self.base + self.size
+
+
+class Memory(_ProfilePart, frozen=True):
+    """The memory map."""
+
+    rom: Region
+    ram: Region
+    flash: Region
+
+
+class Slots(_ProfilePart, frozen=True):
+    """The flash and the RAM that a kernel leaves to apps."""
+
+    flash_start: Address
+    flash_end: Address
+    ram_start: Address
+    ram_end: Address
+
+
+class Load(_ProfilePart, frozen=True):
+    """How a board's whole flash is loaded."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # IMAGE stands for the file
+
+    def __post_init__(self) -> None:
+        if IMAGE not in self.command[1:]:
+            raise ValueError(f"no word of the load command is {IMAGE}, the file")
+
+    def words(self, flash: Path) -> list[str]:
+        """The command for a flash image."""
+        return [str(flash) if word == IMAGE else word for word in self.command]
+
+
+class BootSettings(_ProfilePart, frozen=True):
+    """What the chip's boot ROM asks of a flash image."""
+
+    manifest: Literal["opentitan"] | None = None  # by which it enters: target/manifest.py
+
+
+class ProfileFile(_ProfilePart, frozen=True):
+    """A profile as it stands in its file, but for its target."""
+
+    name: str
+    description: str
+    machine: str  # the chip: results of one machine can be compared
+    isa: str  # as compilers name it
+    clock_hz: Annotated[int, msgspec.Meta(ge=1)]
+    timing: str  # what its cycle counts are worth: result/provenance.py has the words
+    tockloader_board: str
+    kernel: Path  # the baseline kernel of version 2 of the interface
+    kernel_v1: Path
+    uart: Address
+    memory: Memory
+    slots: Slots  # where apps go when the kernel ELF does not say
+    load: Load | None = None  # None: no tool is known, or none is needed
+    boot: BootSettings = BootSettings()
+    not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
+
+
+@dataclass(frozen=True)
+class BoardProfile:
+    """One profile."""
+
+    profile: ProfileFile
+    kind: str  # of its target
+    target: Target
+
+    @property
+    def name(self) -> str:
+        return self.profile.name
+
+    @property
+    def machine(self) -> str:
+        return self.profile.machine
+
+    @property
+    def clock_hz(self) -> int:
+        return self.profile.clock_hz
+
+    @property
+    def flash(self) -> Region:
+        return self.profile.memory.flash
+
+    @property
+    def ram(self) -> Region:
+        return self.profile.memory.ram
+
+    @property
+    def slots(self) -> Slots:
+        return self.profile.slots
+
+    @property
+    def kernels(self) -> dict[int, Path]:
+        """The baseline kernel, by version of the system-call interface."""
+        return {1: self.profile.kernel_v1, 2: self.profile.kernel}
+
+    def configured(self, options: Mapping[str, object]) -> "BoardProfile":
+        """The same with options of the command line for its target."""
+        return replace(self, target=self.target.configured(options))
+
+
+def names() -> list[str]:
+    """All boards."""
+    return sorted(path.stem for path in paths.BOARDS.glob("*.toml"))
+
+
+def simulated(machine: str) -> str:
+    """The name of the profile that simulates this machine."""
+    machines = {board.machine: board.name for board in map(load, names()) if board.kind == "sim"}
+    if machine not in machines:
+        raise TockmarkError(
+            f"there is no simulated machine '{machine}'", f"choose one of: {', '.join(machines)}"
+        )
+    return machines[machine]
+
+
+def load(name: str) -> BoardProfile:
+    """Read a profile by its name."""
+    path = paths.BOARDS / f"{name}.toml"
+    if name not in names():
+        raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
+    try:
+        data = toml(path.read_text(encoding="utf-8"))
+        settings = data.pop("target", None)
+        if not isinstance(settings, dict):
+            raise ValueError("it has no table `target`")
+        kind = settings.pop("kind", None)
+        kinds = sorted(file.stem for file in KINDS.glob("[a-z]*.py"))
+        if kind not in kinds:
+            raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(kinds)}")
+        known: Any = importlib.import_module(f"tockmark.rig.kinds.{kind}").Target
+        target: Target = _convert(settings, known, "target.")
+        return BoardProfile(_convert(data, ProfileFile), kind, target)
+    except OSError as error:
+        raise TockmarkError(f"cannot read {paths.shown(path)}: {error.strerror}") from error
+    except (TypeError, ValueError) as error:
+        raise TockmarkError(
+            f"{paths.shown(path)} does not follow the profile's form: {error}",
+            "docs/boards.md has the form",
+        ) from error
+
+
+def _convert(data: dict[str, Any], to: Any, where: str = "") -> Any:
+    """A table of a profile as a type; paths in it begin at the root of the checkout."""
+    try:
+        return msgspec.convert(data, to, dec_hook=lambda _, text: paths.ROOT / text)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error).replace("$.", where)) from error
+
+
+# What of the suite a target cannot measure, and why: one answer for `image`, `run` and `parse`.
+
+
+NO_MARKS = "this target has no clock that sees interrupts: only the simulator's can time it"
+
+
+def row_unsuited(benchmark: Benchmark, target: Target) -> str | None:
+    """Why the rows of a benchmark cannot be had from this target; None: they can."""
+    return NO_MARKS if benchmark.by == "mark" and Ability.MARKS not in target.can else None
+
+
+def boot_unsuited(boot: Boot, known: Catalogue, target: Target) -> str | None:
+    """Why a boot gives no row of its own on this target; None: it gives some."""
+    reasons = [row_unsuited(known.benchmarks[id_], target) for id_ in boot.measures]
+    return None if None in reasons else reasons[0]

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Boots that were simulated once: who wants the very same again takes from here what they printed.
+
+What a simulation prints follows from simulator, image and options, and a boot is kept by a hash of
+these. So nothing here is ever out of date, and all of it may be deleted at any time. It is bounded:
+what was not used for longest goes first.
+"""
+
+import contextlib
+import hashlib
+import os
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from tockmark import paths
+from tockmark.files import replace_soon
+from tockmark.plain import one_line
+from tockmark.rig.protocol import Session, Start, Target
+
+PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
+LIMIT = 1 << 30  # bytes of all files together, in
+BLOCK = 4096  # which most disks give to a file as a whole
+WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
+LEFT = 0.9  # of them stay where some must go, so that not each new one has to look for the oldest
+
+
+class CachedBoot(msgspec.Struct, frozen=True):
+    """What a boot printed on its UART, and how it ended."""
+
+    lines: tuple[str, ...]  # without their newlines
+    cycles: int
+    ending: str | None = None
+    panicked: bool = False
+
+
+@dataclass
+class Replayed:
+    """A session that was simulated before: all of it is there at once."""
+
+    boot: CachedBoot
+    idle: bool = False
+    killed: bool = False
+
+    @property
+    def cycles(self) -> int:
+        return self.boot.cycles
+
+    @property
+    def panicked(self) -> bool:
+        return self.boot.panicked
+
+    def lines(self) -> Iterator[str]:
+        yield from self.boot.lines
+
+    def stop(self) -> None:
+        pass
+
+    def ending(self) -> str | None:
+        return self.boot.ending
+
+
+@dataclass
+class Recorded:
+    """A session under way that is kept once it ended: of itself, its suite closed or its kernel in
+    a panic. Other ends are simulated again whenever somebody looks for their cause."""
+
+    session: Session
+    cache: "Cache"
+    target: Target
+    start: Start
+    key: str
+    said: list[str] = field(default_factory=list)
+    _all: bool = False
+
+    @property
+    def cycles(self) -> int:
+        return self.session.cycles
+
+    @property
+    def panicked(self) -> bool:
+        return self.session.panicked
+
+    @property
+    def idle(self) -> bool:
+        return self.session.idle
+
+    @property
+    def killed(self) -> bool:
+        return self.session.killed
+
+    def lines(self) -> Iterator[str]:
+        for line in self.session.lines():
+            self.said.append(line)
+            yield line
+        self._all = True
+
+    def stop(self) -> None:
+        self.session.stop()
+
+    def ending(self) -> str | None:
+        ending = self.session.ending()
+        if self._all and (ending is None or self.panicked):
+            self._all = False  # once is enough
+            # Who builds anew while it runs may have replaced what the key was made of.
+            if self.target.key(self.start) == self.key:
+                self.cache.keep(
+                    self.key, CachedBoot(tuple(self.said), self.cycles, ending, self.panicked)
+                )
+        return ending
+
+
+@dataclass
+class Cache:
+    """A folder with a file a boot; several processes may use it at a time."""
+
+    folder: Path | None  # None: nothing is kept, and nothing found
+    fresh: bool = False  # find nothing, but keep what comes
+    limit: int = LIMIT
+    _room: int = 0  # bytes that may be written before it is looked at what there is
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _failed: bool = False
+
+    def begin(self, target: Target, start: Start) -> Session:
+        """The boot as it was, or under way and kept when it ends. TockmarkError if it cannot be
+        started."""
+        key = target.key(start) if self.folder is not None else None
+        if key is None:  # nothing tells what it prints, as on a board
+            return target.start(start)
+        found = self.find(key)
+        if found is not None:
+            return Replayed(found)
+        return Recorded(target.start(start), self, target, start, key)
+
+    def find(self, key: str) -> CachedBoot | None:
+        """The boot, if it is there and undamaged; that makes it the one that was used last."""
+        if self.fresh or self.folder is None:
+            return None
+        path = self.folder / key
+        try:
+            digest, _, body = path.read_bytes().partition(b"\n")
+            if digest != _digest(key, body):
+                return None
+            found = msgspec.json.decode(zlib.decompress(body), type=CachedBoot)
+        except (OSError, zlib.error, msgspec.MsgspecError):
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return found
+
+    def keep(self, key: str, boot: CachedBoot) -> None:
+        """Keep a boot, if the disk takes it: else one line says why not, and all goes on."""
+        if self.folder is None:
+            return
+        body = zlib.compress(msgspec.json.encode(boot))
+        data = _digest(key, body) + b"\n" + body
+        with self._lock:
+            try:
+                if on_disk(len(data)) > self._room:
+                    self._room = int(self.limit * LEFT) - self._bound()
+                self._room -= on_disk(len(data))
+                replace_soon(self.folder / key, data)
+            except OSError as error:
+                if not self._failed:
+                    self._failed = True
+                    why = one_line(f"{paths.shown(self.folder)}: {error.strerror}")
+                    print(
+                        f"tockmark: boots are not kept in {why}; results lose nothing",
+                        file=sys.stderr,
+                    )
+
+    def held(self) -> list[tuple[float, int, Path]]:
+        """The files: when each was used last, its bytes on disk, its path. One that may still be
+        under way is left to its writer."""
+        found, now = [], time.time()
+        with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):  # another process may have removed it
+                    if entry.is_file(follow_symlinks=False):
+                        told = entry.stat(follow_symlinks=False)
+                        if entry.name.startswith(".") and told.st_mtime > now - WRITTEN:
+                            continue
+                        found.append((told.st_mtime, on_disk(told.st_size), Path(entry.path)))
+        return found
+
+    def size(self) -> tuple[int, int]:
+        """How many boots, and their bytes. OSError if the folder cannot be read."""
+        held = self.held()
+        return len(held), sum(size for _, size, _ in held)
+
+    def clear(self) -> tuple[int, int]:
+        """Remove all; how many boots, and their bytes. OSError if they cannot be removed."""
+        gone = self.held()
+        for _, _, path in gone:
+            path.unlink(missing_ok=True)
+        return len(gone), sum(size for _, size, _ in gone)
+
+    def _bound(self) -> int:
+        """Remove what was not used for longest, if it is too much; the bytes that are left."""
+        held = sorted(self.held(), reverse=True)
+        total = sum(size for _, size, _ in held)
+        if total <= self.limit * LEFT:
+            return total
+        while held and total > self.limit * LEFT * LEFT:
+            _, size, path = held.pop()
+            path.unlink(missing_ok=True)
+            total -= size
+        return total
+
+
+def default(fresh: bool = False) -> Cache:
+    """That of the checkout, or of the environment."""
+    said = os.environ.get(PLACE, "")
+    folder = paths.CACHE if not said else None if said == "off" else Path(said).absolute()
+    return Cache(folder, fresh)
+
+
+def on_disk(size: int) -> int:
+    """The bytes that a file of this size takes."""
+    return -(-size // BLOCK) * BLOCK
+
+
+def _digest(key: str, body: bytes) -> bytes:
+    """Of a file's content and its name."""
+    return hashlib.sha256(key.encode() + body).hexdigest().encode()

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Reads the 32-bit RISC-V ELF files of kernels and apps, as far as the tool needs them.
+
+A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
+to hold as much, and whatever is torn is refused in one line.
+"""
+
+import hashlib
+import re
+import stat
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+
+MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
+LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
+MEMORY_END = 1 << 32
+
+WRITABLE, ALLOCATED = 0x1, 0x2  # sh_flags: what is in RAM, what is in memory at all
+IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # kinds of symbols
+
+_EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
+_SEGMENT = struct.Struct("<IIIIIIII")
+_SECTION = struct.Struct("<IIIIIIIIII")
+_SYMBOL = struct.Struct("<IIIBBH")
+_MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
+_EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
+_LOADED, _SYMBOLS = 1, 2  # p_type; sh_type
+_RESERVED = 0xFF00  # st_shndx: from here on it is no section
+_NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: sizes in bytes."""
+
+    name: str
+    kind: int
+    flags: int
+    address: int  # where the program finds it
+    start: int  # in the file
+    size: int
+    link: int  # of a table of symbols: the number of the section that has their names
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the file has its content."""
+        return self.kind not in _NO_CONTENT
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol: its address, and its size in bytes."""
+
+    name: str
+    address: int
+    size: int
+    kind: int
+    section: int  # the number of the section that it lies in
+
+    @property
+    def in_section(self) -> bool:
+        """Whether it is a place: not absent, nor a mere number."""
+        return 0 < self.section < _RESERVED
+
+
+@dataclass(frozen=True)
+class Elf:
+    """What a file holds."""
+
+    data: bytes
+    entry: int  # address of the first instruction
+    segments: tuple[tuple[int, bytes], ...]  # physical address and content, where there is any
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def addresses(self) -> dict[str, int]:
+        """The symbols by name; the last of a name counts."""
+        return {symbol.name: symbol.address for symbol in self.symbols}
+
+    def content(self, name: str) -> bytes:
+        """What the section of this name holds; nothing if there is none."""
+        found = [one for one in self.sections if one.name == name and one.in_file]
+        return self.held(found[0]) if found else b""
+
+    def held(self, section: Section) -> bytes:
+        """What a section holds in the file."""
+        return _slice(self.data, section.start, section.size) if section.in_file else b""
+
+
+def read_elf(path: Path) -> Elf:
+    """Read and check a file. TockmarkError if it cannot be read, is none of these, or is torn."""
+    try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for
+            raise TockmarkError(f"{shown(path)} is not a file", "give the kernel's .elf")
+        if about.st_size > MOST_BYTES:
+            raise TockmarkError(
+                f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", "give the kernel's .elf"
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        todo = "give another with --kernel"
+        if isinstance(error, FileNotFoundError):
+            todo = f"run `make {maker(path)}`, or {todo}"
+        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
+    if data[:4] != _MAGIC:
+        raise TockmarkError(
+            f"{shown(path)} is not an ELF file", "give the kernel's .elf, not a .bin"
+        )
+    try:
+        return _parsed(data)
+    except ValueError as error:
+        raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
+
+
+def one_segment(content: bytes, address: int) -> bytes:
+    """An ELF file that loads bytes at an address, which is its entry, too; readable alone."""
+    start = _EXEC_HEADER.size + _SEGMENT.size
+    ident = _MAGIC + bytes([_CLASS_32, _LITTLE, _VERSION])
+    sizes = (_EXEC_HEADER.size, _SEGMENT.size, 1, 0, 0, 0)
+    places = (_EXEC_HEADER.size, 0, 0)
+    header = (_EXECUTABLE, _RISC_V, _VERSION, address, *places, *sizes)
+    segment = (_LOADED, start, address, address, len(content), len(content), _READABLE, 4)
+    return _EXEC_HEADER.pack(ident, *header) + _SEGMENT.pack(*segment) + content
+
+
+def symbols_of(path: Path) -> dict[str, int]:
+    """The symbols of an ELF file and their addresses."""
+    return read_elf(path).addresses
+
+
+def maker(path: Path) -> str:
+    """The goal of `make` that builds a kernel of ours: each has a folder, and not all are built
+    by `make build`."""
+    found = re.search(r"/cargo((?:-v1)?-nexysvideo)/", str(path))
+    return f"kernel{found[1]}" if found else "build"
+
+
+def _parsed(data: bytes) -> Elf:
+    """ValueError, in words that follow the file's name, if it is none of ours."""
+    if len(data) < _EXEC_HEADER.size:
+        raise ValueError("is torn: it ends within its header")
+    ident, _, machine, _, entry, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = (
+        _EXEC_HEADER.unpack_from(data)
+    )
+    if ident[4] != _CLASS_32 or ident[5] != _LITTLE or machine != _RISC_V:
+        raise ValueError("is not a 32-bit RISC-V ELF file")
+    segments = _segments(data, _table(data, _SEGMENT, phoff, phsize, phnum))
+    sections = _sections(data, list(_table(data, _SECTION, shoff, shsize, shnum)), names)
+    return Elf(data, entry, segments, sections, tuple(_symbols(data, sections)))
+
+
+def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[int, bytes], ...]:
+    """What is to be loaded: no two have a place in common, neither in memory nor in the file."""
+    places = [
+        (address, size, start)
+        for kind, start, _, address, size, *_ in headers
+        if kind == _LOADED and size
+    ]
+    if not places:
+        raise ValueError("has nothing to load: none of its segments has content")
+    ends = [(address, address + size) for address, size, _ in sorted(places)]
+    for (first, end), (second, _) in pairwise([*ends, (MEMORY_END, MEMORY_END)]):
+        if end > second:
+            what = "the end of all memory" if second == MEMORY_END else f"the one at {second:#x}"
+            raise ValueError(f"has a segment at {first:#x} that overlaps {what}")
+    if sum(size for _, size, _ in places) > len(data):
+        raise ValueError("is torn: its segments have more than the whole file")
+    return tuple((address, _slice(data, start, size)) for address, size, start in places)
+
+
+def _table(
+    data: bytes, form: struct.Struct, start: int, size: int, count: int
+) -> Iterator[tuple[int, ...]]:
+    """The entries of one of the header's tables."""
+    if count and size != form.size:
+        raise ValueError(f"is torn: a header of {size} bytes, not {form.size}")
+    return form.iter_unpack(_slice(data, start, size * count))
+
+
+def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tuple[Section, ...]:
+    names = _strings(data, headers, names_at)
+    sections = tuple(
+        Section(_text(names, name), kind, flags, address, start, size, link)
+        for name, kind, flags, address, start, size, link, *_ in headers
+    )
+    held = [section for section in sections if section.in_file]
+    for section in held:
+        _within(data, section.start, section.size)
+    if sum(section.size for section in held if section.flags & ALLOCATED) > len(data):
+        raise ValueError("is torn: its sections have more than the whole file")
+    return sections
+
+
+def _strings(data: bytes, headers: list[tuple[int, ...]], number: int) -> bytes:
+    """The names that a section holds; none if there is no such section."""
+    if number >= len(headers):
+        return b""
+    _, _, _, _, start, size, *_ = headers[number]
+    return _slice(data, start, size)
+
+
+def _symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
+    table = next((section for section in sections if section.kind == _SYMBOLS), None)
+    if table is None:
+        return
+    if table.link >= len(sections) or table.size % _SYMBOL.size:
+        raise ValueError("is torn: its symbols have no names")
+    held = sections[table.link]
+    names, letters = _slice(data, held.start, held.size), 0
+    entries = _slice(data, table.start, table.size)
+    for at, address, size, info, _, section in _SYMBOL.iter_unpack(entries):
+        name = _text(names, at)
+        letters += len(name)
+        if letters > MOST_BYTES:  # all of them may point to one long name
+            raise ValueError(f"has symbols with more than {MOST_BYTES >> 20} MiB of names")
+        yield Symbol(name, address, size, info & 0xF, section)
+
+
+def _text(names: bytes, at: int) -> str:
+    return names[at : at + LONGEST_SYMBOL].partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _slice(data: bytes, start: int, size: int) -> bytes:
+    _within(data, start, size)
+    return data[start : start + size]
+
+
+def _within(data: bytes, start: int, size: int) -> None:
+    if start + size > len(data):
+        raise ValueError(f"is torn: it ends before the byte {start + size:#x}, which it tells of")
+
+
+# What a kernel really holds: its memory by function and object, without what only fills up.
+#
+# A linker pads: up to the next multiple for a function or an object, and Tock's linker script up to
+# the next 512 bytes of flash. So kernels of different size may load as many bytes. What is counted
+# instead: each function and each object as long as its symbol says, each byte once; and of a
+# stretch that no symbol covers (assembly, string constants) what is from its first byte to its last
+# that is no fill: no 0x00, no 0xff, no part of a nop.
+
+
+FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
+NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of memory: one function or object, or a stretch that no symbol covers."""
+
+    name: str  # of its symbol, as it stands in the file; empty if it has none
+    section: str
+    size: int  # bytes
+    in_flash: bool
+    in_ram: bool  # initial data is in both
+
+
+def pieces(elf: Elf) -> Iterator[Piece]:
+    """All of a file's memory, in the order of its sections; of one without a table of sections
+    its segments, each a stretch."""
+    symbols = defaultdict(list)
+    for symbol in elf.symbols:
+        if symbol.kind in (IS_FUNCTION, IS_OBJECT) and symbol.size:
+            symbols[symbol.section].append(symbol)
+    allocated = [
+        (number, section)
+        for number, section in enumerate(elf.sections)
+        if section.flags & ALLOCATED and section.size
+    ]
+    for number, section in allocated:
+        yield from _of_section(section, elf.held(section), symbols[number])
+    if not allocated:
+        for _, data in elf.segments:
+            yield from _stretch("", data, in_ram=False)
+
+
+def kernel_flash_bytes(elf: Elf) -> int:
+    """Bytes of code, constants and initial data, without what only fills up."""
+    return sum(piece.size for piece in pieces(elf) if piece.in_flash)
+
+
+def _of_section(section: Section, content: bytes, symbols: Iterable[Symbol]) -> Iterator[Piece]:
+    in_flash, in_ram = section.in_file, bool(section.flags & WRITABLE)
+    end = section.address + section.size
+    done = section.address
+
+    def between(start: int, stop: int) -> Iterator[Piece]:
+        if in_flash:
+            held = content[start - section.address : stop - section.address]
+            yield from _stretch(section.name, held, in_ram)
+        elif stop > start:
+            yield Piece("", section.name, stop - start, in_flash, in_ram)
+
+    # Of symbols that overlap the first, and of those the longest, has the bytes.
+    for symbol in sorted(symbols, key=lambda one: (one.address, -one.size, one.name)):
+        start, stop = max(symbol.address, done), min(symbol.address + symbol.size, end)
+        if start < stop:
+            yield from between(done, start)
+            yield Piece(symbol.name, section.name, stop - start, in_flash, in_ram)
+            done = stop
+    yield from between(done, end)
+
+
+def _stretch(section: str, held: bytes, in_ram: bool) -> Iterator[Piece]:
+    blank = held
+    for nop in NOPS:
+        blank = blank.replace(nop, bytes(len(nop)))
+    if size := len(blank.strip(FILL)):
+        yield Piece("", section, size, True, in_ram)

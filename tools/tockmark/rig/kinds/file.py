@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A log that somebody captured, in the place of the board that printed it: nothing is run, and each
+boot says what it says there.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+from tockmark.rig.boot_watcher import Watch
+from tockmark.rig.protocol import Ability, Start, fields
+
+FRESH = 2.0  # seconds: a file that was written to since then is looked at again
+LOOK = 0.3  # seconds between the two looks: at 115200 baud some 3400 bytes come meanwhile
+MARKS = ("#boot ", "#end ")  # of whoever captured it: a run writes its own
+
+
+class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which log, and with which setting of the instruction cache it was made."""
+
+    log: Path
+    icache: bool
+
+    @property
+    def can(self) -> frozenset[Ability]:
+        return frozenset({Ability.CYCLES})
+
+    def ready(self) -> None:
+        settled(self.log)
+        read(self.log)
+
+    def configured(self, options: Mapping[str, object]) -> Self:
+        return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "file"))
+
+    def key(self, start: Start) -> None:
+        """The log is there: a pool would be a copy of it."""
+
+    def start(self, start: Start) -> "FileSession":
+        return FileSession(start, read(self.log).split("\n"))
+
+    def provenance(self, clock_hz: int) -> dict[str, object]:
+        return {}
+
+
+@dataclass
+class FileSession:
+    """One boot of the log: what its image said."""
+
+    start: Start
+    text: list[str]
+    watch: Watch = field(init=False)
+    cycles = 0
+    idle = killed = False
+
+    def __post_init__(self) -> None:
+        self.watch = Watch(self.start.image)
+
+    @property
+    def panicked(self) -> bool:
+        return self.watch.began and self.watch.panic is not None
+
+    def lines(self) -> Iterator[str]:
+        for line in self.text:
+            if not line.startswith(MARKS):
+                yield from self.watch.take(line.rstrip("\r"))
+            if self.watch.over:
+                return
+
+    def stop(self) -> None:
+        self.text = []
+
+    def ending(self) -> str | None:
+        if self.watch.over:
+            return None
+        if self.panicked:
+            return f"the kernel panicked: {self.watch.panic}"
+        return "the log stops before its end" if self.watch.began else "it is not in the log"
+
+
+def settled(log: Path) -> None:
+    """TockmarkError if somebody is writing a log right now: half of it would pass for the whole.
+    One that was last written to a while ago costs no time."""
+    try:
+        before = log.stat()
+        if time.time() - before.st_mtime < FRESH and stat.S_ISREG(before.st_mode):
+            time.sleep(LOOK)
+            _same(log, before, log.stat())
+    except OSError:
+        return  # reading it says so
+
+
+def read(log: Path) -> str:
+    """All of a log. TockmarkError if it cannot be read, or grows meanwhile."""
+    try:
+        with log.open("rb") as file:
+            before = os.fstat(file.fileno())
+            data = file.read()
+            _same(log, before, os.fstat(file.fileno()))
+    except OSError as error:
+        raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
+    # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
+    return data.decode("latin-1")
+
+
+def _same(log: Path, before: os.stat_result, after: os.stat_result) -> None:
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise TockmarkError(
+            f"{shown(log)} is still growing", "wait for its end, or stop what writes it"
+        )
+
+
+Target = FileTarget

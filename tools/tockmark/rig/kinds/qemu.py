@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""QEMU's machine `opentitan`: what runs there is known to work, and how many instructions it takes.
+It has no model of time, so nothing there is a cycle (docs/qemu.md).
+"""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Annotated, Self
+
+import msgspec
+
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.rig.boot_watcher import Watch
+from tockmark.rig.elf import one_segment
+from tockmark.rig.protocol import Ability, Start, fields
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+PANIC_S = 1  # after which a kernel that panics has said all
+INSTALL = "run `make setup-qemu`"
+# QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
+# is compiled for; this one has, and is otherwise as little.
+CPU = "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"
+
+
+class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to start it, as a board profile says."""
+
+    binary: str  # on PATH
+    icache: bool  # which it does not have
+    flash: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]  # where the image goes
+    timer_hz: Annotated[int, msgspec.Meta(ge=1, lt=2**32)]  # of rv_timer; an instruction takes 1 ns
+    limit_s: Positive  # a boot that takes longer has hung: QEMU never ends of itself
+
+    @property
+    def can(self) -> frozenset[Ability]:
+        return frozenset({Ability.PARALLEL})
+
+    def ready(self) -> None:
+        self._found()
+
+    def configured(self, options: Mapping[str, object]) -> Self:
+        return msgspec.structs.replace(self, **fields(options, {}, "qemu"))
+
+    def key(self, start: Start) -> None:
+        """A boot takes seconds: none is kept."""
+
+    def start(self, start: Start) -> "QemuSession":
+        image = start.flash.with_suffix(".qemu.elf")
+        # A bare image is taken only where it fits into RAM.
+        image.write_bytes(one_segment(start.flash.read_bytes(), self.flash))
+        command = [self._found(), "-M", "opentitan", "-cpu", CPU, "-kernel", str(image)]
+        command += ["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio"]
+        # Its clock counts instructions, and leaps where the core sleeps: the same output each time.
+        command += ["-icount", "shift=0,sleep=off"]
+        command += ["-global", f"ibex-timer.timebase-freq={self.timer_hz}"]
+        said = tempfile.TemporaryFile("w+", encoding="latin-1")  # noqa: SIM115  # the session closes it
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+                encoding="latin-1",  # a wild kernel may print any byte
+            )
+        except OSError as error:
+            said.close()
+            raise TockmarkError(
+                f"cannot start {self.binary}: {error.strerror}", INSTALL, INCOMPLETE
+            ) from error
+        return QemuSession(process, said, Watch(start.image), self.limit_s)
+
+    def provenance(self, clock_hz: int) -> dict[str, object]:
+        return {"simulator_sha256": hashlib.sha256(Path(self._found()).read_bytes()).hexdigest()}
+
+    def _found(self) -> str:
+        if path := shutil.which(self.binary):
+            return path
+        raise TockmarkError(f"{self.binary} is not installed", INSTALL)
+
+
+@dataclass
+class QemuSession:
+    """One boot in QEMU. It is over when its suite is, a moment behind a panic, or at the limit."""
+
+    process: subprocess.Popen[str]
+    said: IO[str]  # on stderr
+    watch: Watch
+    limit_s: int
+    cycles: int = 0  # QEMU counts none
+    killed: bool = False
+    _late: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def panicked(self) -> bool:
+        return self.watch.panic is not None
+
+    @property
+    def idle(self) -> bool:
+        """Whether it took all the time that it has; QEMU does not end where the core sleeps."""
+        return self._late.is_set() and not (self.panicked or self.watch.over)
+
+    def lines(self) -> Iterator[str]:
+        assert self.process.stdout is not None
+        limit = self._end_in(self.limit_s)
+        last: threading.Timer | None = None
+        try:
+            for line in self.process.stdout:
+                yield from self.watch.take(line.rstrip("\r\n"))
+                if self.watch.over:
+                    break
+                if self.panicked and last is None:
+                    last = self._end_in(PANIC_S)
+        finally:
+            for timer in (limit, *([last] if last else [])):
+                timer.cancel()
+            self.process.terminate()
+
+    def stop(self) -> None:
+        self.killed = not self.watch.over
+        self.process.terminate()
+
+    def ending(self) -> str | None:
+        code = self.process.wait()
+        with self.said:
+            self.said.seek(0)
+            said = [line.strip() for line in self.said if "terminating on signal" not in line]
+        if self.panicked:
+            return f"the kernel panicked: {self.watch.panic}"
+        if self.watch.over:
+            return None
+        if self._late.is_set():
+            return f"{self.limit_s} s were not enough: the app or the kernel hangs"
+        if self.killed:
+            return "QEMU was stopped"
+        return f"QEMU ended with code {code}" + (f" ({said[-1]})" if said else "")
+
+    def _end_in(self, seconds: int) -> threading.Timer:
+        """End the process after so many seconds."""
+
+        def end() -> None:
+            self._late.set()
+            self.process.terminate()
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+
+Target = QemuTarget

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The simulator: start one a boot, here or on a cluster, stream its UART lines, stop it, say in one
+line how it ended.
+"""
+
+import hashlib
+import io
+import re
+import signal
+import subprocess
+import threading
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Self
+
+import msgspec
+
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.paths import shown
+from tockmark.rig import cluster
+from tockmark.rig.cluster import ClusterRun
+from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.suite.catalogue import ICACHE
+
+ASLEEP, LIMIT, PANIC = 3, 4, 7
+_ENDINGS = {  # the simulator's exit codes; behind the colon, what each means for the suite
+    1: "the simulator could not go on",
+    2: "the simulator could not use what it was given",
+    ASLEEP: "the core sleeps and nothing can wake it: an app waits for something that never comes",
+    LIMIT: "the cycle limit was reached: the app or the kernel hangs, or needs more --max-cycles",
+    5: "the core locked up: the kernel faulted in its own trap handler",
+    PANIC: "the kernel panicked; its last lines in the log tell more",
+}
+_STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
+_TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pty
+
+
+@dataclass
+class Ended:
+    """How a simulator ended, by its exit code and by what it said on stderr."""
+
+    cycles: int = 0  # as its status lines say
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def code(self) -> int | None:
+        """The exit code; below zero a signal; None: it runs."""
+        raise NotImplementedError
+
+    @property
+    def panicked(self) -> bool:
+        """Whether it ended because the kernel panicked."""
+        return self.code == PANIC
+
+    @property
+    def idle(self) -> bool:
+        """Whether it ended because the core sleeps for good, or at the cycle limit."""
+        return self.code in (ASLEEP, LIMIT)
+
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended it, from this tool or from another hand."""
+        return (self.code or 0) < 0
+
+    def hear(self, line: str) -> None:
+        """Take a line of stderr: status lines are counted, all else is kept."""
+        match = _STATUS.match(line)
+        if match:
+            self.cycles = int(match[1])
+        if not line.startswith("earlgrey-sim: status"):
+            self.said = [*self.said[-19:], line.strip()]
+
+    def explained(self) -> str | None:
+        """None if the suite closed, else what went wrong in one line."""
+        code = self.code
+        if not code:
+            return None
+        if code < 0:
+            return f"the simulator was stopped by signal {-code}"
+        what = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
+        detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
+        return f"{what} ({detail[-1]})" if detail else what
+
+
+@dataclass
+class Distant(Ended):
+    """A simulation on a cluster: what it printed comes when it is over."""
+
+    run: ClusterRun = field(kw_only=True)
+    _code: int | None = None
+
+    @property
+    def code(self) -> int | None:
+        return self._code
+
+    def lines(self) -> Iterator[str]:
+        """The UART's lines, without their newlines. TockmarkError if the cluster lost them."""
+        outcome = self.run.outcome()
+        if outcome is None:
+            self._code = -signal.SIGTERM
+            return
+        self._code, uart, told = outcome
+        for line in told.decode("latin-1").splitlines():
+            self.hear(line)
+        # As a local one's pipe is read.
+        for line in io.TextIOWrapper(io.BytesIO(uart), encoding="latin-1"):
+            yield line.rstrip("\r\n")
+
+    def stop(self) -> None:
+        """Give it up."""
+        if self._code is None:
+            self.run.stop()
+
+    def ending(self) -> str | None:
+        """None if the suite closed, else what went wrong in one line."""
+        return self.explained()
+
+
+@dataclass
+class Simulation(Ended):
+    """One simulator process; `cycles` follows its status lines."""
+
+    process: subprocess.Popen[str] = field(kw_only=True)
+    _listener: threading.Thread | None = None
+    _terminal: str | None = None
+    _told: threading.Event = field(default_factory=threading.Event)  # that, or its end
+
+    @property
+    def code(self) -> int | None:
+        return self.process.poll()
+
+    def lines(self) -> Iterator[str]:
+        """The UART's lines as they come, without their newlines, until the simulator ends."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            yield line.rstrip("\r\n")
+
+    def stop(self) -> None:
+        """End the process early."""
+        if self.process.poll() is None:
+            self.process.terminate()
+
+    def ending(self) -> str | None:
+        """Wait for the end; None if the suite closed, else what went wrong in one line."""
+        self.process.wait()
+        if self._listener is not None:
+            self._listener.join()
+        return self.explained()
+
+    def terminal(self) -> str:
+        """The pseudo-terminal behind which it prints, waited for. TockmarkError if there is none:
+        it ended first."""
+        self._told.wait()
+        if self._terminal is None:
+            raise TockmarkError(
+                self.ending() or "the simulator has no --uart pty", "run `make build`", INCOMPLETE
+            )
+        return self._terminal
+
+    def listen(self) -> None:
+        """Follow stderr in the background."""
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if line.startswith(_TERMINAL):
+                self._terminal = line.removeprefix(_TERMINAL).strip()
+                self._told.set()
+            else:
+                self.hear(line)
+        self._told.set()
+
+
+class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to start it, as a board profile says."""
+
+    binary: Path
+    icache: bool
+    uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
+    cluster: str | None = None  # address of the Dask scheduler whose workers run it; None: here
+
+    @property
+    def can(self) -> frozenset[Ability]:
+        return frozenset(Ability)
+
+    def ready(self) -> None:
+        if not self.binary.exists():
+            raise TockmarkError(
+                f"the simulator {shown(self.binary)} is not built", "run `make build`"
+            )
+        if self.cluster is not None:
+            cluster.check_static(self.binary)
+            cluster.connect(self.cluster)
+
+    def configured(self, options: Mapping[str, object]) -> Self:
+        known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
+        known |= {"cluster": "cluster"}
+        return msgspec.structs.replace(self, **fields(options, known, "sim"))
+
+    def key(self, start: Start) -> str:
+        digest = hashlib.sha256()
+        for path in (self.binary, start.flash):
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        digest.update("\0".join(self._settings(start)).encode())
+        return digest.hexdigest()
+
+    def start(self, start: Start) -> Simulation | Distant:
+        if self.cluster is None:
+            return self.start_here(start)
+        far = cluster.connect(self.cluster)
+        return Distant(run=far.run(self.binary, start.flash, tuple(self._settings(start))))
+
+    def start_here(self, start: Start, *more: str) -> Simulation:
+        """As a process of this machine. `more` are options of the simulator's own, which prevail
+        and may name files."""
+        self.ready()
+        command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
+        command += [*self._settings(start), *more]
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="latin-1",  # a wild kernel may print any byte
+            )
+        except OSError as error:
+            raise TockmarkError(
+                f"cannot start {shown(self.binary)}: {error.strerror}",
+                "run `make build`",
+                INCOMPLETE,
+            ) from error
+        simulation = Simulation(process=process)
+        simulation.listen()
+        return simulation
+
+    def provenance(self, clock_hz: int) -> dict[str, object]:
+        made_of = versions(self.binary)
+        return {
+            "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
+            "verilator": made_of.get("verilator"),
+            "ibex": made_of.get("ibex"),
+            "uart_cycles_per_byte": self.uart_cycles_per_byte,
+        }
+
+    def _settings(self, start: Start) -> list[str]:
+        """The options that decide what a flash image prints."""
+        pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
+        settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
+        return [*settings, "--max-cycles", limit, *start.marks]
+
+
+def versions(binary: Path) -> dict[str, str]:
+    """Of what the simulator was made, as its Makefile wrote it beside it: the versions of the
+    packages `verilator` and `ibex`; nothing where it is not there."""
+    path = binary.with_name("versions.toml")
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise TockmarkError(
+            f"{shown(path)} does not say versions: {error}", "build the simulator anew"
+        ) from error
+
+
+Target = SimTarget

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Pictures that hold results against each other: distributions in one panel, ratios before and
+after, the rows of the first screen over kernels, ranges over layouts. Every figure is the table's:
+result/model.py computes it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from tockmark.result.model import Row, microseconds, ratio
+from tockmark.show import text
+from tockmark.show.plot import STYLES, Named, Sheet, settings
+from tockmark.suite.catalogue import ICACHE, LANGS, RowKey, load
+from tockmark.suite.selection import screen
+
+SPREAD = ("sched.", "irq.")
+GREY = "#777777"
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
+MOST = 90  # lines of a picture of ratios
+LINE = 0.13  # inches of one of them
+NEAR = 0.01  # ratios so near to 1 are named, and not drawn
+ROWS = 30  # of ranges, where none of the first screen is there
+
+
+@dataclass(frozen=True)
+class SampleSpread:
+    """The samples of one row of one result, in order."""
+
+    place: int  # of the result
+    case: str  # its parameters
+    row: Row
+    values: list[float]
+    unit: str
+
+
+def distributions(named: list[Named]) -> Sheet | None:
+    """Rows of sched.* and irq.* that vary: what share of the samples is not above a value. All
+    results stand in one panel; the mark at the half is the table's median."""
+    panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
+    for place, one in enumerate(named):
+        for row in one.result.table.values():
+            if row.id.startswith(SPREAD) and (one_row := _spread(place, row)):
+                panels.setdefault((row.id, row.icache), []).append(one_row)
+    varied = {
+        where: found
+        for where, found in sorted(panels.items(), key=lambda item: item[0][0])
+        if any(one.values[0] != one.values[-1] for one in found)
+    }
+    if not varied:
+        return None
+    most = max(map(len, varied.values()))
+    sheet = Sheet("Distributions", named, len(varied), 1, max(2.2, 0.8 + 0.2 * most))
+    for axes, ((id_, icache), shown) in zip(sheet.panels, varied.items(), strict=True):
+        cases = list(dict.fromkeys(one.case for one in shown))
+        for spread in shown:
+            _steps(axes, spread, cases, named)
+        cache = "" if icache is None else f", i-cache {ICACHE[icache]}"
+        axes.set(title=f"{id_}{cache}", xlabel=shown[0].unit, ylabel="% of samples\nat or below")
+        axes.set(xlim=(0, max(one.values[-1] for one in shown) * 1.05), ylim=(0, 104))
+        axes.legend(
+            loc="center left",
+            bbox_to_anchor=(1.01, 0.5),
+            title="median, worst",
+            fontsize=7,
+            handlelength=3,
+        )
+    return sheet
+
+
+def _spread(place: int, row: Row) -> SampleSpread | None:
+    if not row.sound or row.cycles is None or not row.cycles.samples:
+        return None
+    costs = (row.cycles.per_op_of(sample) for sample in sorted(row.cycles.steady))
+    values, unit = [cost for cost in costs if cost is not None], "cycles"
+    if row.clock_hz:
+        values, unit = [microseconds(cost, row.clock_hz) for cost in values], "µs"
+    case = " ".join(f"{key}={value}" for key, value in row.params.items())
+    return SampleSpread(place, case, row, values, unit)
+
+
+def _steps(axes: Axes, one: SampleSpread, cases: list[str], named: list[Named]) -> None:
+    """One line: of several results each has its colour and marker, each case its dashes."""
+    case = cases.index(one.case)
+    style = dict(STYLES[(one.place if len(named) > 1 else case) % len(STYLES)])
+    style["linestyle"] = STYLES[case % len(STYLES)]["linestyle"]
+    n = len(one.values)
+    middle = one.row.us if one.unit == "µs" else one.row.per_op
+    name = [named[one.place].name] if len(named) > 1 else []
+    label = ", ".join([*name, *([one.case] if one.case else [])])
+    shown = [text.trimmed(text.rounded(v) or 0) for v in (middle or 0, one.values[-1])]
+    label = f"{label}{': ' if label else ''}{', '.join(shown)}"
+    share = [100 * (place + 1) / n for place in range(n)]
+    marker = style.pop("marker")
+    axes.plot(
+        [one.values[0], *one.values], [0, *share], drawstyle="steps-post", label="_line", **style
+    )
+    axes.plot([middle or 0], [50], marker=marker, label=label, **{**style, "markersize": 6})
+
+
+Ratios = dict[bool | None, list[float]]  # of one benchmark, by the cache setting
+
+
+def before_after(named: list[Named]) -> Sheet | None:
+    """Every benchmark of the first result against the others, the dearest first: the ratio of net
+    cycles with the cache on and off, of C and Rust, below each other. A benchmark with parameters
+    is a line from its least to its greatest ratio, with their geometric mean."""
+    first = named[0].result.table
+    several = any(len(one.result.langs) > 1 for one in named)
+    blocks: dict[str, dict[tuple[int, str], Ratios]] = {}
+    for place, one in enumerate(named[1:]):
+        for key, row in one.result.table.items():
+            if (times := ratio(first.get(key), row)) is not None:
+                which = place, f"{one.name}, {LANGS[row.lang]}" if several else one.name
+                cached = blocks.setdefault(row.id, {}).setdefault(which, {})
+                cached.setdefault(row.icache, []).append(times)
+    if not blocks:
+        return None
+    moved = {id_: found for id_, found in blocks.items() if _far(found) > np.log(1 + NEAR)}
+    subs = max(map(len, blocks.values()))
+    kept = sorted(moved, key=lambda id_: -_far(moved[id_]))[: max(1, MOST // subs)]
+    shown = sorted(kept, key=lambda id_: _middle(_all(moved[id_])))  # the dearest on top
+    left = len(blocks) - len(moved)
+    sheet = Sheet(
+        f"Net cycles of one operation, by {named[0].name}",
+        named,
+        height=1.3 + LINE * (subs + 0.6) * max(3, len(shown)),
+    )
+    (axes,) = sheet.panels
+    names = list(dict.fromkeys(which for id_ in blocks for which in blocks[id_]))
+    for at, id_ in enumerate(shown):
+        for which, cached in moved[id_].items():
+            _ratios(axes, at * (subs + 0.6) + subs - 1 - names.index(which) % subs, cached, which)
+    _name_ratios(axes, names, blocks)
+    axes.axvline(1, color="black", linewidth=1.0, label="_one")
+    axes.set_xscale("log")
+    for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        set_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.tick_params(axis="x", which="both", labelsize=7)
+    axes.xaxis.set_minor_locator(MaxNLocator(8))
+    axes.set_yticks([at * (subs + 0.6) + (subs - 1) / 2 for at in range(len(shown))], shown)
+    axes.set_ylim(-1, max(1, len(shown) * (subs + 0.6)))
+    note = f"\n{left} benchmarks within 1 % of 1 are not drawn" if left else ""
+    note += (
+        f"\n{len(moved) - len(kept)} nearer to 1 are not drawn" if len(moved) > len(kept) else ""
+    )
+    axes.set_xlabel(f"ratio (left of 1: fewer cycles); a line spans a benchmark's parameters{note}")
+    sheet.body.legend(loc="outside lower center", ncols=2)
+    return sheet
+
+
+def _all(found: dict[tuple[int, str], Ratios]) -> list[float]:
+    return [one for cached in found.values() for values in cached.values() for one in values]
+
+
+def _middle(values: list[float]) -> float:
+    """The geometric mean."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def _far(found: dict[tuple[int, str], Ratios]) -> float:
+    """How far from 1 the farthest ratio is, as a logarithm."""
+    return float(np.max(np.abs(np.log(_all(found)))))
+
+
+def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> None:
+    """One result's ratios of a benchmark: filled with the cache on, hollow with it off."""
+    style = STYLES[which[0] % len(STYLES)]
+    for icache, values in cached.items():
+        lift = 0.0 if len(cached) < 2 else 0.2 if icache else -0.2
+        ends = [min(values), max(values)]
+        axes.plot(ends, [y + lift] * 2, color=style["color"], linewidth=1, label="_range")
+        hollow: dict[str, Any] = {"markerfacecolor": "white"} if icache is False else {}
+        axes.plot(
+            [_middle(values)],
+            [y + lift],
+            style["marker"],
+            color=style["color"],
+            label="_mean",
+            **hollow,
+        )
+
+
+def _name_ratios(
+    axes: Axes, names: list[tuple[int, str]], blocks: dict[str, dict[tuple[int, str], Ratios]]
+) -> None:
+    """What a legend says of each result with each cache setting."""
+    for which in names:
+        style = STYLES[which[0] % len(STYLES)]
+        there = {icache for found in blocks.values() for icache in found.get(which, {})}
+        for icache in (one for one in (True, False, None) if one in there):
+            look: dict[str, Any] = {"linestyle": "none"}
+            look |= {"markerfacecolor": "white"} if icache is False else {}
+            cache = "" if icache is None else f", i-cache {ICACHE[icache]}"
+            marker, color = style["marker"], style["color"]
+            axes.plot([], [], marker=marker, color=color, label=f"{which[1]}{cache}", **look)
+
+
+def kernels(named: list[Named]) -> Sheet | None:
+    """The rows of the first screen over two kernels or more: net cycles of one operation, and the
+    ratio to the first."""
+    caches = named[0].result.icaches
+    common = [c for c in caches if all(c in one.result.icaches for one in named)]
+    if len(named) < 2 or not common:
+        return None
+    icache = common[0]
+    columns = [one.result.column(icache, one.result.langs[0]) for one in named]
+    rows = {
+        words: found
+        for block in screen(load()).values()
+        for words, key in block.items()
+        if any(found := [_costly(column.get(key)) for column in columns])
+    }
+    if not rows:
+        return None
+    built = [f"opt-level {one.result.provenance.kernel.opt_level or 'unknown'}" for one in named]
+    spoken = " and ".join(dict.fromkeys(LANGS[one.result.langs[0]] for one in named))
+    title = f"What the kernels cost: i-cache {ICACHE[icache]}, apps in {spoken}"
+    sheet = Sheet(title, named, height=1.0 + 0.23 * len(rows), conditions=built)
+    (axes,) = sheet.panels
+    heights = {words: len(rows) - place for place, words in enumerate(rows)}
+    for index, one in enumerate(named):
+        style = STYLES[index % len(STYLES)]
+        points = [
+            (float(cost), heights[words])
+            for words, found in rows.items()
+            if (row := found[index]) is not None and (cost := row.per_op) is not None
+        ]
+        hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
+        axes.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            style["marker"],
+            color=style["color"],
+            label=one.name,
+            **hollow,
+        )
+    for words, found in rows.items():
+        ratios = [text.ratio(ratio(found[0], row)) for row in found[1:]]
+        told = " ".join(f"{one:>6}" for one in ratios)
+        axes.text(1.01, heights[words], told, transform=axes.get_yaxis_transform(), va="center")
+    heading = "ratio" if len(named) == 2 else "ratios"
+    axes.text(1.01, len(rows) + 1.0, heading, transform=axes.get_yaxis_transform(), va="center")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.set_yticks(list(heights.values()), list(heights))
+    axes.set_ylim(0.3, len(rows) + 0.7)
+    axes.set_xlabel(f"net cycles of one operation; on the right by {named[0].name}")
+    sheet.body.legend(loc="outside lower center", ncols=3)
+    return sheet
+
+
+def _costly(row: Row | None) -> Row | None:
+    """The row, if it can stand on a scale of logarithms."""
+    return row if row is not None and row.sound and (row.per_op or 0) > 0 else None
+
+
+def layouts(named: list[Named]) -> Sheet | None:
+    """Of results in several layouts: each row's range of net cycles, by its median."""
+    there = [one for one in named if one.result.layouts > 1]
+    caches = list(dict.fromkeys(icache for _, icache in settings(there)))
+    chosen = _chosen(there)
+    if not chosen:
+        return None
+    height = 1.1 + 0.11 * (len(there) + 1) * len(chosen)
+    many = [f"{one.result.layouts} layouts" for one in there]
+    sheet = Sheet("Ranges over layouts", there, 1, len(caches), height, many)
+    for axes, icache in zip(sheet.panels, caches, strict=True):
+        for index, one in enumerate(there):
+            column = one.result.column(icache, one.result.langs[0])
+            _bars(axes, chosen, column, index, len(there), one.name)
+        cache = "" if icache is None else f", i-cache {ICACHE[icache]}"
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.set(title=f"least to greatest{cache}", xlabel="% of the median over the layouts")
+        heights = [len(chosen) - place for place in range(len(chosen))]
+        axes.set_yticks(heights, list(chosen))
+        axes.set_ylim(0.4, len(chosen) + 0.6)
+        axes.use_sticky_edges = False
+        axes.margins(x=0.2)
+        if axes is not sheet.panels[0]:
+            axes.tick_params(labelleft=False)
+    sheet.body.legend(
+        *sheet.panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
+    )
+    return sheet
+
+
+def _chosen(there: list[Named]) -> dict[str, RowKey]:
+    """The rows of the first screen, or if none of them is there, the first that are."""
+    found = {
+        row.key[:2]: row.label
+        for one in there
+        for row in one.result.table.values()
+        if len(nets(row)) > 1
+    }
+    every = {w: key for block in screen(load()).values() for w, key in block.items()}
+    first = {words: key for words, key in every.items() if key in found}
+    return first or {label: key for key, label in list(found.items())[:ROWS]}
+
+
+def nets(row: Row | None) -> list[float]:
+    """Net cycles of one operation in each layout, if the row is sound."""
+    if row is None or not row.sound or row.cycles is None:
+        return []
+    return [net / row.inner for net in row.cycles.nets]
+
+
+def _bars(
+    axes: Axes,
+    chosen: dict[str, RowKey],
+    column: dict[RowKey, Row],
+    index: int,
+    many: int,
+    name: str,
+) -> None:
+    """A bar a row, with the median that the table has."""
+    step = 0.8 / many
+    style: dict[str, Any] = {
+        "color": "white" if index else "#bbbbbb",
+        "edgecolor": STYLES[index % len(STYLES)]["color"],
+        "hatch": HATCHES[index % len(HATCHES)],
+    }
+    for place, key in enumerate(chosen.values()):
+        row = column.get(key)
+        found = nets(row)
+        if row is None or row.per_op is None or row.per_op <= 0 or not found:
+            continue
+        low, high = (100 * (net / row.per_op - 1) for net in (min(found), max(found)))
+        y = len(chosen) - place + 0.4 - step * (index + 0.5)
+        axes.barh(y, high - low, step * 0.9, left=low, **style)
+        axes.text(
+            high, y, f" {text.trimmed(text.rounded(row.per_op) or 0, 2)}", va="center", fontsize=6
+        )
+    axes.barh([0], [0], label=f"{name}: the median in cycles beside its bar", **style)

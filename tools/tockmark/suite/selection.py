@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Which rows a user means: the one matcher behind every `--only`, and behind limits and margins.
+
+Terms stand between commas; a row is meant if one of them fits it. A term is
+
+    kernel, app            what the catalogue says that a benchmark touches
+    syscall                a group
+    syscall.command        an id, or a pattern such as 'mem.*'
+    call.args:n=3          one with its parameters, some or all: icache.nops:width=2,size=1024
+    'call.args n=?'        the same as tables write it, also with the cache: '* icache=off'
+    '* lang=rust'          and with the language, which is c or rust: 'syscall:lang=rust'
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from tockmark.errors import TockmarkError
+from tockmark.suite.catalogue import (
+    LANGS,
+    OF_BOOT,
+    Boot,
+    Catalogue,
+    Lang,
+    Params,
+    RowKey,
+    named,
+    row_key,
+)
+
+TOUCHES = ("kernel", "app")
+SETTINGS = [(icache, lang) for icache in (True, False, None) for lang in LANGS]
+NEAR, SHOWN = 3, 12  # suggestions: of other names, of rows of the same name
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Terms, and the catalogue that knows what they mean. Without terms all rows are meant."""
+
+    catalogue: Catalogue
+    terms: tuple[str, ...] = ()
+    no_app: bool = False  # none that touches the app only
+    within: Mapping[Lang, "Selection"] = field(default_factory=dict)  # and of these languages this
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def fits(self, id_: str, params: Params, icache: bool | None = None, lang: Lang = "c") -> bool:
+        """Whether a row is meant."""
+        if lang in self.within and not self.within[lang].fits(id_, params, icache, lang):
+            return False
+        known = self.catalogue.benchmarks.get(id_)
+        if self.no_app and known is not None and known.touches == "app":
+            return False
+        return not self.terms or any(
+            self._fits(term, id_, params, icache, lang) for term in self.terms
+        )
+
+    def _fits(self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang) -> bool:
+        head, *pairs = _words(term) or [""]
+        known = self.catalogue.benchmarks.get(id_)
+        if head in TOUCHES:
+            meant = known is not None and known.touches == head
+        else:
+            meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
+        said = {*named(id_, params, icache, lang).split(" ")[1:], f"lang={lang}"}
+        return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+
+    def of_further_layouts(self) -> "Selection":
+        """Those of them that layouts beyond the first are run for: rows that touch the app only are
+        measured in the first."""
+        return replace(self, no_app=True)
+
+    def rows(self, langs: Iterable[Lang] = LANGS) -> list[tuple[str, Params]]:
+        """The rows of the catalogue that are meant in one of these languages, with whichever cache
+        setting."""
+        langs = set(langs)
+        settings = [(icache, lang) for icache, lang in SETTINGS if lang in langs]
+        every = self.catalogue.rows(self.catalogue.benchmarks)
+        return [
+            (i, params) for i, params in every if any(self.fits(i, params, *s) for s in settings)
+        ]
+
+    def ids(self, langs: Iterable[Lang] = LANGS) -> list[str]:
+        """The benchmarks of which some row is meant, in the catalogue's order."""
+        return list(dict.fromkeys(id_ for id_, _ in self.rows(langs)))
+
+    def boots(self, lang: Lang, icaches: Iterable[bool | None] = (True, False, None)) -> list[Boot]:
+        """The boots that give some row which is meant, in this language with one of these cache
+        settings; of their benchmarks those alone that do."""
+        found = []
+        for boot in self.catalogue.boots():
+            own: list[tuple[str, Params]] = [(id_, {}) for id_ in boot.measures if id_ in OF_BOOT]
+            ids = {
+                id_
+                for id_, params in (*own, *self.catalogue.rows_given(boot))
+                if any(self.fits(id_, params, icache, lang) for icache in icaches)
+            }
+            if ids:
+                found.append(self.catalogue.narrowed(boot, ids))
+        return found
+
+
+def select(
+    catalogue: Catalogue, text: str | None, others: Iterable[tuple[str, Params]] = ()
+) -> Selection:
+    """What was given to --only; None means all rows. A term that fits no row of the catalogue, nor
+    of the `others` that results have besides, is refused with a suggestion."""
+    terms = _split(text or "")
+    if text is not None and not terms:
+        raise TockmarkError(f"'{text}' names nothing", HELP)
+    there = [*catalogue.rows(catalogue.benchmarks), *others]
+    for before, term in zip(("", *terms), terms, strict=False):
+        one = Selection(catalogue, (term,))
+        if not any(one.fits(id_, params, *s) for id_, params in there for s in SETTINGS):
+            raise TockmarkError(f"'{term}' names no row", _suggest(term, catalogue, there, before))
+    return Selection(catalogue, terms)
+
+
+HELP = "give ids, groups or patterns, separated by commas; `tockmark list` shows all"
+
+
+def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
+    """The one row that a term names, with all its parameters."""
+    rows = select(catalogue, text).rows()
+    if len(rows) != 1:
+        shown = ", ".join(_as_term(id_, params) for id_, params in rows)
+        raise TockmarkError(f"'{text}' names {len(rows)} rows", f"choose one of: {shown}")
+    return rows[0]
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """At the commas; what only adds a parameter to the term before belongs to that."""
+    terms: list[str] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if terms and len(_words(terms[-1])) > 1 and re.fullmatch(r"\w+=\S+", part):
+            terms[-1] += f",{part}"
+        else:
+            terms.append(part)
+    return tuple(terms)
+
+
+def _words(term: str) -> list[str]:
+    """The id or group, and the parameters."""
+    return [word for word in re.split("[:, ]", term) if word]
+
+
+def _as_term(id_: str, params: Params) -> str:
+    return ":".join(filter(None, [id_, ",".join(f"{n}={v}" for n, v in params.items())]))
+
+
+def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], before: str) -> str:
+    """What may have been meant."""
+    head, *pairs = _words(before) or [""]
+    if pairs:  # another value of its last parameter
+        pairs[-1] = f"{pairs[-1].partition('=')[0]}={term}"
+        other = f"{head}:{','.join(pairs)}"
+        if any(Selection(catalogue, (other,)).fits(id_, params) for id_, params in there):
+            return f"a parameter has one value: write '{before},{other}'"
+    head = (_words(term) or [""])[0]
+    one = Selection(catalogue, (head,))
+    rows = list(
+        dict.fromkeys(_as_term(id_, params) for id_, params in there if one.fits(id_, params))
+    )
+    if rows:  # the parameters are wrong
+        more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+        return f"'{head}' has {', '.join(rows[:SHOWN])}{more}"
+    ids = dict.fromkeys(id_ for id_, _ in there)
+    names = [*ids, *catalogue.groups(), *TOUCHES]
+    near = near_to(head, names)
+    if not near:  # the part behind the dot may be right
+        near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
+    return f"did you mean {' or '.join(near)}?" if near else HELP
+
+
+def near_to(word: str, names: Iterable[str]) -> list[str]:
+    """The names that are written much like a word."""
+    return difflib.get_close_matches(word.lower(), list(names), NEAR, 0.6)
+
+
+def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
+    """Those that stand between commas in the value of an option for what is no row, in their own
+    order; all if it is not given."""
+    every = list(names)
+    if text is None:
+        return every
+    given = [name for part in text.split(",") if (name := part.strip())]
+    for name in given:
+        if name not in every:
+            near = near_to(name, every)
+            told = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
+            raise TockmarkError(f"there is no {what} '{name}'", told)
+    if not given:
+        raise TockmarkError(f"--{what} '{text}' names nothing", f"there are {', '.join(every)}")
+    return [name for name in every if name in given]
+
+
+# The rows that people ask for first: those of the first screen (show/summary.py), and what a run
+# of a further language is limited to by `--short`.
+
+
+Blocks = dict[str, dict[str, RowKey]]  # a heading; below it words, and the row that they stand for
+
+SCREEN = {
+    "System calls": {
+        "command": "syscall.command",
+        "command to no driver": "syscall.command_absent",
+        "yield-no-wait": "syscall.yield_no_wait",
+        "subscribe": "syscall.subscribe",
+        "allow-ro 64 B": "syscall.allow_ro:size=64",
+        "allow-rw 64 B": "syscall.allow_rw:size=64",
+        "memop": "syscall.memop",
+        "sbrk": "syscall.sbrk",
+        "console write 64 B": "console.write:size=64",
+    },
+    "Upcalls, switching, latency": {
+        "upcall": "upcall.yield_wait",
+        "token hop, 2 processes": "ctx.ring:processes=2,kib=0",
+        "token hop, 4 with 4 KiB": "ctx.ring:processes=4,kib=4",
+        "irq to upcall, asleep": "irq.upcall:core=asleep",
+        "irq to upcall, busy": "irq.upcall:core=busy",
+        "reset to first app": "boot.per_process:apps=1",
+    },
+    "IPC": {
+        "one way": "ipc.client_to_server",
+        "round trip": "ipc.round_trip",
+        "discover": "ipc.discover_hit:part=all",
+        "share": "ipc.share",
+        "message of 4 KiB": "ipc.bandwidth:size=4096",
+    },
+    "Processor and memory (no kernel)": {
+        "procedure call": "call.void",
+        "loop iteration": "loop.empty",
+        "list node in RAM": "mem.latency:stride=64",
+        "memcpy 4 KiB": "mem.copy_memcpy:size=4096",
+        "flash load, chained": "flash.latency:to=next",
+    },
+}
+
+
+def screen(catalogue: Catalogue) -> Blocks:
+    """The rows that people ask for first."""
+    return {
+        title: {words: row_key(*only_one(catalogue, term)) for words, term in rows.items()}
+        for title, rows in SCREEN.items()
+    }
+
+
+def short(catalogue: Catalogue) -> Selection:
+    """What tells languages apart: the same rows, and those whose body a compiler makes."""
+    first = [term for rows in SCREEN.values() for term in rows.values()]
+    compiled = [
+        one.id
+        for one in catalogue.benchmarks.values()
+        if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
+    ]
+    return Selection(catalogue, (*first, *compiled))

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A worktree of the user's repository in a folder of the tool's, which goes at the end.
+
+Nothing of the user's changes: a worktree has its own files, index and HEAD, and no branch. Its
+folder is in none of our checkouts, whose settings for Cargo would count in it, too. It is called
+the same each time: paths get into a kernel.
+"""
+
+import fcntl
+import hashlib
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from tockmark import paths
+from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.files import replace_whole
+from tockmark.paths import shown
+from tockmark.plain import file_name, one_line, quoted
+from tockmark.rig import kernel_links
+from tockmark.rig.image import KernelElf, read_kernel
+from tockmark.rig.progress import ProgressLine
+from tockmark.trees.repository import Commit, Repository, git, outside_git, repository, tried
+
+
+@dataclass
+class Worktree:
+    """A worktree, made when a first commit is wanted in it."""
+
+    repository: Repository
+    path: Path
+    made: bool = False
+
+    def at(self, commit: Commit) -> None:
+        """Put a commit there. What was built stays, as far as the tree has git ignore it; all else
+        is as in the commit."""
+        if not self.made:
+            # Before git begins: also half a worktree is to be removed.
+            self.made = True
+            add = ["worktree", "add", "--quiet", "--force", "--detach"]
+            git(self.repository.tree, *add, str(self.path), commit.sha)
+            return
+        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
+        git(self.path, "clean", "--quiet", "--force", "-d")
+
+
+@contextmanager
+def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
+    """A worktree for as long as it is needed, for each side another one. TockmarkError if another
+    process has it."""
+    name = repository.common.parent if repository.common.name == ".git" else repository.common
+    digest = hashlib.sha256(os.fsencode(repository.common.resolve())).hexdigest()
+    folder = paths.worktrees() / f"{file_name(name.name)}-{digest[:8]}" / str(side)
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TockmarkError(
+                f"another tockmark builds commits of {paths.shown(repository.tree)}",
+                "wait until it has ended",
+            ) from None
+        found = Worktree(repository, folder / "tree")
+        _remove(found)  # what a killed process left
+        try:
+            yield found
+        finally:
+            if found.made:
+                _remove(found)
+    finally:
+        os.close(handle)
+
+
+def _remove(worktree: Worktree) -> None:
+    """Take a worktree away, also one that is half made or whose folder is gone."""
+    path, tree = worktree.path, worktree.repository.tree
+    shutil.rmtree(path, ignore_errors=True)
+    listed = git(tree, "worktree", "list", "--porcelain").splitlines()
+    if f"worktree {path.resolve()}" in listed:
+        tried(tree, "worktree", "remove", "--force", "--force", str(path))
+
+
+# Building kernels of commits by a command of the user's, each once.
+#
+# What was built is kept in build/commits/, a folder each with its log, by all that is known to
+# decide it: the commit, the command, the patch and what the linker was told. The toolchain is not
+# known, so who changes it has to say that nothing kept is to be taken.
+
+
+LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
+KEPT_NAME = "kernel.elf"
+PATIENCE = 5.0  # seconds that a command has to end when it is told to
+TAIL = 4096  # bytes at the end of a log that hold its last line
+
+
+class BuildError(TockmarkError):
+    """No kernel comes of this commit; others may be well."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What is changed in a commit's files before they are built."""
+
+    digest: str  # of all that decides what is changed
+    put: Callable[[Path], object]  # TockmarkError, and nothing changed, if it does not fit
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the user makes a kernel of a commit."""
+
+    command: str  # for the shell, in the top folder of the worktree
+    elf: PurePosixPath  # what it makes, from there
+    patch: Patch | None = None
+
+    def __post_init__(self) -> None:
+        if not self.command.strip():
+            raise TockmarkError("the build command is empty", "give one with --build")
+        if self.elf.is_absolute() or ".." in self.elf.parts or not self.elf.name:
+            raise TockmarkError(
+                f"'{quoted(self.elf)}' is not a file within the checkout",
+                "give with --elf where the build puts the kernel, from the checkout's top folder",
+            )
+
+
+@dataclass
+class Builder:
+    """Builds commits, and keeps what it built."""
+
+    worktree: Worktree
+    recipe: Recipe
+    fresh: bool = False  # build also what is kept
+    built: set[Path] = field(default_factory=set)  # by this one
+    seconds: float = 0.0  # that building took
+
+    def build(self, commit: Commit, link_args: str = "") -> Path:
+        """The ELF of a commit's kernel, linked with these arguments besides. BuildError if the
+        patch does not fit, the command fails, or makes no ELF; TockmarkError after Ctrl-C."""
+        kept = self.kept(commit, link_args)
+        if kept.is_file() and (kept in self.built or not self.fresh):
+            return kept
+        start = time.monotonic()
+        try:
+            self._make(commit, link_args, kept)
+        except KeyboardInterrupt:
+            raise TockmarkError(
+                f"interrupted while {commit.short} was built: what was built before it is kept",
+                "the same command goes on from there",
+                INTERRUPTED,
+            ) from None
+        finally:
+            self.seconds += time.monotonic() - start
+        self.built.add(kept)
+        return kept
+
+    def kept(self, commit: Commit, link_args: str = "") -> Path:
+        """Where it is, or will be."""
+        recipe = self.recipe
+        patch = recipe.patch.digest if recipe.patch else ""
+        said = (commit.sha, recipe.command, str(recipe.elf), patch, link_args)
+        digest = hashlib.sha256("\0".join(said).encode(errors="surrogateescape")).hexdigest()
+        return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
+
+    def _make(self, commit: Commit, link_args: str, kept: Path) -> None:
+        log, made = kept.with_name("build.log"), self.worktree.path / self.recipe.elf
+        self.worktree.at(commit)
+        if self.recipe.patch is not None:
+            try:
+                self.recipe.patch.put(self.worktree.path)
+            except TockmarkError as error:
+                raise BuildError(f"{commit.short} cannot be built: {error}") from error
+        made.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        what = f"building {commit.short}" + f", {link_args}" * bool(link_args)
+        code = _run(self.recipe.command, self.worktree.path, link_args, log, what)
+        if code:
+            last = quoted(_last_line(log)) or "without a word"
+            raise BuildError(
+                f"the build of {commit.short} failed with code {code}: {last}",
+                f"all that it said is in {shown(log)}",
+            )
+        if not made.is_file():
+            raise BuildError(
+                f"the build of {commit.short} ended well, but made no {self.recipe.elf}",
+                f"give with --elf what it makes; all that it said is in {shown(log)}",
+            )
+        replace_whole({kept: made.read_bytes()})
+
+
+def _run(command: str, folder: Path, link_args: str, log: Path, what: str) -> int:
+    """Run a command of the user's to its end, while its last line is shown; its exit code. Whatever
+    ends us ends it, with all that it began."""
+    environment = outside_git() | {LINK_ARGS: link_args}
+    with log.open("wb") as out, ProgressLine(what) as line:
+        process = subprocess.Popen(
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that its children end with it
+        )
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    return process.wait(0.2)
+                line.show(_last_line(log))
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command and all that it began: until they are gone they may write to the worktree."""
+    with suppress(ProcessLookupError):  # all are gone
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            os.killpg(process.pid, number)
+            until = time.monotonic() + PATIENCE
+            while time.monotonic() < until:
+                process.poll()  # one whose end nobody takes note of is not gone
+                os.killpg(process.pid, 0)
+                time.sleep(0.02)
+
+
+def _last_line(log: Path) -> str:
+    """The last line of a log that says anything."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - TAIL))
+        lines = file.read().decode(errors="replace").splitlines()
+    return next((one_line(line).strip() for line in reversed(lines) if line.strip()), "")
+
+
+# Links of one side of a judgement: given, or built when they are asked for.
+
+
+TRIES = 3  # seeds in a row that give no new order, until there is none
+
+
+class Links(Protocol):
+    """Links of one source, in an order that stays: the first is the plain one."""
+
+    def upto(self, count: int) -> list[Path]:
+        """The first `count` ELF files, fewer where no more can be had, and never none. What takes
+        minutes is done here, once each. TockmarkError if the first cannot be had."""
+        ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """Links that the user built."""
+
+    elves: tuple[Path, ...]
+
+    def upto(self, count: int) -> list[Path]:
+        """As Links has it."""
+        return list(self.elves[:count])
+
+
+@dataclass
+class Built:
+    """Links that are built of a commit, each with another seed for the order of its functions."""
+
+    commit: Commit
+    builder: Builder
+    _found: dict[str | None, KernelElf] = field(default_factory=dict)  # by the hash of its layout
+    _seed: int = 0  # the last that was tried; 0 is the plain link
+    _tries: int = 0  # that gave no new link since the last that did
+
+    def upto(self, count: int) -> list[Path]:
+        """As Links has it: fewer if the user's command does nothing with TOCKMARK_LINK_ARGS, or if
+        there are no more orders. TockmarkError if a further link differs in more than its
+        layout, so that it would be compared as what it is not."""
+        if not self._found:
+            self._add(0)
+        while len(self._found) < count and self._tries < TRIES:
+            self._tries = 0 if self._add(self._seed + 1) else self._tries + 1
+            self._seed += 1
+        return [kernel.path for kernel in list(self._found.values())[:count]]
+
+    def _add(self, seed: int) -> bool:
+        """Build the link of a seed; whether it is a new one."""
+        kernel = read_kernel(self.builder.build(self.commit, link_args(seed)))
+        (layout,) = kernel_links.layouts([kernel], 1)
+        if layout.link in self._found:
+            return False
+        if first := next(iter(self._found.values()), None):
+            try:
+                kernel_links.layouts([first, kernel], 1)
+            except TockmarkError as error:
+                raise TockmarkError(
+                    f"a link of {self.commit.short} with '{link_args(seed)}' differs in more than"
+                    f" its layout: {error}",
+                    f"let --build add {LINK_ARGS} to the flags of the tree, not replace them",
+                ) from error
+        self._found[layout.link] = kernel
+        return True
+
+
+def link_args(seed: int) -> str:
+    """What the linker is told for the order of functions of a seed; nothing for the order of the
+    source. For lld, which takes 0 for a seed of its own choice."""
+    return f"--shuffle-sections=.text.*={seed}" if seed else ""
+
+
+@contextmanager
+def sides(
+    tree: Path, revisions: Sequence[str], recipe: Recipe, fresh: bool = False
+) -> Iterator[list[Built]]:
+    """The links of commits of the user's checkout, a side each, as long as the worktrees stand in
+    which they are built. TockmarkError, before anything is built, if the checkout or a revision
+    will not do."""
+    found = repository(tree)
+    commits = [found.commit(revision) for revision in revisions]
+    with ExitStack() as stack:
+        # One each: in the same one each turn to the other side would compile most of it anew.
+        places = [stack.enter_context(worktree(found, side)) for side, _ in enumerate(commits)]
+        yield [
+            Built(commit, Builder(place, recipe, fresh))
+            for commit, place in zip(commits, places, strict=True)
+        ]
+
+
+# Where a line of commits turns from good to bad, found in as few steps as may be.
+
+
+def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
+    """Which of so many commits is the first bad one, if the first is good and the last is bad.
+
+    `is_bad` is asked of each at most once; None: it cannot be told of this one. Several come back
+    where all before the last of them cannot be told."""
+    good, bad = 0, count - 1
+    unknown: list[int] = []
+    while True:
+        marks = [good, *(n for n in sorted(unknown) if good < n < bad), bad]
+        # Behind what cannot be told there is often more of that: away from it, by halves again.
+        below, above = max(itertools.pairwise(marks), key=lambda gap: gap[1] - gap[0])
+        middle = (below + above) // 2
+        if middle == below:
+            return range(good + 1, bad + 1)
+        match is_bad(middle):
+            case None:
+                unknown.append(middle)
+            case True:
+                bad = middle
+            case False:
+                good = middle

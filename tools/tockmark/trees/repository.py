@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Calling git on the user's checkout, so that it does what is asked and nothing beside."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tockmark.errors import TockmarkError
+from tockmark.paths import shown
+from tockmark.plain import quoted, showable
+
+# No hook of the user's runs, and no daemon is started that outlives us.
+QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+
+
+# By these a hook or `git bisect run` leads to a repository, or an index, that is not the folder's.
+LEADING = [
+    *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
+    *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
+]
+
+
+def outside_git() -> dict[str, str]:
+    """The environment, as if no git had called us."""
+    leading = {f"GIT_{name}" for name in LEADING}
+    return {name: value for name, value in os.environ.items() if name not in leading}
+
+
+def tried(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run git in a folder, whatever comes of it. TockmarkError if there is no git."""
+    # Else git writes the user's index, if only to note what it looked at.
+    alone = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    try:
+        return subprocess.run(
+            ["git", *QUIET, *command],
+            cwd=tree,
+            env=outside_git() | alone,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise TockmarkError("git is not there", "install it") from error
+
+
+def git(tree: Path, *command: str) -> str:
+    """What git says, without the newline at its end. TockmarkError with its own reason if it
+    fails."""
+    done = tried(tree, *command)
+    if done.returncode:
+        raise TockmarkError(f"git {command[0]}: {reason(done)}")
+    return done.stdout.removesuffix("\n")
+
+
+def reason(done: subprocess.CompletedProcess[str]) -> str:
+    """Why git failed, in its own words: the first line that says so, else the first."""
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
+    return quoted(said[0].partition(": ")[2] or said[0]) if said else f"code {done.returncode}"
+
+
+# The user's repository, and commits of it: nothing in it is changed here.
+
+
+SHORT = 9  # characters of a commit's name, where people read it
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit by its whole name, and the first line of its message."""
+
+    sha: str
+    subject: str
+
+    @property
+    def short(self) -> str:
+        return self.sha[:SHORT]
+
+    def __str__(self) -> str:
+        return f"{self.short} {self.subject}"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A checkout, or a bare repository."""
+
+    tree: Path
+    common: Path  # the folder that all its worktrees share: .git
+
+    @property
+    def shallow(self) -> bool:
+        """Whether its history is cut off somewhere."""
+        return git(self.tree, "rev-parse", "--is-shallow-repository") == "true"
+
+    def commit(self, revision: str) -> Commit:
+        """The commit that a revision names. TockmarkError if it names none, or one that a worktree
+        does not hold whole."""
+        name = f"{revision}^{{commit}}"
+        done = tried(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        if done.returncode or revision.startswith("-"):
+            raise TockmarkError(
+                f"'{quoted(revision)}' names no commit of {shown(self.tree)}", self._missing()
+            )
+        sha = done.stdout.split()[-1]
+        for line in git(self.tree, "ls-tree", "-r", "--full-tree", sha).splitlines():
+            if line.startswith("160000 "):
+                raise TockmarkError(
+                    f"{sha[:SHORT]} of {shown(self.tree)} has a submodule,"
+                    f" {quoted(line.partition(chr(9))[2])}",
+                    "a worktree has none: build its kernels by hand, and give their ELFs",
+                )
+        return self._known(git(self.tree, "log", "-1", "--no-show-signature", _FORM, sha))
+
+    def line(self, good: Commit, bad: Commit) -> list[Commit]:
+        """From one commit to another by way of first parents, both with it. TockmarkError if no
+        such way leads from one to the other."""
+        walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
+        told = git(self.tree, *walk, f"{good.sha}..{bad.sha}")
+        between = [self._known(line) for line in told.splitlines()]
+        parent = git(self.tree, "rev-list", "--parents", "-1", between[0].sha) if between else ""
+        if parent.split()[1:2] != [good.sha]:
+            raise TockmarkError(
+                f"no way of first parents leads from {good.short} to {bad.short}",
+                self._missing() if self.shallow else "give two commits of one branch, older first",
+            )
+        return [good, *between]
+
+    def _known(self, line: str) -> Commit:
+        sha, _, subject = line.partition(" ")
+        return Commit(sha, showable(subject))
+
+    def _missing(self) -> str:
+        if self.shallow:
+            return "it is a shallow clone: `git fetch --unshallow` gets the rest"
+        return "give a branch, a tag or a commit; `git fetch` may bring it"
+
+
+_FORM = "--format=%H %s"
+
+
+def repository(tree: Path) -> Repository:
+    """The repository in a folder. TockmarkError if there is none, or if it holds changes that no
+    commit has: they would be left out of what is built without a word."""
+    if not tree.is_dir():
+        raise TockmarkError(f"{shown(tree)} is not a folder", "give the top folder of a checkout")
+    done = tried(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
+    if done.returncode:
+        raise TockmarkError(
+            f"{shown(tree)} is no checkout of git's: {reason(done)}",
+            "give the top folder of a clone",
+        )
+    common, *up = done.stdout.splitlines()
+    if any(up):
+        raise TockmarkError(
+            f"{shown(tree)} is a folder within a checkout", f"give its top: {shown(tree / up[0])}"
+        )
+    found = Repository(tree, Path(common))
+    if git(tree, "rev-parse", "--is-inside-work-tree") == "true":
+        changed = git(tree, "status", "--porcelain", "--untracked-files=no").splitlines()
+        if changed:
+            others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            raise TockmarkError(
+                f"{shown(tree)} has changes in no commit: {quoted(changed[0][3:])}{others}",
+                "only commits are built: commit them, or put them away with `git stash`",
+            )
+    return found
