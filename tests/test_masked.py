@@ -12,7 +12,6 @@ from products import make
 
 from tockmark.check import interrupts_off
 from tockmark.check.interrupts_off import Stretch
-from tockmark.cli import dev as verb
 from tockmark.errors import TockmarkError
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING
@@ -90,7 +89,7 @@ def test_another_traces_form_is_refused() -> None:
 
 def test_the_baseline_keeps_interrupts_off_briefly() -> None:
     make("sim-retire")
-    found = verb.measure(2)
+    found = interrupts_off.measure(2)
     brief = {
         cause: s.cycles for cause, s in found.items() if cause not in ("start", "fault", "panic")
     }

@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long interrupts are off at a stretch, and why: from the simulator's instruction trace.
+"""This measures how long the baseline kernel keeps interrupts off at a stretch, and why.
 
-The baseline kernel never lets an interrupt in while it runs: they are off from the trap to the
-`mret`. Where it sleeps (`wfi`) an interrupt ends the sleep, so that a stretch ends there too.
+It reads the simulator's instruction trace. The kernel never lets an interrupt in while it runs:
+they are off from the trap to the `mret`. Where it sleeps (`wfi`) an interrupt ends the sleep, so
+that a stretch ends there too.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from tockmark.check import conformance
 from tockmark.errors import TockmarkError
+from tockmark.profile.run import simulators
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, MODE, PC
+from tockmark.rig import board as boards
+from tockmark.rig.image import read_kernel, with_words
+from tockmark.rig.protocol import Start
+from tockmark.suite.catalogue import Boot
+
+BAUD_115200 = 2083  # cycles of a byte on the UART
+MILLISECONDS = 30  # that the apps of a boot work
+PANICKING = "on_system_call"  # without its first instruction the first call is a trap in the kernel
 
 INSN = slice(33, 41)  # where the instruction stands in a line of the trace
 WFI = "10500073"
@@ -21,14 +34,75 @@ LABELS = {"exception": "system call", "interrupt": "interrupt", "fault": "fault"
 
 @dataclass(frozen=True)
 class Stretch:
-    """Interrupts off, for so many cycles (exact, from the core's own clock), up to this one."""
+    """Interrupts were off for so many cycles (exact, by the core's own clock), up to `end`."""
 
     cycles: int
     end: int
 
 
+@dataclass(frozen=True)
+class Scene:
+    """A boot whose first `cycles` are traced."""
+
+    boot: Boot
+    cycles: int
+    restarts: int = 0
+    panics: bool = False
+
+
+def _one_app(name: str, app: str) -> Boot:
+    return Boot(name, app, (app,), (), 0, conformance.ATTACK_SLICE_US)
+
+
+SCENES = (
+    Scene(conformance.boot("lines", "write", 2), 1_000_000),
+    Scene(conformance.boot("prints", "print", 2), 1_000_000),
+    Scene(conformance.boot("answers", "notify", 2), 1_000_000),
+    Scene(_one_app("fault", "csrs"), 3_000_000),  # its first access stops it: registers are told
+    Scene(_one_app("faults", "csrs"), 1_000_000, restarts=99),
+    Scene(_one_app("panic", "victim"), 2_000_000, panics=True),
+)
+
+
+def measure(abi: int) -> dict[str, Stretch]:
+    """Return the longest stretch of each cause in all scenes, in cycles of the simulated CW310."""
+    board = boards.load(boards.simulated("cw310"))
+    kernel = read_kernel(board.kernels[abi])
+    program = Program(kernel.path)
+    found: dict[str, Stretch] = {}
+    for scene in SCENES:
+        patched = kernel
+        if scene.panics:
+            at, _ = program.symbol(PANICKING)
+            words = {**kernel.words, PANICKING: at}
+            patched = with_words(replace(kernel, words=words), {PANICKING: 0})
+        plan = conformance.Plan(patched, board, abi, (), 0, 1)
+        trial = conformance.Trial(
+            scene.boot, conformance.judge_attempts, scene.cycles, BAUD_115200, MILLISECONDS
+        )
+        image = conformance.image_of(plan, trial, scene.restarts)
+        for cause, stretch in longest(_trace(plan, image.flash, scene), program).items():
+            if cause not in found or stretch.cycles > found[cause].cycles:
+                found[cause] = stretch
+    return found
+
+
+def _trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
+    """Yield the instructions of a boot as far as the scene goes, however the boot ends."""
+    limits = {"max-cycles": scene.cycles, "uart-cycles": BAUD_115200}
+    target = simulators(plan.board)[1].configured(limits)
+    with tempfile.NamedTemporaryFile() as uart:
+        start = Start(scene.boot.name, flash, True)
+        tracing = target.start_here(start, "--uart", uart.name, "--itrace", "-")
+        try:
+            yield from tracing.lines()
+        finally:
+            tracing.stop()
+            tracing.ending()
+
+
 def longest(lines: Iterable[str], kernel: Program) -> dict[str, Stretch]:
-    """The longest stretch of each cause, in a trace with its heading.
+    """Return the longest stretch of each cause in a trace with its heading.
 
     A stretch is counted from the last instruction before it, in user mode or a `wfi`, to its own
     last one. After a `wfi` it begins with the first instruction, not with the sleep."""
