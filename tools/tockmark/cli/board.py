@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs that lay flash images and load them: image, install."""
+"""The verbs for boards: image, install, listen, run-tab, parse, agree."""
 
 import os
 import sys
@@ -12,8 +12,10 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
+from tockmark.cli import options
 from tockmark.cli.options import (
     Abi,
+    AsJson,
     BoardName,
     Debug,
     KernelFile,
@@ -24,20 +26,30 @@ from tockmark.cli.options import (
     OptLevel,
     Switch,
     ended_once,
+    judge,
     languages,
+    not_a_log,
     one_language,
+    print_json,
+    rows_of,
+    selected,
 )
 from tockmark.cli.verb import NEVER, verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
+from tockmark.compare import agree, bounds
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError
 from tockmark.files import folder_for_a_while, write_whole
+from tockmark.result import file, parse
+from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, named, read_kernel
 from tockmark.rig.image_install import Order, by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
 from tockmark.rig.tabs import Tbf, lay_tabs
+from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select
 
@@ -315,3 +327,122 @@ def _ended(session: Session) -> int:
 
 def _say(text: str) -> None:
     print(f"tockmark: {text}", file=sys.stderr, flush=True)
+
+
+@verb(
+    (
+        "tockmark parse uart.log -o uart.json && tockmark table uart.json",
+        "tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
+        "tockmark parse loop.log --study",
+    ),
+    {INCOMPLETE: "rows failed or are missing; what was good is kept"},
+)
+def parse_verb(
+    log: Annotated[Path, typer.Argument(help="UART log, kernel messages and all.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
+    ] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            help="Board profile that it was captured from.",
+            autocompletion=options.one(boards.names),
+        ),
+    ] = None,
+    kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
+    kernel_name: KernelName = None,
+    opt_level: OptLevel = None,
+    kernel_manifest: KernelManifest = None,
+    abi: Annotated[
+        int | None, typer.Option(min=1, max=2, help="Version of the interface; the log says it.")
+    ] = None,
+    icache: Annotated[
+        Switch | None,
+        typer.Option(help="Cache setting of a log without marks; default: the board's."),
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Folder that `tockmark image` laid and that was installed: says both."),
+    ] = None,
+    study: Annotated[
+        bool,
+        typer.Option("--study", help="The study of 2021 took this log: its kernel, its board."),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
+
+    What is intact is kept, what is missing is named on stderr. With the board and the kernel that
+    it is of, compare, gate and agree take the result."""
+    path = output if output is not None else log.with_suffix(".json")
+    not_a_log(path)
+    if output is None and path.exists():  # it may be the run's own, which knows more than its log
+        raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
+    known = catalogues.load()
+    about = (kernel_name, opt_level, kernel_manifest)
+    if kernel is None and any(one is not None for one in about):
+        raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
+    ran = named(read_kernel(kernel), *about) if kernel else None
+    installed = image_folder.read_folder(images) if images else None
+    if installed is not None:
+        installed.suits(known)
+        if ran is not None:
+            installed.holds(ran)
+        ran, board = ran or installed.kernel(), board or installed.manifest.board
+    told = LogClaims(
+        board=boards.load(board) if board else None,
+        kernel=ran,
+        abi=abi,
+        icache=None if icache is None else icache is Switch.ON,
+        images=installed,
+        study=study,
+    )
+    settled(log)
+    result = parse.parse(log, known, told)
+    write_whole({path: file.text(result)})
+    print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
+    for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
+        print(f"not in the catalogue: {id_}")
+    raise typer.Exit(judge(result))
+
+
+@verb(
+    (
+        "tockmark agree sim.json board.json",
+        "tockmark agree sim.json board.json --only app --icache off --all",
+    ),
+    {
+        OK: "every row is there and within its bound",
+        INCOMPLETE: "a row is outside or missing, or a result is incomplete",
+        UNUSABLE: "unusable input, wrong usage, or results of different things",
+    },
+)
+def agree_verb(
+    sim: Annotated[Path, typer.Argument(help="Result file of the simulator.")],
+    board: Annotated[Path, typer.Argument(help="Result file of the board, of the same kernel.")],
+    only: Only = None,
+    icache: Annotated[
+        Switch | None, typer.Option(help="Rows with this cache setting only.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
+    as_json: AsJson = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if kernel, machine or cache are not the same.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Hold a board's result against the simulator's: is each row within the model's stated bound?
+
+    What is stated, and why, is in validation/bounds.toml."""
+    names, known = [paths.shown(sim), paths.shown(board)], catalogues.load()
+    _, results = selected(known, only, [file.load(sim), file.load(board)])
+    if icache is not None:
+        cached = select(known, f"* icache={icache}", rows_of(results))
+        results = [result.only(cached) for result in results]
+    base, new = results
+    found = agree.agree(base, new, names[1], bounds.load(agree.machine(base), known), force)
+    if as_json:
+        print_json(comparison.agree_json(names, found))
+    else:
+        print(comparison.agree_text(names, results, found, known, every), end="")
+    raise typer.Exit(found.exit_code)

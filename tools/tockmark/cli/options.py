@@ -249,6 +249,12 @@ Only = Annotated[
         autocompletion=several(rows),
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Even if machine, clock or timing differ, or are not valid at all."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
 
 

@@ -55,7 +55,7 @@ VERBS: dict[str, Listed] = {
         "Show where each cycle of one steady sample goes: by phase, function and cause.",
     ),
     "parse": Listed(
-        "read",
+        "board",
         Group.MEASURE,
         "Turn a captured UART log, ours or of the 2021 study's form, into a result file.",
     ),
@@ -64,15 +64,15 @@ VERBS: dict[str, Listed] = {
         Group.SHOW,
         "Show what result files cost on one screen; several of them side by side.",
     ),
-    "export": Listed("read", Group.SHOW, "Write a result in a form that another tool reads."),
+    "export": Listed("ci", Group.SHOW, "Write a result in a form that another tool reads."),
     "compare": Listed(
         "read", Group.COMPARE, "Say of each row whether results differ, and whether that matters."
     ),
     "gate": Listed(
-        "read", Group.COMPARE, "Let a new result pass, or not, by limits on the growth of its rows."
+        "ci", Group.COMPARE, "Let a new result pass, or not, by limits on the growth of its rows."
     ),
     "agree": Listed(
-        "read",
+        "board",
         Group.COMPARE,
         "Hold a board's result against the simulator's:"
         " is each row within the model's stated bound?",
@@ -104,12 +104,12 @@ VERBS: dict[str, Listed] = {
         "Show the catalogue: every benchmark, what a sample does, and what is counted.",
     ),
     "plot": Listed(
-        "read",
+        "draw",
         Group.SHOW,
         "Draw results: the figures of the 2021 study, sweeps, distributions, before and after.",
     ),
     "site": Listed(
-        "read",
+        "draw",
         Group.SHOW,
         "Write results as static pages, for people who did not run them: no server, no network.",
     ),

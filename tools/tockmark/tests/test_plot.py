@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli import read
+from tockmark.cli import draw
 from tockmark.cli.app import app
 from tockmark.compare import fit
 from tockmark.errors import TockmarkError
@@ -186,7 +186,7 @@ def test_what_wants_two_results_says_so(new: Result, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(file.text(new))
     with pytest.raises(TockmarkError, match=r"no rows that make a picture; give two results$"):
-        read.plot_verb([path], tmp_path, picture="before-after")
+        draw.plot_verb([path], tmp_path, picture="before-after")
 
 
 def committed(*names: str) -> list[Named]:

@@ -66,7 +66,8 @@ def building(user: User) -> tuple[subprocess.Popen[bytes], int]:
     words = ["bisect", str(user.tree), "HEAD~1", "HEAD", "--build", command, "--elf", "kernel.elf"]
     words += ["--no-patch", "--row", "time.read", "--limit", "+1"]
     script = (
-        "import sys; from pathlib import Path; from tockmark import paths; from tockmark.cli import app;"
+        "import sys; from pathlib import Path;"
+        "from tockmark import paths; from tockmark.cli import app;"
         f"paths.COMMITS = Path({str(paths.COMMITS)!r});"
         f"sys.argv = ['tockmark', *{words}]; app.main()"
     )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Verbs for continuous integration: gate, export."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark import paths
+from tockmark.cli.options import AsJson, Debug, Force, Only, print_json, rows_of, selected
+from tockmark.cli.verb import verb
+from tockmark.compare import gate, rule
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
+from tockmark.files import write_whole
+from tockmark.result.file import load
+from tockmark.show import comparison, export
+from tockmark.suite import catalogue
+
+Form = StrEnum("Form", {name.upper(): name for name in export.FORMS})  # type: ignore[misc]
+
+
+@verb(
+    (
+        "tockmark gate base.json new.json",
+        "tockmark gate monday.json tuesday.json new.json --limits limits.toml"
+        " --markdown summary.md",
+    ),
+    {
+        OK: "pass",
+        INCOMPLETE: "beyond a soft limit, or the new result is incomplete",
+        UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
+        REGRESSION: "regression: beyond a hard limit, or a row is gone",
+    },
+)
+def gate_verb(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="BASE... NEW", help="Result files, the new one last.")
+    ],
+    limits: Annotated[
+        Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write a summary for a pull request to this file, too.")
+    ] = None,
+    only: Only = None,
+    as_json: AsJson = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """Let a new result pass, or not, by limits on the growth of its rows.
+
+    The layouts of several BASE files count together."""
+    if len(files) < 2:
+        raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
+    results, known = [load(file) for file in files], catalogue.load()
+    rules = gate.load_limits(limits, known, rows_of(results))
+    _, results = selected(known, only, results)
+    *bases, new = zip(map(paths.shown, files), results, strict=True)
+    gated = gate.gate(bases, new, rules, known, rule.known_spread(bases[-1][1]), force)
+    names = [name for name, _ in bases]
+    if as_json:
+        print_json(comparison.gate_json(names, new[0], gated))
+    else:
+        print(comparison.gate_text(names, new[0], gated), end="")
+    if markdown is not None:
+        write_whole({markdown: comparison.gate_markdown(names, new[0], gated)})
+    raise typer.Exit(gated.exit_code)
+
+
+@verb(
+    (
+        "tockmark export results/a.json --format csv -o a.csv",
+        "tockmark export results/a.json --format bmf > a.bmf",
+    ),
+    {INCOMPLETE: "a row has an error, and is in csv alone"},
+)
+def export_verb(
+    path: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file.")],
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--format",
+            help="csv; bmf: Bencher Metric Format; github: github-action-benchmark's "
+            "customSmallerIsBetter; lmbench: as in its result files.",
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File; default: standard output.")
+    ] = None,
+    only: Only = None,
+    debug: Debug = False,
+) -> None:
+    """Write a result in a form that another tool reads.
+
+    A row with an error is in no form but csv: it is named on stderr."""
+    known = catalogue.load()
+    _, (result,) = selected(known, only, [load(path)])
+    text = export.export(result, known, form.value)
+    if output is None:
+        print(text, end="")
+    else:
+        write_whole({output: text})
+        print(f"written {paths.shown(output)}")
+    dropped = export.left_out(result)
+    for reason in dropped:
+        print(f"tockmark: wrong: {reason}", file=sys.stderr)
+    raise typer.Exit(INCOMPLETE if dropped else OK)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verbs that draw: plot, site. What they need takes longer to load than all the rest."""
+
+import sys
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tockmark import paths
+from tockmark.cli.options import Debug, Only, selected
+from tockmark.cli.verb import verb
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.files import write_whole
+from tockmark.result.file import load
+from tockmark.show import figures, plot
+from tockmark.show.plot import Named
+from tockmark.site import model, render
+from tockmark.site.model import arrange
+from tockmark.suite import catalogue
+from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.selection import of_names
+
+PLOTS = paths.ROOT / "build" / "plots"
+
+
+class Format(StrEnum):
+    """Of a picture."""
+
+    SVG = "svg"
+    PNG = "png"
+
+
+Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result files.")]
+
+
+@verb(
+    (
+        "tockmark plot results/a.json",
+        "tockmark plot before.json after.json --picture before-after --format png -o pictures",
+    ),
+    {
+        OK: "all that was asked for is drawn",
+        INCOMPLETE: "a picture of --picture has no rows",
+        UNUSABLE: "unusable input, wrong usage, or nothing to draw",
+    },
+)
+def plot_verb(
+    files: Files,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder; default: build/plots.")
+    ] = PLOTS,
+    form: Annotated[Format, typer.Option("--format", help="Of the pictures.")] = Format.SVG,
+    picture: Annotated[
+        str | None, typer.Option(help="Which, separated by commas; default: all there are.")
+    ] = None,
+    only: Only = None,
+    debug: Debug = False,
+) -> None:
+    """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
+
+    One file a picture, the same bytes for the same results. Several results are drawn together."""
+    wanted = of_names("picture", picture, figures.FIGURES)
+    drawn = figures.draw(_named(files, catalogue.load(), only), wanted)
+    if not drawn:
+        raise TockmarkError(
+            "these results have no rows that make a picture",
+            "give two results"
+            if wanted == ["before-after"] and len(files) < 2
+            else "run more of the suite: `tockmark list` shows all of it",
+        )
+    pictures = {
+        output / f"{name}.{form.value}": plot.rendered(sheet, form.value)
+        for name, sheet in drawn.items()
+    }
+    write_whole(pictures)
+    for path in pictures:
+        print(paths.shown(path))
+    absent = [name for name in wanted if picture is not None and name not in drawn]
+    for name in absent:
+        typer.echo(f"tockmark: no rows for the picture '{name}'", err=True)
+    raise typer.Exit(INCOMPLETE if absent else OK)
+
+
+def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]:
+    """What is meant of results, under the names of their files, which must tell them apart."""
+    names = [file.stem for file in files]
+    if len(set(names)) < len(names):
+        names = [paths.shown(file) for file in files]
+    if len(set(names)) < len(names):
+        raise TockmarkError("a result is given twice", "give each file once")
+    _, results = selected(known, only, map(load, files))
+    return [Named(name, one.leading) for name, one in zip(names, results, strict=True)]
+
+
+# The verb `site`: results as pages that one sends to a colleague.
+
+
+STUDY = paths.RESULTS / "paper-2021.json"
+QUIET = 2.0  # seconds, after which it says how far it is
+EVERY = 5.0  # seconds between its lines where no terminal shows them
+
+
+@verb(
+    ("tockmark site results -o build/site", "tockmark site before.json after.json -o out"),
+    {
+        INCOMPLETE: "written, but a result is incomplete (the pages say it, too),"
+        " or a file in a folder is damaged",
+        UNUSABLE: "unusable input or wrong usage; nothing written",
+    },
+)
+def site_verb(
+    given: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESULT...", help="Result files, or folders to search through."),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder, new or with an older site.")
+    ],
+    only: Only = None,
+    debug: Debug = False,
+) -> None:
+    """Write results as static pages, for people who did not run them: no server, no network.
+
+    What was found, first; then a page a benchmark, a kernel and a comparison, with search. In a
+    folder each file is taken for what it is: results, profiles, a history, a validation."""
+    render.check_site(output)
+    found = model.gather(given)
+    known = catalogue.load()
+    if only is not None:
+        _, results = selected(known, only, [one.result for one in found.results])
+        names = [one.name for one in found.results]
+        found.results = [Named(*one) for one in zip(names, results, strict=True)]
+    elif not found.studies and STUDY.exists():
+        found.studies.append(Named(STUDY.stem, load(STUDY)))
+    for line in (*found.strangers, *found.problems):
+        print(f"tockmark: {line}", file=sys.stderr)
+    files = render.site_pages(arrange(found, known), baselines(found.results), _Progress())
+    render.write_site(output, files)
+    print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
+    for one in found.results:
+        for reason in one.result.incomplete[:1]:
+            many = len(one.result.incomplete)
+            print(f"tockmark: {one.name} is incomplete: {reason} ({many} in all)", file=sys.stderr)
+    whole = not (found.problems or any(one.result.incomplete for one in found.results))
+    raise typer.Exit(OK if whole else INCOMPLETE)
+
+
+def baselines(results: list[Named]) -> dict[str, Named]:
+    """The run of the baseline kernel that each result is held against, by the result's name: one on
+    the same machine, by the same interface, of the given ones or of the committed. There is none
+    for a run of the baseline itself."""
+    committed = [
+        Named(path.stem, load(path)) for path in sorted(paths.RESULTS.glob("baseline*.json"))
+    ]
+    own = [one for one in results if one.result.provenance.kernel.is_baseline]
+    found: dict[str, Named] = {}
+    for one in results:
+        told = one.result.provenance
+        if told.kernel.is_baseline:
+            continue
+        fitting = [
+            other
+            for other in (*own, *committed)
+            if other.result.provenance.board.machine == told.board.machine
+            and other.result.provenance.abi == told.abi
+        ]
+        if fitting:
+            found[one.name] = max(fitting, key=lambda other: len(other.result.table))
+    return found
+
+
+class _Progress:
+    """Says how far it is, once that takes longer: on one line of a terminal, else now and then."""
+
+    def __init__(self) -> None:
+        self.began = self.last = time.monotonic()
+        self.live = sys.stderr.isatty()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.began < QUIET or (not self.live and now - self.last < EVERY):
+            return
+        self.last = now
+        line = f"{done} of {total} {what}"
+        if self.live:
+            print(f"\r{line:<40}\r", end="", file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
