@@ -4,17 +4,16 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from itertools import chain
 
-from rich.console import Console
-from rich.progress import Progress
+from rich.progress import TaskID
 
 from tockmark import paths
 from tockmark.check import bare, benchmarks, icache, limit, memory, riscv_tests, secure, study
 from tockmark.check.validation import ValidationPart, ValidationRow
 from tockmark.errors import TockmarkError
+from tockmark.rig.progress import bars
 
 PARTS = {
     module.NAME: ValidationPart(module.NAME, module.MACHINES, module.jobs)
@@ -36,22 +35,19 @@ def build_simulators(parts: list[ValidationPart]) -> None:
 
 
 def run(parts: list[ValidationPart]) -> list[ValidationRow]:
-    """All rows, in the order of parts and jobs, whichever ends first."""
-    live = sys.stderr.isatty()
-    progress = Progress(console=Console(stderr=True))
-    with progress if live else nullcontext(), ThreadPoolExecutor(os.cpu_count()) as pool:
+    """Return all rows in the order of parts and jobs, whichever ends first."""
+    with bars() as shown, ThreadPoolExecutor(os.cpu_count()) as pool:
         by_part = {part.name: [pool.submit(job) for job in part.jobs()] for part in parts}
-        part_of = {future: name for name, futures in by_part.items() for future in futures}
-        tasks = {name: progress.add_task(name, total=len(by_part[name])) for name in by_part}
-        left = {name: len(futures) for name, futures in by_part.items()}
+        task_of: dict[Future[list[ValidationRow]], TaskID] = {}
+        for name, futures in by_part.items():
+            task_of |= dict.fromkeys(futures, shown.add_task(name, total=len(futures)))
         try:
-            for future in as_completed(part_of):
-                name = part_of[future]
-                left[name] -= 1
-                progress.advance(tasks[name])
+            for future in as_completed(task_of):
+                shown.advance(task_of[future])
                 future.result()
-                if not live and left[name] == 0:
-                    print(f"{name}: {len(by_part[name])} programs done", file=sys.stderr)
+                task = shown.tasks[task_of[future]]
+                if shown.disable and task.finished:
+                    print(f"{task.description}: {task.total} programs done", file=sys.stderr)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

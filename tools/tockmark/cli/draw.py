@@ -2,7 +2,6 @@
 """The verbs that draw: plot, site. What they need takes longer to load than all the rest."""
 
 import sys
-import time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +14,7 @@ from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
+from tockmark.rig.progress import ProgressLine
 from tockmark.show import figures, plot
 from tockmark.show.plot import Named
 from tockmark.site import model, render
@@ -137,7 +137,9 @@ def site_verb(
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
         print(f"tockmark: {line}", file=sys.stderr)
-    files = render.site_pages(arrange(found, known), baselines(found.results), _Progress())
+    files = render.site_pages(
+        arrange(found, known), baselines(found.results), ProgressLine(QUIET, EVERY).count
+    )
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
@@ -170,22 +172,3 @@ def baselines(results: list[Named]) -> dict[str, Named]:
         if fitting:
             found[one.name] = max(fitting, key=lambda other: len(other.result.table))
     return found
-
-
-class _Progress:
-    """Says how far it is, once that takes longer: on one line of a terminal, else now and then."""
-
-    def __init__(self) -> None:
-        self.began = self.last = time.monotonic()
-        self.live = sys.stderr.isatty()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self.began < QUIET or (not self.live and now - self.last < EVERY):
-            return
-        self.last = now
-        line = f"{done} of {total} {what}"
-        if self.live:
-            print(f"\r{line:<40}\r", end="", file=sys.stderr, flush=True)
-        else:
-            print(line, file=sys.stderr, flush=True)

@@ -1,25 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a long run shows while it goes: bars on a terminal, a plain line now and then elsewhere."""
+"""Long verbs show here how far they are, on stderr: on a terminal with bars or on a line that is
+written anew, elsewhere with a plain line now and then.
+"""
 
+import math
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 
 Thing = TypeVar("Thing")
-PLAIN_EVERY = 10.0  # seconds between the lines of a run whose output goes to a file
+PLAIN_EVERY = 10.0  # seconds between the lines of a verb whose output goes to a file
+LEAST = 0.05  # of the work must be done before the time left can be told
+
+
+class ProgressLine:
+    """One line that says how far a verb is. It stays silent for the first `quiet` seconds, and
+    where no terminal shows it, says something every so many seconds only."""
+
+    def __init__(self, quiet: float = 0.0, every: float = PLAIN_EVERY) -> None:
+        self.quiet, self.every = quiet, every
+        self.began = self.last = time.monotonic()
+        self.live = sys.stderr.isatty()
+
+    def show(self, text: str, last: bool = False) -> None:
+        """Say how far it is, if it is time to; the last text stays on a terminal."""
+        now = time.monotonic()
+        if now - self.began < self.quiet:
+            return
+        if self.live:
+            width = shutil.get_terminal_size().columns - 1
+            end = "\n" if last else "\r"
+            print(f"\r\x1b[K{text[:width]}", end=end, file=sys.stderr, flush=True)
+        elif now - self.last >= self.every:
+            self.last = now
+            _say(text)
+
+    def count(self, what: str, done: int, total: int) -> None:
+        """Say how many of all things are done."""
+        self.show(f"{done} of {total} {what}")
+
+
+def counted(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
+    """Yield the things, and show how many there were."""
+    line = ProgressLine()
+    for count, thing in enumerate(things, 1):
+        yield thing
+        line.show(f"{count} of {total} {what}", last=count == total)
+
+
+@contextmanager
+def task(what: str) -> Iterator[Callable[[str], None]]:
+    """Show a task while it goes on, and how long it took; yields what takes its latest words, which
+    a terminal alone shows."""
+    line = ProgressLine(every=math.inf)
+
+    def so_far() -> str:
+        return f"{what}: {time.monotonic() - line.began:.0f} s"
+
+    if not line.live:
+        _say(f"{what} …")
+    early = ", ended early"
+    try:
+        yield lambda said: line.show(f"{so_far()}  {said}")
+        early = ""
+    finally:
+        line.every = 0
+        line.show(f"{so_far()}{early}", last=True)
+
+
+def bars(*columns: ProgressColumn) -> Progress:
+    """Return bars for a terminal; where stderr is none, they show nothing."""
+    return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
 
 
 @dataclass
 class Status:
-    """How far one app is; the thread that runs it writes here, the display reads."""
+    """How far one boot is; the thread that runs it writes here, the display reads."""
 
-    app: str
+    title: str
     rows_expected: int
     state: str = "waiting"
     rows: int = 0
@@ -29,7 +94,18 @@ class Status:
     seconds: float = 0.0
     done: bool = False
 
+    @property
+    def running(self) -> bool:
+        """Whether it has begun, and is not done."""
+        return self.started is not None and not self.done
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, from 0 to 1."""
+        return 1.0 if self.done else min(self.rows / max(self.rows_expected, 1), 1.0)
+
     def line(self) -> str:
+        """What the display says of it; takes the time, too."""
         if self.started is not None and not self.done:
             self.seconds = time.monotonic() - self.started
         return (
@@ -37,22 +113,68 @@ class Status:
             f"{millions(self.cycles)} {self.seconds:.0f} s"
         )
 
-    @property
-    def share(self) -> float:
-        """How much of it is done."""
-        return 1.0 if self.done else min(self.rows / max(self.rows_expected, 1), 1.0)
+
+class Display:
+    """Shows how far each boot of a run is: a bar each and one for all, or plain lines when one is
+    done, and now and then of those that run."""
+
+    def __init__(self, statuses: Sequence[Status]) -> None:
+        self.statuses = statuses
+        self.began = self.last = time.monotonic()
+        self.reported: set[str] = set()
+        name, line = TextColumn("{task.description:16}"), TextColumn("{task.fields[line]}")
+        self.bars = bars(name, BarColumn(bar_width=24), line)
+        total = sum(status.rows_expected for status in statuses)
+        self.all = self.bars.add_task("all", total=total, line="")
+        self.tasks = [
+            self.bars.add_task(one.title, total=one.rows_expected, line="", visible=False)
+            for one in statuses
+        ]
+        self.bars.start()
+
+    def show(self) -> None:
+        """Show how far all are now."""
+        if self.bars.disable:
+            self._show_lines()
+        else:
+            self._show_bars()
+
+    def close(self) -> None:
+        """Show it for the last time."""
+        self.show()
+        self.bars.stop()
+
+    def _show_lines(self) -> None:
+        now = time.monotonic()
+        due = now - self.last >= PLAIN_EVERY
+        for one in self.statuses:
+            if (one.done and one.title not in self.reported) or (due and one.running):
+                _say(f"{one.title}: {one.line()}")
+            if one.done:
+                self.reported.add(one.title)
+        if due:
+            self.last = now
+            _say(f"all: {self._done()} boots{left(self.statuses, now - self.began)}")
+
+    def _show_bars(self) -> None:
+        for task_id, one in zip(self.tasks, self.statuses, strict=True):
+            self.bars.update(task_id, completed=one.rows, line=one.line(), visible=one.running)
+        cycles = millions(sum(one.cycles for one in self.statuses))
+        wall = time.monotonic() - self.began
+        line = f"{self._done()} boots done,{cycles} {wall:.0f} s{left(self.statuses, wall)}"
+        self.bars.update(self.all, completed=sum(one.rows for one in self.statuses), line=line)
+
+    def _done(self) -> str:
+        return f"{sum(one.done for one in self.statuses)} of {len(self.statuses)}"
 
 
 def millions(cycles: int) -> str:
-    """Cycles for people, with a comma; nothing on a board, which does not tell them."""
+    """Return cycles for people, with a comma; nothing on a board, which does not tell them."""
     return f" {cycles / 1e6:.1f} M cycles," if cycles else ""
 
 
-LEAST = 0.05  # of the work must be done before the time left can be told
-
-
 def left(statuses: Sequence[Status], seconds: float) -> str:
-    """The time left of the whole run, from what is done of it by weight."""
+    """Return the time left of the whole run, from what is done of it by weight."""
     whole = sum(status.weight for status in statuses)
     done = sum(status.weight * status.share for status in statuses) / whole if whole else 1.0
     if done >= 1 or done < LEAST:
@@ -61,134 +183,5 @@ def left(statuses: Sequence[Status], seconds: float) -> str:
     return f", {rest:.0f} s left" if rest < 100 else f", {rest / 60:.0f} min left"
 
 
-def counted(things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
-    """The things, while stderr shows how many there were: on one line of a terminal, and now and
-    then elsewhere."""
-    last = time.monotonic()
-    live = sys.stderr.isatty()
-    for count, thing in enumerate(things, 1):
-        yield thing
-        if live:
-            end = "\n" if count == total else ""
-            print(f"\r{count} of {total} {what}", end=end, file=sys.stderr, flush=True)
-        elif time.monotonic() - last >= PLAIN_EVERY:
-            last = time.monotonic()
-            print(f"{count} of {total} {what}", file=sys.stderr, flush=True)
-
-
-class ProgressLine:
-    """One task that says what it does: on a line of a terminal that is written anew, elsewhere when
-    it begins and when it has ended."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.began = time.monotonic()
-        self.live = sys.stderr.isatty()
-
-    def __enter__(self) -> "ProgressLine":
-        if not self.live:
-            print(f"{self.what} …", file=sys.stderr, flush=True)
-        return self
-
-    def show(self, said: str) -> None:
-        """What it said last."""
-        if self.live:
-            self._write(f"{self._told()}  {said}")
-
-    def __exit__(self, *error: object) -> None:
-        self._write(f"{self._told()}{', ended early' * (error[0] is not None)}")
-        if self.live:
-            print(file=sys.stderr)
-
-    def _told(self) -> str:
-        return f"{self.what}: {time.monotonic() - self.began:.0f} s"
-
-    def _write(self, text: str) -> None:
-        if self.live:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
-
-
-class Display(Protocol):
-    """Either way of showing it."""
-
-    def show(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def display(statuses: Sequence[Status]) -> Display:
-    """The display that fits where stderr goes."""
-    return Bars(statuses) if sys.stderr.isatty() else Lines(statuses)
-
-
-@dataclass
-class Lines:
-    """Plain lines: when an app is done, and every PLAIN_EVERY seconds what still runs."""
-
-    statuses: Sequence[Status]
-    reported: set[str] = field(default_factory=set)
-    last: float = field(default_factory=time.monotonic)
-    began: float = field(default_factory=time.monotonic)
-
-    def show(self) -> None:
-        due = time.monotonic() - self.last >= PLAIN_EVERY
-        for status in self.statuses:
-            running = status.started is not None and not status.done
-            if (status.done and status.app not in self.reported) or (due and running):
-                print(f"{status.app}: {status.line()}", file=sys.stderr, flush=True)
-            if status.done:
-                self.reported.add(status.app)
-        if due:
-            self.last = time.monotonic()
-            done = sum(status.done for status in self.statuses)
-            rest = left(self.statuses, self.last - self.began)
-            print(f"all: {done} of {len(self.statuses)} boots{rest}", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        self.show()
-
-
-class Bars:
-    """One bar an app, and one for all."""
-
-    def __init__(self, statuses: Sequence[Status]) -> None:
-        self.statuses = statuses
-        self.started = time.monotonic()
-        self.progress = Progress(
-            TextColumn("{task.description:16}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[line]}"),
-            console=Console(stderr=True),
-        )
-        total = sum(status.rows_expected for status in statuses)
-        self.all: TaskID = self.progress.add_task("all", total=total, line="")
-        self.tasks = {
-            status.app: self.progress.add_task(
-                status.app, total=status.rows_expected, line="", visible=False
-            )
-            for status in statuses
-        }
-        self.progress.start()
-
-    def show(self) -> None:
-        for status in self.statuses:
-            self.progress.update(
-                self.tasks[status.app],
-                completed=status.rows,
-                line=status.line(),
-                visible=status.started is not None and not status.done,
-            )
-        done = sum(status.done for status in self.statuses)
-        cycles = millions(sum(status.cycles for status in self.statuses))
-        wall = time.monotonic() - self.started
-        line = f"{done} of {len(self.statuses)} boots done,{cycles} {wall:.0f} s"
-        line += left(self.statuses, wall)
-        rows = sum(status.rows for status in self.statuses)
-        self.progress.update(self.all, completed=rows, line=line)
-
-    def close(self) -> None:
-        self.show()
-        self.progress.stop()
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -25,7 +25,7 @@ from tockmark.rig.image import AppBuild, Image, KernelElf, build_image, runs, st
 from tockmark.rig.image_folder import Laid
 from tockmark.rig.image_install import load_or_ask
 from tockmark.rig.kernel_links import RunLayout
-from tockmark.rig.progress import Status, display
+from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Session, Start
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 
@@ -152,7 +152,7 @@ def _run_all(jobs: list[Job], options: RunOptions, folder: Path) -> list[str]:
     stop = threading.Event()
     notes: list[str] = []
     images, kept = Images(options, folder), cache.default(options.fresh)
-    shown = display([job.status for job in jobs if not job.status.done])
+    shown = Display([job.status for job in jobs if not job.status.done])
     pool = ThreadPoolExecutor(options.jobs)
     known = options.catalogue
     # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that

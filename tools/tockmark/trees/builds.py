@@ -27,7 +27,7 @@ from tockmark.paths import shown
 from tockmark.plain import file_name, one_line, quoted
 from tockmark.rig import kernel_links
 from tockmark.rig.image import KernelElf, read_kernel
-from tockmark.rig.progress import ProgressLine
+from tockmark.rig.progress import task
 from tockmark.trees.repository import Commit, Repository, git, outside_git, repository, tried
 
 
@@ -200,7 +200,7 @@ def _run(command: str, folder: Path, link_args: str, log: Path, what: str) -> in
     """Run a command of the user's to its end, while its last line is shown; its exit code. Whatever
     ends us ends it, with all that it began."""
     environment = outside_git() | {LINK_ARGS: link_args}
-    with log.open("wb") as out, ProgressLine(what) as line:
+    with log.open("wb") as out, task(what) as show:
         process = subprocess.Popen(
             command,
             shell=True,
@@ -215,7 +215,7 @@ def _run(command: str, folder: Path, link_args: str, log: Path, what: str) -> in
             while True:
                 with suppress(subprocess.TimeoutExpired):
                     return process.wait(0.2)
-                line.show(_last_line(log))
+                show(_last_line(log))
         except BaseException:
             _end(process)
             raise
