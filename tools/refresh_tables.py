@@ -38,7 +38,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark.cli.verb import VERBS as LISTED
-from tockmark.cli.verb import Group, about
+from tockmark.cli.verb import Heading, about
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.show.text import NONE
@@ -171,9 +171,9 @@ def shown(kind: str, argument: str) -> str:
 def exits(_: str) -> str:
     """What the exit codes of each verb mean: a line a verb, in the order of the help."""
     lines = ["| verb | exit codes |", "|---|---|"]
-    for group in Group:
+    for group in Heading:
         for name, one in LISTED.items():
-            if one.group is group:
+            if one.heading is group:
                 told = "; ".join(f"**{code}** {said}" for code, said in about(name).exits.items())
                 lines.append(f"| `{name}` | {told} |")
     return "\n".join(lines)

@@ -10,11 +10,9 @@ from typing import Annotated
 import typer
 
 from tockmark import __version__, paths
-from tockmark.cli.options import debugging
-from tockmark.cli.verb import Verbs
+from tockmark.cli.verb import Verbs, debugging
 from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.plain import one_line
-from tockmark.rig.origin import DIRTY, commit_of_checkout
 from tockmark.show import text
 
 app = typer.Typer(
@@ -37,6 +35,8 @@ def top(
     ] = False,
 ) -> None:
     if version:
+        from tockmark.rig.origin import commit_of_checkout  # slow to load
+
         print(version_line(commit_of_checkout()))
         raise typer.Exit(OK)
 
@@ -45,8 +45,8 @@ def version_line(commit: str | None) -> str:
     """What --version says; the commit is as provenance has it."""
     if commit is None:  # no checkout of git
         return f"tockmark {__version__}"
-    sha, changed = commit.removesuffix(DIRTY), commit.endswith(DIRTY)
-    return f"tockmark {__version__}, commit {sha}{', with changes' * changed}"
+    sha, changed, _ = commit.partition("-dirty")
+    return f"tockmark {__version__}, commit {sha}{', with changes' * bool(changed)}"
 
 
 def main() -> None:

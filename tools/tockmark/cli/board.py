@@ -17,7 +17,6 @@ from tockmark.cli.options import (
     Abi,
     AsJson,
     BoardName,
-    Debug,
     KernelFile,
     KernelManifest,
     KernelName,
@@ -80,7 +79,6 @@ def image_verb(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
     ] = paths.ROOT / "build" / "image",
-    debug: Debug = False,
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
 
@@ -140,7 +138,6 @@ def install_verb(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check, and print the command only.")
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
     folder = image_folder.read_folder(images)
@@ -193,7 +190,6 @@ def listen_verb(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Log; default: in results/, by its time.")
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
 
@@ -264,7 +260,6 @@ def run_tab_verb(
         Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
     ] = None,
     max_cycles: Annotated[int | None, typer.Option(min=1, help="End after so many cycles.")] = None,
-    debug: Debug = False,
 ) -> None:
     """Run any TABs on a kernel and show what they print, until nothing more can come.
 
@@ -368,7 +363,6 @@ def parse_verb(
         bool,
         typer.Option("--study", help="The study of 2021 took this log: its kernel, its board."),
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
 
@@ -429,7 +423,6 @@ def agree_verb(
     force: Annotated[
         bool, typer.Option("--force", help="Even if kernel, machine or cache are not the same.")
     ] = False,
-    debug: Debug = False,
 ) -> None:
     """Hold a board's result against the simulator's: is each row within the model's stated bound?
 

@@ -19,7 +19,6 @@ from tockmark.cli.options import (
     BoardName,
     Build,
     Cluster,
-    Debug,
     Elf,
     FreshBuilds,
     NoPatch,
@@ -158,7 +157,6 @@ def judge_verb(
         typer.Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Judge a change of a kernel: which rows it moves, for certain, and where."""
     if comment is not None:
@@ -401,7 +399,6 @@ def bisect_verb(
     no_patch: NoPatch = False,
     fresh: FreshBuilds = False,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Find the commit by which a row became dearer (or cheaper), from GOOD to BAD by first parents.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.cli.options import AsJson, Debug, Force, Only, print_json, rows_of, selected
+from tockmark.cli.options import AsJson, Force, Only, print_json, rows_of, selected
 from tockmark.cli.verb import verb
 from tockmark.compare import gate, rule
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
@@ -47,7 +47,6 @@ def gate_verb(
     only: Only = None,
     as_json: AsJson = False,
     force: Force = False,
-    debug: Debug = False,
 ) -> None:
     """Let a new result pass, or not, by limits on the growth of its rows.
 
@@ -90,7 +89,6 @@ def export_verb(
         Path | None, typer.Option("-o", "--output", help="File; default: standard output.")
     ] = None,
     only: Only = None,
-    debug: Debug = False,
 ) -> None:
     """Write a result in a form that another tool reads.
 

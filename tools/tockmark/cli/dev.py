@@ -15,7 +15,7 @@ from tockmark import paths
 from tockmark.check import conformance, doctor, interrupts_off, runner, validation
 from tockmark.check.validation import ValidationRow, ValidationVerdict, judge_rows, load_unexplained
 from tockmark.cli import options
-from tockmark.cli.options import AsJson, Debug, print_json
+from tockmark.cli.options import AsJson, print_json
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
@@ -29,7 +29,7 @@ from tockmark.suite.selection import of_names
     ("tockmark doctor", "tockmark doctor --json"),
     {OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
 )
-def doctor_verb(as_json: AsJson = False, debug: Debug = False) -> None:
+def doctor_verb(as_json: AsJson = False) -> None:
     """Show what is installed and built, in which version, and what to do about the rest."""
     findings = doctor.examine()
     if as_json:
@@ -61,7 +61,6 @@ def validate_verb(
     show: Annotated[
         Path | None, typer.Option(help="Show a stored validation; run nothing.")
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Compare the simulator with what others published or measured.
 
@@ -123,7 +122,6 @@ def conformance_verb(
         int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
     ] = None,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Check the rules of the system-call interface, attack the kernel, fuzz it, and see what is
     left for an app beside greedy ones.
@@ -195,7 +193,6 @@ def interrupts_off_verb(
         int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
     ] = 2,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Show the longest time that the baseline kernel keeps interrupts off, by cause.
 
@@ -216,7 +213,6 @@ def interrupts_off_verb(
 def cache_verb(
     clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Show how many simulated boots are kept, how large they are, and where they lie.
 

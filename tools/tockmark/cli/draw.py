@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.cli.options import Debug, Only, selected
+from tockmark.cli.options import Only, selected
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
@@ -57,7 +57,6 @@ def plot_verb(
         str | None, typer.Option(help="Which, separated by commas; default: all there are.")
     ] = None,
     only: Only = None,
-    debug: Debug = False,
 ) -> None:
     """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
 
@@ -120,7 +119,6 @@ def site_verb(
         Path, typer.Option("-o", "--output", help="Folder, new or with an older site.")
     ],
     only: Only = None,
-    debug: Debug = False,
 ) -> None:
     """Write results as static pages, for people who did not run them: no server, no network.
 

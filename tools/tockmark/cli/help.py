@@ -12,7 +12,6 @@ from rich.markdown import Markdown
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.options import Debug
 from tockmark.cli.verb import VERBS, verb
 from tockmark.errors import TockmarkError
 from tockmark.show import text
@@ -37,7 +36,6 @@ def help_verb(
             autocompletion=options.one(topics),
         ),
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Show a page of the documentation, or list the pages.
 

@@ -17,7 +17,6 @@ from tockmark.cli.options import (
     AsJson,
     BoardName,
     Cluster,
-    Debug,
     Fresh,
     KernelFile,
     KernelManifest,
@@ -268,7 +267,6 @@ def run_verb(
         typer.Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud."),
     ] = None,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Run the suite and print what it costs.
 
@@ -488,7 +486,6 @@ def profile_verb(
     ] = None,
     fresh: Fresh = False,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Show where each cycle of one steady sample goes: by phase, function and cause.
 

@@ -224,23 +224,6 @@ def our_patch() -> Patch:
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
-_debug = False
-
-
-def debugging() -> bool:
-    """Whether --debug was given."""
-    return _debug
-
-
-def _set_debug(value: bool) -> bool:
-    global _debug
-    _debug = _debug or value
-    return value
-
-
-Debug = Annotated[
-    bool, typer.Option("--debug", callback=_set_debug, help="Show the trace of an error.")
-]
 Only = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tockmark.cli.options import Debug
 from tockmark.cli.verb import verb
 from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.trees.patch import Done, put_in, release, take_out
@@ -37,7 +36,6 @@ def patch_verb(
         bool, typer.Option("--check", help="Change nothing; say whether it could be done.")
     ] = False,
     reverse: Annotated[bool, typer.Option("--reverse", help="Take the patch out again.")] = False,
-    debug: Debug = False,
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
 

@@ -9,7 +9,7 @@ import typer
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.options import AsJson, Debug, Force, Only, print_json, rows_of, selected
+from tockmark.cli.options import AsJson, Force, Only, print_json, rows_of, selected
 from tockmark.cli.verb import verb
 from tockmark.compare import factors, fit, history, pairs, rule
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
@@ -43,7 +43,6 @@ def table_verb(
         typer.Option("--events", help="Show the core's event counters: stalls, loads and others."),
     ] = False,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Show what result files cost on one screen; several of them side by side.
 
@@ -98,7 +97,6 @@ def compare_verb(
     ] = None,
     as_json: AsJson = False,
     force: Force = False,
-    debug: Debug = False,
 ) -> None:
     """Say of each row whether results differ, and whether that matters."""
     if baseline is not None:
@@ -172,7 +170,6 @@ def history_verb(
         Path | None, typer.Option("-o", "--output", help="Draw it, too: a .png or .svg file.")
     ] = None,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Append runs to a history, or show how rows went from run to run, with change points."""
     if output is not None:
@@ -210,7 +207,6 @@ def fit_verb(
     file: Annotated[Path, typer.Argument(help="Result file.")],
     only: Only = None,
     as_json: AsJson = False,
-    debug: Debug = False,
 ) -> None:
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
     known = catalogue.load()
@@ -229,7 +225,7 @@ def fit_verb(
 
 
 @verb(("tockmark list", "tockmark list --json"))
-def list_verb(as_json: AsJson = False, debug: Debug = False) -> None:
+def list_verb(as_json: AsJson = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
     if as_json:

@@ -2,17 +2,21 @@
 """The verbs: where each is written, how one is declared, and what its help looks like.
 
 VERBS lists them all. A verb's module is loaded only when the verb is called or its own help is
-shown: `tockmark table` does not wait for what `tockmark plot` needs. In its module the verb is a
-function with the decorator `verb`, which adds examples and exit codes to its help. The help cuts
-nothing: a line that is too long goes on in the next.
+shown: `tockmark table` does not wait for what `tockmark plot` needs. In its module the verb NAME is
+the function NAME_verb with the decorator `verb`, which adds examples and exit codes to its help.
+
+A parameter of such a function is an argument or an option, as Typer has it. Or its type is a
+bundle, a dataclass of options that several verbs have (options.py): its fields are options of the
+verb, in the bundle's place. Every verb has --debug besides.
 """
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, ParamSpec
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -24,11 +28,11 @@ if TYPE_CHECKING:
 
 NEVER = ""  # in place of what an exit code means: this verb does not end with it
 _ARGUMENT = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
-# What a line of an example is not broken in: a comment, an option with its value, an argument.
+# Where a line of an example is not broken: in a comment, an option with its value, an argument.
 _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 
 
-class Group(StrEnum):
+class Heading(StrEnum):
     """The headings of the help, in their order."""
 
     MEASURE = "Measure"
@@ -39,128 +43,128 @@ class Group(StrEnum):
 
 
 class Listed(NamedTuple):
-    """A verb in the list: its module in this folder, its heading, and the first sentence of its
-    docstring, which a test holds to it."""
+    """A verb in the list: its module in this folder, its heading, and its help in one sentence,
+    which is the first one of its docstring (a test compares them)."""
 
     module: str
-    group: Group
+    heading: Heading
     help: str
 
 
 VERBS: dict[str, Listed] = {
-    "run": Listed("measure", Group.MEASURE, "Run the suite and print what it costs."),
+    "run": Listed("measure", Heading.MEASURE, "Run the suite and print what it costs."),
     "profile": Listed(
         "measure",
-        Group.MEASURE,
+        Heading.MEASURE,
         "Show where each cycle of one steady sample goes: by phase, function and cause.",
     ),
     "parse": Listed(
         "board",
-        Group.MEASURE,
+        Heading.MEASURE,
         "Turn a captured UART log, ours or of the 2021 study's form, into a result file.",
     ),
     "table": Listed(
         "read",
-        Group.SHOW,
+        Heading.SHOW,
         "Show what result files cost on one screen; several of them side by side.",
     ),
-    "export": Listed("ci", Group.SHOW, "Write a result in a form that another tool reads."),
+    "export": Listed("ci", Heading.SHOW, "Write a result in a form that another tool reads."),
     "compare": Listed(
-        "read", Group.COMPARE, "Say of each row whether results differ, and whether that matters."
+        "read", Heading.COMPARE, "Say of each row whether results differ, and whether that matters."
     ),
     "gate": Listed(
-        "ci", Group.COMPARE, "Let a new result pass, or not, by limits on the growth of its rows."
+        "ci", Heading.COMPARE, "Let a new result pass, or not, by limits on the growth of its rows."
     ),
     "agree": Listed(
         "board",
-        Group.COMPARE,
+        Heading.COMPARE,
         "Hold a board's result against the simulator's:"
         " is each row within the model's stated bound?",
     ),
     "history": Listed(
         "read",
-        Group.COMPARE,
+        Heading.COMPARE,
         "Append runs to a history, or show how rows went from run to run, with change points.",
     ),
     "fit": Listed(
         "read",
-        Group.SHOW,
+        Heading.SHOW,
         "Fit straight lines through sweeps: what one more byte, argument or NOP costs.",
     ),
     "judge": Listed(
         "changes",
-        Group.COMPARE,
+        Heading.COMPARE,
         "Judge a change of a kernel: which rows it moves, for certain, and where.",
     ),
     "bisect": Listed(
         "changes",
-        Group.COMPARE,
+        Heading.COMPARE,
         "Find the commit by which a row became dearer (or cheaper),"
         " from GOOD to BAD by first parents.",
     ),
     "list": Listed(
         "read",
-        Group.SHOW,
+        Heading.SHOW,
         "Show the catalogue: every benchmark, what a sample does, and what is counted.",
     ),
     "plot": Listed(
         "draw",
-        Group.SHOW,
+        Heading.SHOW,
         "Draw results: the figures of the 2021 study, sweeps, distributions, before and after.",
     ),
     "site": Listed(
         "draw",
-        Group.SHOW,
+        Heading.SHOW,
         "Write results as static pages, for people who did not run them: no server, no network.",
     ),
-    "help": Listed("help", Group.SHOW, "Show a page of the documentation, or list the pages."),
+    "help": Listed("help", Heading.SHOW, "Show a page of the documentation, or list the pages."),
     "doctor": Listed(
         "dev",
-        Group.CHECK,
+        Heading.CHECK,
         "Show what is installed and built, in which version, and what to do about the rest.",
     ),
     "validate": Listed(
-        "dev", Group.CHECK, "Compare the simulator with what others published or measured."
+        "dev", Heading.CHECK, "Compare the simulator with what others published or measured."
     ),
     "conformance": Listed(
         "dev",
-        Group.CHECK,
+        Heading.CHECK,
         "Check the rules of the system-call interface, attack the kernel, fuzz it, and see what is"
         " left for an app beside greedy ones.",
     ),
     "interrupts-off": Listed(
         "dev",
-        Group.CHECK,
+        Heading.CHECK,
         "Show the longest time that the baseline kernel keeps interrupts off, by cause.",
     ),
     "cache": Listed(
         "dev",
-        Group.CHECK,
+        Heading.CHECK,
         "Show how many simulated boots are kept, how large they are, and where they lie.",
     ),
     "patch": Listed(
         "patch",
-        Group.KERNELS,
+        Heading.KERNELS,
         "Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey"
         " board.",
     ),
     "image": Listed(
         "board",
-        Group.KERNELS,
+        Heading.KERNELS,
         "Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.",
     ),
     "install": Listed(
         "board",
-        Group.KERNELS,
+        Heading.KERNELS,
         "Load one laid boot onto its board, by the tool that the board's profile names.",
     ),
     "run-tab": Listed(
         "board",
-        Group.KERNELS,
+        Heading.KERNELS,
         "Run any TABs on a kernel and show what they print, until nothing more can come.",
     ),
     "listen": Listed(
-        "board", Group.KERNELS, "Write down what a board says, and show it, until Ctrl-C."
+        "board", Heading.KERNELS, "Write down what a board says, and show it, until Ctrl-C."
     ),
 }
 
@@ -170,21 +174,12 @@ class About:
     """What the help says of a verb besides what it does and its options."""
 
     examples: tuple[str, ...]
-    own: Mapping[int, str]
-
-    @property
-    def exits(self) -> dict[int, str]:
-        """The exit codes of the verb, and what each means: the usual ones, but for what the verb
-        says itself."""
-        usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
-        every = {**usual, **self.own}
-        return {code: every[code] for code in sorted(every) if every[code] != NEVER}
-
-
-_ABOUT: dict[str, About] = {}  # of the verbs whose modules are loaded
+    exits: dict[int, str]
 
 
 P = ParamSpec("P")
+_ABOUT: dict[str, About] = {}  # of the verbs whose modules are loaded
+_debug = False
 
 
 def verb(
@@ -194,8 +189,10 @@ def verb(
     that is not the usual."""
 
     def declared(function: Callable[P, None]) -> Callable[P, None]:
+        usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
+        means = sorted((usual | dict(exits or {})).items())
         name = function.__name__.removesuffix("_verb").replace("_", "-")
-        _ABOUT[name] = About(examples, exits or {})
+        _ABOUT[name] = About(examples, {code: text for code, text in means if text != NEVER})
         return function
 
     return declared
@@ -214,42 +211,90 @@ def about(name: str) -> About:
     return _ABOUT[name]
 
 
+def debugging() -> bool:
+    """Return whether --debug was given."""
+    return _debug
+
+
+def set_debugging(value: bool) -> None:
+    """Remember that --debug was given, for as long as the tool runs."""
+    global _debug
+    _debug = _debug or value
+
+
+_DEBUG = inspect.Parameter(
+    "debug",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--debug", callback=set_debugging, help="Show the trace of an error.")
+    ],
+)
+
+
+def _callback(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb's function as Typer takes it: with the options of its bundles, and --debug."""
+    own = inspect.signature(function).parameters
+    bundles: dict[str, Any] = {
+        name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)
+    }
+    options: list[inspect.Parameter] = []
+    for name, parameter in own.items():
+        inner = inspect.signature(bundles[name]).parameters.values() if name in bundles else ()
+        options += (one.replace(kind=_DEBUG.kind) for one in inner or [parameter])
+
+    def called(debug: bool, **given: object) -> None:
+        for name, bundle in bundles.items():
+            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+        function(**given)
+
+    called.__doc__ = function.__doc__
+    called.__signature__ = inspect.Signature([*options, _DEBUG])  # type: ignore[attr-defined]
+    return called
+
+
 class Verb(TyperCommand):
     """A verb whose help ends in examples and exit codes."""
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        told = about(str(self.name))
+        said = about(str(self.name))
         with formatter.section("Examples"):
-            for example in told.examples:
+            for example in said.examples:
                 formatter.write("\n".join(_folded(example, formatter.width)) + "\n")
-        with formatter.section("Exit codes"):
-            formatter.write_dl([(str(code), said) for code, said in told.exits.items()])
+        _write_exits(formatter, said.exits)
 
 
 class Verbs(TyperGroup):
     """All verbs of the list, each loaded when it is asked for; the help has them under their
     headings, each with its first sentence."""
 
-    def list_commands(self, ctx: "Context") -> list[str]:
-        return list(VERBS)
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = dict.fromkeys(VERBS)  # type: ignore[assignment]  # for a near name
 
     def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
         if cmd_name not in VERBS:
             return None
-        info = typer.models.CommandInfo(cmd_name, cls=Verb, callback=function_of(cmd_name))
-        settings: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": None}
-        return typer.main.get_command_from_info(info, **settings)
+        callback = _callback(function_of(cmd_name))
+        info = typer.models.CommandInfo(cmd_name, cls=Verb, callback=callback)
+        return typer.main.get_command_from_info(
+            info, pretty_exceptions_short=True, rich_markup_mode=None
+        )
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        for group in Group:
-            with formatter.section(group):
+        for heading in Heading:
+            with formatter.section(heading):
                 formatter.write_dl(
-                    [(name, one.help) for name, one in VERBS.items() if one.group is group]
+                    [(name, one.help) for name, one in VERBS.items() if one.heading is heading]
                 )
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        with formatter.section("Exit codes"):
-            formatter.write_dl([(str(code), said) for code, said in MEANING.items()])
+        _write_exits(formatter, MEANING)
+
+
+def _write_exits(formatter: "HelpFormatter", exits: Mapping[int, str]) -> None:
+    with formatter.section("Exit codes"):
+        formatter.write_dl([(str(code), meaning) for code, meaning in exits.items()])
 
 
 def _folded(command: str, width: int) -> list[str]:
