@@ -133,7 +133,7 @@ findings: setup
 	@.venv/bin/python tools/findings.py
 
 site: setup
-	@$(TOCKMARK) site results -o build/site
+	@$(TOCKMARK) site results docs/data/validation.json -o build/site
 
 robustness: build sim-retire
 	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)

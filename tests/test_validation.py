@@ -22,15 +22,14 @@ def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     wrong = [item for item in now if item.verdict is ValidationVerdict.WRONG]
     assert not wrong, validation.validation_text(wrong)
     stored = {
-        row.key: row.measured
-        for row in validation.load_validation(paths.RESULTS / "validation.json")
+        row.key: row.measured for row in validation.load_validation(paths.DATA / "validation.json")
     }
     assert {item.row.key: item.row.measured for item in now}.items() <= stored.items()
 
 
 def test_what_is_stored_is_whole_and_holds() -> None:
     stored = judge_rows(
-        validation.load_validation(paths.RESULTS / "validation.json"), load_unexplained()
+        validation.load_validation(paths.DATA / "validation.json"), load_unexplained()
     )
     assert len(stored) > 900
     assert not [item for item in stored if item.verdict is ValidationVerdict.WRONG]

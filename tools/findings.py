@@ -18,7 +18,7 @@ from lookup.figures import multiples, number, per_op, share, times
 from lookup.runs import Run
 from tockmark.check import limit
 from tockmark.check import validation as validations
-from tockmark.paths import RESULTS, ROOT
+from tockmark.paths import DATA, ROOT
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, Lang, label
@@ -102,7 +102,7 @@ class Findings:
     def least(self) -> dict[str, Least]:
         """The part limit of the committed validation, by name."""
         found = {}
-        for row in validations.load_validation(RESULTS / "validation.json"):
+        for row in validations.load_validation(DATA / "validation.json"):
             if row.part == limit.NAME:
                 instructions, on, off = map(float, row.measured)
                 of_parts = row.group == limit.PARTS

@@ -2,10 +2,10 @@
 """Attacks, damages and interrupts the project, and makes docs/robustness.md of what came of it:
 `make robustness`, or some parts of it, `make robustness PARTS="runs logs"`.
 
-Each part's outcome goes to results/robustness.json as soon as it is there, with its seed, date and
-commit, in the place of that part's older one; parts that were not asked for stay. The page's words
-are those of its template. PARTS=page makes the page alone; --check writes nothing, and the exit
-code is 1 if the page is not what the file says. The exit code is 1, too, if anything did not hold.
+Each part's outcome goes to docs/data/robustness.json as soon as it is there, with its seed, date
+and commit, in the place of that part's older one; parts that were not asked for stay. The words
+of the page are in its template. PARTS=page makes the page alone; --check writes nothing, and the
+exit code is 1 if the page is not what the file says. It is 1, too, if anything did not hold.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from tockmark.rig import board as boards
 from tockmark.rig.image import read_kernel
 from tockmark.rig.origin import commit_of_checkout
 
-STORED = paths.RESULTS / "robustness.json"
+STORED = paths.DATA / "robustness.json"
 PAGE = paths.ROOT / "docs" / "robustness.md"
 FORMAT = "tockmark-robustness"
 # How many of each, unless the environment says another number.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What single commits of Tock changed: instructions of a few rows, from builds by hand
-(results/bisect.json; results/README.md says how)."""
+(docs/data/bisect.json; results/README.md says how)."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from lookup.figures import number
-from tockmark.paths import RESULTS
+from tockmark.paths import DATA
 from tockmark.result.provenance import Count, OptLevel, Part
 
 
@@ -42,7 +42,7 @@ class Bisect(Part, frozen=True):
 
 @cache
 def held() -> Bisect:
-    return msgspec.json.decode((RESULTS / "bisect.json").read_bytes(), type=Bisect)
+    return msgspec.json.decode((DATA / "bisect.json").read_bytes(), type=Bisect)
 
 
 def _lines(first: str, rows: Iterable[tuple[str, list[str]]]) -> str:

@@ -17,12 +17,13 @@ APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RUNS = ROOT / "build" / "run"  # a folder for each run while it lasts
-CACHE = ROOT / "build" / "cache"  # what was simulated once (target/cache.py)
+CACHE = ROOT / "build" / "cache"  # what was simulated once (rig/cache.py)
 JUDGED = ROOT / "build" / "judge"  # a folder for each judgement
 COMMITS = ROOT / "build" / "commits"  # kernels built from commits of the user's checkout
 PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
+DATA = DOCS / "data"  # what pages are made from and is no result
 VALIDATION = ROOT / "validation"
 ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
 

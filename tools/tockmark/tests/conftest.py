@@ -98,10 +98,6 @@ def seconds(work: Callable[[], object]) -> float:
     return min(taken)
 
 
-# Files beside the results that have forms of their own.
-NO_RESULTS = ("validation", "robustness", "cw310-omniglot", "bisect")
-
-
 def committed(suffix: str) -> list[Path]:
     """The files of results/ that are the project's: runs of whoever tests begin with their time."""
     found = sorted(RESULTS.rglob(f"*{suffix}"))
