@@ -161,22 +161,21 @@ def called(call: str) -> tuple[str, str, str]:
 def judgements(*kernels: str) -> str:
     """What `judge` says of links that were measured before, since the verb itself simulates. Only
     this function and the next one call modules of the tool by their names."""
-    from tockmark.judging import markdown, report
-    from tockmark.judging.contents import Grown, Sizes
-    from tockmark.judging.stack import Depth
-    from tockmark.judging.where import Where
-    from tockmark.profile.growth import Growth, Size
-
-    from tockmark.profile.diff import diff
+    from tockmark.judge import report
+    from tockmark.judge.evidence import Depth, Grown, Sizes, Where
+    from tockmark.profile.diff import Growth, SymbolSize, profile_diff
     from tockmark.profile.file import load
     from tockmark.tests.trials import trial
 
     folders = ("tock-2.2-z", "tock-master-z")
     old, new = (load(Path("results/profiles", of, "syscall.command-on.json")) for of in folders)
-    where = [Where("syscall.command icache=on", diff(old, new))]
+    where = [Where("syscall.command icache=on", profile_diff(old, new))]
     sections = {"flash": [Grown(".text", 900, 932)], "RAM": []}
-    symbols = Growth("kernel::new", None, Size(1, 40)), Growth("<b>|`@me`", Size(1, 8), None)
-    sizes = Sizes({"flash": (1000, 1032), "RAM": (64, 64)}, sections, symbols)
+    symbols = (
+        Growth("kernel::new", None, SymbolSize(1, 40)),
+        Growth("<b>|`@me`", SymbolSize(1, 8), None),
+    )
+    sizes = Sizes({"flash": (1000, 1032), "RAM": (64, 64)}, sections, (came, went))
     stacks, said = [Depth(500, 90), Depth(520, 90)], []
     for of in kernels or ("cost", "save"):
         names = f"{of}/old.elf", f"{of}/new`|<b>.elf"
@@ -184,7 +183,7 @@ def judgements(*kernels: str) -> str:
         found = report.Report(judged, names, WORK / "kept", sizes, where, stacks, ["a note"])
         told = json.dumps(report.as_json(found), indent=1, ensure_ascii=False, allow_nan=False)
         said.append(f"=== {of}, exit code {found.exit_code}\n{report.render(found)}")
-        said.append(f"=== as Markdown\n{markdown.markdown(found)}")
+        said.append(f"=== as Markdown\n{report.markdown(found)}")
         (WORK / f"{of}.json").write_text(told, encoding="utf-8")
     return "".join(said)
 
