@@ -391,5 +391,5 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
         if key not in found:
             slots = tuple(msgspec.convert(slot.layout(), Slot) for slot in job.image.slots)
             found[key] = BootRun(name, {}, slots, lang)
-        found[key].cycles[ICACHE[job.icache]] = job.status.cycles  # type: ignore[index]
+        found[key].cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())

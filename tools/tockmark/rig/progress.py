@@ -90,24 +90,27 @@ class Status:
     rows: int = 0
     cycles: int = 0
     weight: float = 1  # its share of the whole work, in any unit
-    started: float | None = None
-    seconds: float = 0.0
+    began: float | None = None
+    over: float | None = None
     done: bool = False
 
     @property
     def running(self) -> bool:
         """Whether it has begun, and is not done."""
-        return self.started is not None and not self.done
+        return self.began is not None and not self.done
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, or takes until now."""
+        return 0.0 if self.began is None else (self.over or time.monotonic()) - self.began
 
     @property
     def share(self) -> float:
         """How much of it is done, from 0 to 1."""
         return 1.0 if self.done else min(self.rows / max(self.rows_expected, 1), 1.0)
 
-    def line(self) -> str:
-        """What the display says of it; takes the time, too."""
-        if self.started is not None and not self.done:
-            self.seconds = time.monotonic() - self.started
+    def report(self) -> str:
+        """Say how far it is."""
         return (
             f"{self.state}, {min(self.rows, self.rows_expected)} of {self.rows_expected} rows,"
             f"{millions(self.cycles)} {self.seconds:.0f} s"
@@ -149,7 +152,7 @@ class Display:
         due = now - self.last >= PLAIN_EVERY
         for one in self.statuses:
             if (one.done and one.title not in self.reported) or (due and one.running):
-                _say(f"{one.title}: {one.line()}")
+                _say(f"{one.title}: {one.report()}")
             if one.done:
                 self.reported.add(one.title)
         if due:
@@ -158,7 +161,7 @@ class Display:
 
     def _show_bars(self) -> None:
         for task_id, one in zip(self.tasks, self.statuses, strict=True):
-            self.bars.update(task_id, completed=one.rows, line=one.line(), visible=one.running)
+            self.bars.update(task_id, completed=one.rows, line=one.report(), visible=one.running)
         cycles = millions(sum(one.cycles for one in self.statuses))
         wall = time.monotonic() - self.began
         line = f"{self._done()} boots done,{cycles} {wall:.0f} s{left(self.statuses, wall)}"

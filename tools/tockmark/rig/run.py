@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs every boot of the suite as its own image on its own target, in parallel, in each layout.
+"""This runs every boot of the suite as an image of its own, in parallel, in each layout.
 
-What comes out is the UART's text, boot by boot. What it means is for the layers behind. A boot that
+What comes out is the UART's text, boot by boot; what it means is for the layers behind. A boot that
 was simulated before is taken from the cache.
 """
 
@@ -9,8 +9,8 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,13 +29,20 @@ from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Session, Start
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 
-# Of a row, on a simulator: enough for a median where they never repeat (docs/methodology.md), and
-# where the kernel takes no part in what is measured.
+# Samples of a row on a simulator: enough for a median where they never repeat
+# (docs/methodology.md), and where the kernel takes no part in what is measured.
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
 _ROW = re.compile(
     r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)"
 )  # what ends a row, for progress
+
+# The simulator is asked to mark where an app's functions begin and what the core does unasked;
+# log/marks.py reads the lines that come of it.
+SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
+ENTRY = "_start"  # and this one that of the mark start
+RESET = "reset"  # where the simulator began; the core comes by once
+OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address
 
 
 @dataclass(frozen=True)
@@ -76,27 +83,28 @@ class RunOptions:
 
     @property
     def kernel(self) -> KernelElf:
-        """That of the first layout."""
+        """The kernel of the first layout."""
         return self.layouts[0].kernel
 
     @property
     def abi(self) -> int:
+        """The version of the interface."""
         return self.suites[0].apps.abi
 
     @property
     def langs(self) -> list[Lang]:
+        """The languages of the apps."""
         return [suite.apps.lang for suite in self.suites]
 
 
-@dataclass
-class Job:
+@dataclass(kw_only=True)
+class Job(Status):
     """One boot with one cache setting on its way from objects to log lines."""
 
     boot: Boot
     icache: bool
     apps: AppBuild
-    status: Status
-    layout: int | None = None  # its number, where there are several
+    layout: int  # its number
     image: Image | None = None
     session: Session | None = None
     taken: Literal["cache", "log"] | None = None  # from there, as it was; None: it was run
@@ -109,21 +117,33 @@ class Job:
 
     @property
     def name(self) -> str:
+        """What messages call it."""
         return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{aside(self.apps.lang)}"
 
     @property
+    def which(self) -> Which:
+        """What tells it from the others of its layout."""
+        return self.boot.name, self.icache, self.apps.lang
+
+    @property
     def started(self) -> bool:
+        """Whether anything can be in `lines`."""
         return self.session is not None or self.taken is not None
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a run: every boot with what it said, and what went wrong besides."""
+    """What came of a run: every boot with what it said."""
 
     jobs: list[list[Job]]  # of each layout
     layouts: tuple[RunLayout, ...]
-    notes: list[str]
     interrupted: bool
+
+    @property
+    def notes(self) -> list[str]:
+        """What went wrong besides the boots."""
+        missing = "interrupted: the rows that are missing were not measured"
+        return [missing] if self.interrupted else []
 
 
 def run(options: RunOptions) -> Ran:
@@ -141,199 +161,167 @@ def run(options: RunOptions) -> Ran:
         for layout in range(len(options.layouts))
     ]
     with folder_for_a_while(paths.RUNS) as folder:  # runs may go on side by side
-        notes = _run_all([job for some in jobs for job in some], options, folder)
+        interrupted = _Runner(options, folder).run([job for some in jobs for job in some])
     kept = [
-        n for n, some in enumerate(jobs) if n == 0 or not notes or all(j.finished for j in some)
+        layout
+        for layout, some in enumerate(jobs)
+        if layout == 0 or not interrupted or all(job.finished for job in some)
     ]
-    return Ran([jobs[n] for n in kept], tuple(options.layouts[n] for n in kept), notes, bool(notes))
-
-
-def _run_all(jobs: list[Job], options: RunOptions, folder: Path) -> list[str]:
-    stop = threading.Event()
-    notes: list[str] = []
-    images, kept = Images(options, folder), cache.default(options.fresh)
-    shown = Display([job.status for job in jobs if not job.status.done])
-    pool = ThreadPoolExecutor(options.jobs)
-    known = options.catalogue
-    # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so that
-    # no core is idle at the end; and a boot's second run not right behind its first, since both
-    # need the same image. What an earlier log
-    # has comes first of all: an interruption does not lose it.
-    order = sorted(
-        jobs,
-        key=lambda job: (
-            job.layout or 0,
-            _which(job) not in options.earlier,
-            job.icache is not jobs[0].icache,
-            -known.cost(job.boot),
-        ),
-    )
-    left: set[Future[None]] = {
-        pool.submit(_run_one, job, options, images, kept, stop)
-        for job in order
-        if not job.status.done
-    }
-    try:
-        while left:
-            done, left = wait(left, timeout=0.2)
-            for future in done:
-                future.result()  # a defect of the tool itself must not pass in silence
-            shown.show()
-    except KeyboardInterrupt:
-        notes.append("interrupted: the rows that are missing were not measured")
-    finally:
-        stop.set()
-        for job in jobs:
-            if job.session is not None:
-                job.session.stop()
-        pool.shutdown(cancel_futures=True)
-        shown.close()
-    return notes
-
-
-def _job(boot: Boot, icache: bool, apps: AppBuild, options: RunOptions, layout: int) -> Job:
-    rows = options.catalogue.rows_of(boot)
-    several = len(options.layouts) > 1
-    name = f"layout {layout}: " * several + f"{boot.name}, {ICACHE[icache]}{aside(apps.lang)}"
-    weight = BOOTING + options.catalogue.cost(boot)
-    unsuited = boot_unsuited(boot, options.catalogue, options.board.target)
-    status = Status(name, rows, weight=weight, done=unsuited is not None)
-    return Job(boot, icache, apps, status, layout if several else None, skipped=unsuited)
-
-
-class Images:
-    """The flash image of each boot in each language and layout, built by whoever needs it first."""
-
-    def __init__(self, options: RunOptions, folder: Path) -> None:
-        self.options = options
-        self.out = folder
-        self.locks = {
-            (suite.apps, boot.name, layout): threading.Lock()
-            for suite in options.suites
-            for boot in suite.boots
-            for layout in range(len(options.layouts))
-        }
-        self.built: dict[tuple[AppBuild, str, int], Image] = {}
-        # Where a cluster simulates, far more boots are under way than cores can link here.
-        self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
-
-    def of(self, boot: Boot, icache: bool, apps: AppBuild, layout: int) -> Image:
-        """Where the cache is off a row may end as soon as it repeats. With it on samples that are
-        equal may be a plateau: what the cache holds goes on changing."""
-        asked, laid = self.options, self.options.layouts[layout]
-        if asked.laid is not None:
-            return asked.laid.image(asked.laid.boot(boot.name, apps.lang))
-        out, key = self.out / apps.lang / str(layout), (apps, boot.name, layout)
-        with self.locks[key], self.cores:
-            if key not in self.built:
-                symbols = {
-                    "tm_most_samples": 0
-                    if asked.all_samples
-                    else asked.samples or enough(boot, asked.catalogue)
-                }
-                self.built[key] = build_image(
-                    boot, apps, laid.kernel, asked.board, out, symbols, laid.seed
-                )
-        image = self.built[key]
-        if icache or asked.all_samples:
-            return image
-        return stopping_early(image, asked.board, out / f"{boot.name}.early.flash")
+    return Ran([jobs[n] for n in kept], tuple(options.layouts[n] for n in kept), interrupted)
 
 
 def enough(boot: Boot, known: Catalogue) -> int:
-    """So many samples of each row of this boot, on a simulator, where the user does not say."""
+    """Return how many samples of each row of this boot are taken on a simulator, where the user
+    does not say."""
     touched = {known.benchmarks[id_].touches for id_ in boot.measures}
     return SIMULATED_SAMPLES if "kernel" in touched else APP_SAMPLES
 
 
-def _run_one(
-    job: Job, options: RunOptions, images: Images, kept: cache.Cache, stop: threading.Event
-) -> None:
-    status = job.status
-    status.started = time.monotonic()
-    try:
-        if stop.is_set():
-            return
-        status.state = "building"
-        job.image = images.of(job.boot, job.icache, job.apps, job.layout or 0)
-        start = _start(job, job.image, options)
-        earlier = options.earlier.get(_which(job))
-        if earlier is not None and earlier.image == start.image:
-            _take(job, earlier.lines)
-        else:
-            _boot(job, start, options, kept, stop)
-        if job.panicked and job.boot.panics:
-            job.skipped, job.note = job.boot.panics, None
-    except TockmarkError as error:
-        job.note = str(error)
-    finally:
-        status.state = "failed" if job.note else "done" if job.finished else "stopped"
-        status.line()  # takes the time
-        status.done = True
-
-
-def _which(job: Job) -> Which:
-    return job.boot.name, job.icache, job.apps.lang
-
-
-def _start(job: Job, image: Image, options: RunOptions) -> Start:
-    watched: list[str] = []
-    if Ability.MARKS in options.board.target.can:
-        watched = mark_options(slot.symbols for slot in image.slots)
-    load = partial(load_or_ask, options.board.profile, job.boot.name, image.flash)
-    return Start(job.name, image.flash, job.icache, tuple(watched), image.id, job.boot.name, load)
-
-
-def _take(job: Job, lines: Sequence[str]) -> None:
-    """Take what a boot printed when it was run before."""
-    job.lines, job.taken = list(lines), "log"
-    job.ended = job.finished = True
-    job.status.rows = job.status.rows_expected
-
-
-def _boot(
-    job: Job, start: Start, options: RunOptions, kept: cache.Cache, stop: threading.Event
-) -> None:
-    if stop.is_set():
-        return
-    status = job.status
-    status.state = "running"
-    job.session = kept.begin(options.board.target, start)
-    job.taken = "cache" if isinstance(job.session, cache.Replayed) else None
-    for text in job.session.lines():
-        job.lines.append(text)
-        status.rows += bool(_ROW.search(text))
-        status.cycles = job.session.cycles
-        if stop.is_set():
-            job.session.stop()
-    job.ended = True
-    ending = job.session.ending()
-    job.finished = ending is None or not (stop.is_set() or job.session.killed)
-    job.note = None if stop.is_set() else ending
-    job.panicked = job.session.panicked
-    status.cycles = job.session.cycles
-
-
-# What the simulator is asked to mark: where an app's functions begin, and what the core does
-# unasked. log/marks.py reads the lines that come of it.
-
-
-SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
-ENTRY = "_start"  # and this one that of the mark start
-RESET = "reset"  # where the simulator began; the core comes by once
-OWN = ("irq", "trap", "wake", RESET)  # marks that need no address
-
-
-def mark_options(apps: Iterable[Mapping[str, int]]) -> list[str]:
-    """The simulator's options for the apps of a boot, each given by its symbols; none if they have
-    nothing to mark."""
-    marked: list[str] = []
-    entries: list[str] = []
-    for symbols in apps:
-        for symbol, address in symbols.items():
-            if symbol.startswith(SYMBOL):
-                marked.append(f"{symbol.removeprefix(SYMBOL)}={address:#x}")
-            elif symbol == ENTRY:
-                entries.append(f"start={address:#x}")
-    names = [*marked, *entries, *OWN] if marked else []
+def mark_options(apps: Sequence[Mapping[str, int]]) -> list[str]:
+    """Return the simulator's options for the apps of a boot, each given by its symbols; none if
+    they have nothing to mark."""
+    marked = [
+        f"{symbol.removeprefix(SYMBOL)}={address:#x}"
+        for symbols in apps
+        for symbol, address in symbols.items()
+        if symbol.startswith(SYMBOL)
+    ]
+    entries = [f"start={symbols[ENTRY]:#x}" for symbols in apps if ENTRY in symbols]
+    names = [*marked, *entries, *OWN_MARKS] if marked else []
     return [word for name in names for word in ("--mark", name)]
+
+
+def _job(boot: Boot, icache: bool, apps: AppBuild, options: RunOptions, layout: int) -> Job:
+    known = options.catalogue
+    unsuited = boot_unsuited(boot, known, options.board.target)
+    several = f"layout {layout}: " * (len(options.layouts) > 1)
+    return Job(
+        title=f"{several}{boot.name}, {ICACHE[icache]}{aside(apps.lang)}",
+        rows_expected=known.rows_of(boot),
+        weight=BOOTING + known.cost(boot),
+        done=unsuited is not None,
+        boot=boot,
+        icache=icache,
+        apps=apps,
+        layout=layout,
+        skipped=unsuited,
+    )
+
+
+class _Runner:
+    """A run under way: its threads share the images, the cache and the word to stop."""
+
+    def __init__(self, options: RunOptions, folder: Path) -> None:
+        self.options = options
+        self.folder = folder
+        self.cache = cache.default(options.fresh)
+        self.stop = threading.Event()
+        self.images: dict[tuple[AppBuild, str, int], Image] = {}
+        self.locks: dict[tuple[AppBuild, str, int], threading.Lock] = {}
+        # Where a cluster simulates, far more boots are under way than cores can link here.
+        self.cores = threading.BoundedSemaphore(os.cpu_count() or 1)
+
+    def run(self, jobs: list[Job]) -> bool:
+        """Run all that is not done; say whether Ctrl-C interrupted it."""
+        waiting = [job for job in jobs if not job.done]
+        display = Display(waiting)
+        pool = ThreadPoolExecutor(self.options.jobs)
+        # Layout by layout, so that an interruption leaves whole ones. In each long ones first, so
+        # that no core is idle at the end; and a boot's second run not right behind its first, since
+        # both need the same image. What an earlier log has comes first of all: an interruption does
+        # not lose it.
+        order = sorted(
+            waiting,
+            key=lambda job: (
+                job.layout,
+                job.which not in self.options.earlier,
+                job.icache is not jobs[0].icache,
+                -job.weight,
+            ),
+        )
+        left = {pool.submit(self._run_one, job) for job in order}
+        try:
+            while left:
+                done, left = wait(left, timeout=0.2)
+                for future in done:
+                    future.result()  # a defect of the tool itself must not pass in silence
+                display.show()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            self.stop.set()
+            for job in jobs:
+                if job.session is not None:
+                    job.session.stop()
+            pool.shutdown(cancel_futures=True)
+            display.close()
+        return False
+
+    def _run_one(self, job: Job) -> None:
+        job.began = time.monotonic()
+        try:
+            if self.stop.is_set():
+                return
+            job.state = "building"
+            job.image = self._image(job)
+            start = self._start(job, job.image)
+            earlier = self.options.earlier.get(job.which)
+            if earlier is not None and earlier.image == start.image:
+                job.lines, job.taken, job.rows = list(earlier.lines), "log", job.rows_expected
+                job.ended = job.finished = True
+            elif not self.stop.is_set():
+                self._boot(job, start)
+            if job.panicked and job.boot.panics:
+                job.skipped, job.note = job.boot.panics, None
+        except TockmarkError as error:
+            job.note = str(error)
+        finally:
+            job.state = "failed" if job.note else "done" if job.finished else "stopped"
+            job.over = time.monotonic()
+            job.done = True
+
+    def _image(self, job: Job) -> Image:
+        """Return the flash image of a boot, built by whoever needs it first.
+
+        Where the cache is off a row may end as soon as it repeats. With it on samples that are
+        equal may be a plateau: what the cache holds goes on changing."""
+        options, boot, layout = self.options, job.boot, self.options.layouts[job.layout]
+        if options.laid is not None:
+            return options.laid.image(options.laid.boot(boot.name, job.apps.lang))
+        out, key = self.folder / job.apps.lang / str(job.layout), (job.apps, boot.name, job.layout)
+        with self.locks.setdefault(key, threading.Lock()), self.cores:
+            if key not in self.images:
+                samples = options.samples or enough(boot, options.catalogue)
+                words = {"tm_most_samples": 0 if options.all_samples else samples}
+                self.images[key] = build_image(
+                    boot, job.apps, layout.kernel, options.board, out, words, layout.seed
+                )
+        image = self.images[key]
+        if job.icache or options.all_samples:
+            return image
+        return stopping_early(image, options.board, out / f"{boot.name}.early.flash")
+
+    def _start(self, job: Job, image: Image) -> Start:
+        board, marks = self.options.board, list[str]()
+        if Ability.MARKS in board.target.can:
+            marks = mark_options([slot.symbols for slot in image.slots])
+        load = partial(load_or_ask, board.profile, job.boot.name, image.flash)
+        boot = job.boot.name
+        return Start(job.name, image.flash, job.icache, tuple(marks), image.id, boot, load)
+
+    def _boot(self, job: Job, start: Start) -> None:
+        job.state = "running"
+        job.session = session = self.cache.begin(self.options.board.target, start)
+        job.taken = "cache" if isinstance(session, cache.Replayed) else None
+        for text in session.lines():
+            job.lines.append(text)
+            job.rows += bool(_ROW.search(text))
+            job.cycles = session.cycles
+            if self.stop.is_set():
+                session.stop()
+        job.ended = True
+        ending = session.ending()
+        job.finished = ending is None or not (self.stop.is_set() or session.killed)
+        job.note = None if self.stop.is_set() else ending
+        job.panicked = session.panicked
+        job.cycles = session.cycles
