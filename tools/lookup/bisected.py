@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 
 from lookup.figures import number
+from tockmark.documents import Count, Part
 from tockmark.paths import DATA
-from tockmark.result.provenance import Count, OptLevel, Part
+from tockmark.result.provenance import OptLevel
 
 
 class Build(Part, frozen=True):

@@ -15,11 +15,10 @@ from typing import Literal
 
 import msgspec
 
-from tockmark import paths
+from tockmark import documents, paths
+from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.result import file
-from tockmark.result.provenance import Part
 from tockmark.rig.image import GCC
 
 Numbers = tuple[int | float, ...]
@@ -239,14 +238,12 @@ class StoredValidation(Part, frozen=True):
 
 def stored_text(rows: list[ValidationRow]) -> str:
     """The rows as the file holds them."""
-    return file.document_text(
-        StoredValidation(FORMAT, VERSION, _compiler(), tuple(rows)), ("rows",)
-    )
+    return documents.text_of(StoredValidation(FORMAT, VERSION, _compiler(), tuple(rows)), ("rows",))
 
 
 def load_validation(path: Path) -> list[ValidationRow]:
     """Read and check a stored validation."""
-    rows = list(file.read_document(path, StoredValidation, FORMAT, VERSION, ANEW).rows)
+    rows = list(documents.read(path, StoredValidation, FORMAT, VERSION, ANEW).rows)
     twice = [key for key, times in Counter(row.key for row in rows).items() if times > 1]
     if twice:
         raise TockmarkError(f"{shown(path)}: the row {twice[0]} stands twice", ANEW)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -24,14 +24,24 @@ from msgspec import Meta, field
 
 from tockmark.compare import factors
 from tockmark.compare.rule import interval
+from tockmark.documents import (
+    KINDS,
+    MAX_COUNT,
+    Count,
+    Date,
+    Part,
+    Positive,
+    Sha256,
+    SomeParams,
+    check_version,
+    kind_of,
+    strictly,
+    typed,
+)
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import MAX_COUNT
 from tockmark.paths import shown
-from tockmark.plain import quoted
 from tockmark.result import file
-from tockmark.result.file import RefusedError, check_strict, strict_json
 from tockmark.result.model import Result, Row
-from tockmark.result.provenance import Count, Date, Part, Positive, Sha256, SomeParams
 from tockmark.result.stats import plain
 from tockmark.suite.catalogue import Lang, Params, named
 from tockmark.suite.selection import Selection
@@ -76,6 +86,16 @@ class HistoryRun(Part, frozen=True):
     incomplete: Count  # reasons
     factors: dict[str, str]
     rows: tuple[HistoryRow, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what types cannot: ValueError, which msgspec takes for its own."""
+        if absent := [name for name in GROUPED if name not in self.factors]:
+            raise ValueError(f"factors lack {absent[0]}")
+        names = [row.name for row in self.rows]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the row {max(names, key=names.count)} stands twice")
+        if crossed := [row.name for row in self.rows if row.span and row.span[0] > row.span[1]]:
+            raise ValueError(f"the span of the row {crossed[0]} ends before it begins")
 
 
 @dataclass(frozen=True)
@@ -189,9 +209,8 @@ def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
 def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
     """All that is whole in what a history holds; anything but a history is refused by name."""
     if held and not (_LINE.search(held) or HEAD.startswith(held)):
-        what, todo = file.KINDS.get(
-            file.kind_of(held.decode(errors="replace")) or "", ("another file", GIVE_ONE)
-        )
+        kind = kind_of(held.decode(errors="replace"))
+        what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
     runs: list[HistoryRun] = []
     problems = []
@@ -209,30 +228,19 @@ def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
 
 
 def _run(raw: bytes, where: str) -> HistoryRun | None:
-    """One line; None if it is torn. What is whole, but not as it should be, is refused."""
+    """Return what one line holds; None if it is torn. What is whole, but not as it should be, is
+    refused."""
+
+    def make(data: Any) -> HistoryRun | None:
+        if not isinstance(data, dict):
+            return None
+        check_version(data, FORMAT, VERSION, where, GIVE_ONE)
+        return typed(data, HistoryRun)
+
     try:
-        data = strict_json(raw.decode())
-    except RefusedError as error:
-        raise TockmarkError(f"{where}: {quoted(error)}", GIVE_ONE) from error
-    except (ValueError, RecursionError):
+        return strictly(raw.decode(), make, where, GIVE_ONE)
+    except ValueError:
         return None
-    if not isinstance(data, dict):
-        return None
-    if (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise TockmarkError(f"{where} is no {FORMAT} of version {VERSION}", GIVE_ONE)
-    try:
-        check_strict(data)
-        run = msgspec.convert(data, HistoryRun)
-        if absent := [name for name in GROUPED if name not in run.factors]:
-            raise RefusedError(f"factors lack {absent[0]}")
-        names = [row.name for row in run.rows]
-        if len(set(names)) < len(names):
-            raise RefusedError(f"the row {max(names, key=names.count)} stands twice")
-        if crossed := [row.name for row in run.rows if row.span and row.span[0] > row.span[1]]:
-            raise RefusedError(f"the span of the row {crossed[0]} ends before it begins")
-    except (msgspec.ValidationError, RefusedError) as error:
-        raise TockmarkError(f"{where}: {file.located(error, data)}", GIVE_ONE) from error
-    return run
 
 
 GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"

@@ -19,7 +19,6 @@ from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
 CLOSED = "."  # the last word of a data record, which is whole then
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
-MAX_COUNT = 2**53  # of anything: no other reader of JSON takes a larger number as it is
 
 _COUNT = "[0-9]{1,10}"  # as 32 bits need; int() refuses some thousands, in words of its own
 _RUN = re.compile(rf"(?:({_COUNT})|\(({_COUNT}(?:,{_COUNT}){{1,3}})\))(?:\*([1-9][0-9]{{0,9}}))?")

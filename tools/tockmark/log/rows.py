@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
+from tockmark.documents import MAX_COUNT
 from tockmark.log.marks import Mark, Marks, durations
 from tockmark.log.protocol import (
     BOOT_NAME,
     CLOSED,
-    MAX_COUNT,
     Back,
     BootMark,
     Cut,

@@ -10,12 +10,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from tockmark import documents
+from tockmark.documents import Count, Part, Positive
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.profile.attribute import CAUSES, Profile, ProfileLine
 from tockmark.profile.report import function
-from tockmark.result import file
-from tockmark.result.provenance import Count, Kernel, Part, Positive
+from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, Params, aside, label
 
 Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
@@ -138,7 +139,7 @@ def _shares(lines: dict[str, ProfileLine]) -> tuple[Share, ...]:
 
 def load(path: Path) -> StoredProfile:
     """Read and check a profile."""
-    found = file.read_document(path, StoredProfile, FORMAT, VERSION, ANEW)
+    found = documents.read(path, StoredProfile, FORMAT, VERSION, ANEW)
     for of in ("cycles", "instructions", "in_body"):
         by_phase, by_function = (
             sum(getattr(share, of) for share in shares)
@@ -157,4 +158,4 @@ def load(path: Path) -> StoredProfile:
 
 def text(profile: StoredProfile) -> str:
     """The profile as its file holds it."""
-    return file.document_text(profile, ("phases", "functions", "stacks"))
+    return documents.text_of(profile, ("phases", "functions", "stacks"))

@@ -1,135 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""JSON as all files of the tool hold it, and more strictly than JSON itself: nothing that stands
-there twice, is not known, or would do something to the terminal that shows it.
-"""
+"""The result file."""
 
 import json
-import math
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 from msgspec import field
 
-from tockmark.errors import TockmarkError
-from tockmark.log.protocol import MAX_SAMPLES, compress, expand
-from tockmark.log.rows import EVENTS, LENGTHS, PASSES, SERIES, Clock
-from tockmark.paths import shown
-from tockmark.plain import UNSEEN, quoted
-from tockmark.result.model import GONE, Absent, Result, Row, Series
-from tockmark.result.provenance import (
+from tockmark.documents import (
+    KINDS,
     Count,
     Figure,
     Part,
     Positive,
-    Provenance,
-    Published,
+    RefusedError,
     SomeParams,
+    kind_of,
+    read_text,
+    strictly,
+    typed,
 )
+from tockmark.errors import TockmarkError
+from tockmark.log.protocol import MAX_SAMPLES, compress, expand
+from tockmark.log.rows import EVENTS, LENGTHS, PASSES, SERIES, Clock
+from tockmark.paths import shown
+from tockmark.result.model import GONE, Absent, Result, Row, Series
+from tockmark.result.provenance import Provenance, Published
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import OVERHEADS, Lang, Reader
-
-LONGEST_NUMBER = 1000  # characters; smaller ones that are too large are told by where they stand
-
-
-class RefusedError(ValueError):
-    """Something in a file that cannot be, in words."""
-
-
-def strict_json(text: str) -> Any:
-    """JSON without what its grammar lacks (NaN, infinities) or leaves open (a key twice)."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            twice = next(key for key, count in counts.items() if count > 1)
-            where = f" in the row {found['id']}" if "id" in found else ""
-            raise RefusedError(f"the key '{twice}' stands twice{where}")
-        return found
-
-    def number(text: str) -> float:
-        if not math.isfinite(value := float(text)):
-            raise RefusedError(f"{text} is not a finite number")
-        return value
-
-    def whole(text: str) -> int:
-        if len(text) > LONGEST_NUMBER:
-            raise RefusedError(f"a number of {len(text)} digits is too large")
-        return int(text)
-
-    return json.loads(
-        text,
-        object_pairs_hook=unique,
-        parse_float=number,
-        parse_int=whole,
-        parse_constant=number,
-    )
-
-
-def check_strict(data: Any, where: str = "$") -> None:
-    """Refuse a null, which is the loss of something: what is not known does not stand there; and
-    text that cannot be shown as it is."""
-    if data is None:
-        raise RefusedError(f"Expected a value, got `null` - at `{where}`")
-    if isinstance(data, str) and (found := UNSEEN.search(data)):
-        raise RefusedError(f"Expected text to show, got {found[0]!a} - at `{where}`")
-    if isinstance(data, dict):
-        for key, value in data.items():
-            check_strict(key, where)
-            check_strict(value, f"{where}.{key}")
-    elif isinstance(data, list):
-        for place, value in enumerate(data):
-            check_strict(value, f"{where}[{place}]")
-
-
-# What the tool's files besides the result have in common: JSON with a format and a version, an
-# entry of their tables a line, checked against their types while they are read.
-
-
-Typed = TypeVar("Typed", bound=Part)
-
-
-def read_document(path: Path, kind: type[Typed], form: str, version: int, todo: str) -> Typed:
-    """A file of this kind; any other is refused in one line that ends in what to do."""
-    try:
-        data = strict_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
-    except RefusedError as error:
-        raise TockmarkError(f"{shown(path)}: {quoted(error)}", todo) from error
-    except (ValueError, RecursionError) as error:
-        raise TockmarkError(f"{shown(path)} is no {form}: it is not JSON", todo) from error
-    found = data if isinstance(data, dict) else {}
-    if (found.get("format"), found.get("version")) != (form, version):
-        raise TockmarkError(f"{shown(path)} is no {form} of version {version}", todo)
-    try:
-        check_strict(data)
-        return msgspec.convert(data, kind)
-    except (msgspec.ValidationError, RefusedError) as error:
-        raise TockmarkError(f"{shown(path)}: {quoted(error)}", todo) from error
-
-
-def document_text(document: Part, tables: Sequence[str]) -> str:
-    """The file: a line for each field, and for each entry of the tables."""
-    fields = [
-        f"{_json(name)}:" + (_document_lines(value) if name in tables else _json(value))
-        for name, value in msgspec.to_builtins(document).items()
-    ]
-    return "{\n" + ",\n".join(fields) + "\n}\n"
-
-
-def _document_lines(values: list[object]) -> str:
-    return "[\n" + ",\n".join(map(_json, values)) + "\n]"
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
-
 
 # A row as the result file keeps it, its samples run-length encoded: made from what the model has,
 # and the other way round.
@@ -349,6 +250,8 @@ FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
 VERSIONS = (4, VERSION)
 ROUNDED = 1e-6  # a stated figure may be off by as much
+GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
+OR_PARSE = "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`"
 MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
 
 
@@ -373,48 +276,20 @@ def schema() -> dict[str, Any]:
 
 def load(path: Path) -> Result:
     """Read and check a result file."""
+
+    def make(data: Any) -> Result:
+        _check_kind(path, data)
+        return _result(typed(data, Document))
+
+    text, why = "", "it is not text"
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise TockmarkError(
-            f"{shown(path)} is not a result file: it is not text", OR_PARSE
-        ) from error
-    try:
-        data = strict_json(text)
-    except RefusedError as error:
-        raise TockmarkError(f"{shown(path)}: {quoted(error)}", GIVE_ONE) from error
-    except (ValueError, RecursionError) as error:
+        text = read_text(path)
+        why = "it is not JSON"
+        return strictly(text, make, shown(path), GIVE_ONE)
+    except ValueError as error:
         if kind := kind_of(text):  # JSON line by line, as a history is
             _check_kind(path, {"format": kind})
-        raise TockmarkError(
-            f"{shown(path)} is not a result file: it is not JSON", OR_PARSE
-        ) from error
-    _check_kind(path, data)
-    try:
-        check_strict(data)
-        return _result(msgspec.convert(data, Document))
-    except (msgspec.ValidationError, RefusedError) as error:
-        raise TockmarkError(f"{shown(path)}: {located(error, data)}", GIVE_ONE) from error
-
-
-GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
-OR_PARSE = "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`"
-_FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')
-
-KINDS = {  # what the tool writes, and what to do with it
-    FORMAT: ("a result file", "`tockmark table` shows it"),
-    "tockmark-validation": ("a validation of the simulator", "`tockmark validate --show` shows it"),
-    "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
-    "tockmark-profile": ("a profile of one sample", "profiles are not results"),
-}
-
-
-def kind_of(text: str) -> str | None:
-    """The format that a file begins with, be it whole or not."""
-    found = _FORMAT.match(text)
-    return found[1] if found else None
+        raise TockmarkError(f"{shown(path)} is not a result file: {why}", OR_PARSE) from error
 
 
 def _check_kind(path: Path, data: object) -> None:
@@ -433,21 +308,6 @@ def _check_kind(path: Path, data: object) -> None:
         what, todo = KINDS[kind]
         raise TockmarkError(f"{shown(path)} is {what}, not a result file", todo)
     raise TockmarkError(f"{shown(path)} is not a result file", GIVE_ONE)
-
-
-def located(error: Exception, data: Any) -> str:
-    """msgspec's message with the row's id in place of its number alone."""
-    found = _IN_ROW.fullmatch(str(error))
-    if not found:
-        return quoted(str(error).replace("`$.", "`"))
-    row = data["rows"][int(found["number"])]
-    id_ = f" ({row['id']})" if isinstance(row, dict) and "id" in row else ""
-    return quoted(f"row {int(found['number']) + 1}{id_}{found['field']}: {found['what']}")
-
-
-_IN_ROW = re.compile(
-    r"(?P<what>.*) - at `(?:key` in `)?\$\.rows\[(?P<number>\d+)\](?P<field>.*)`", re.DOTALL
-)
 
 
 def _result(document: Document) -> Result:

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from tockmark.documents import Part, SomeParams
 from tockmark.log.rows import SERIES, Clock
-from tockmark.result.provenance import Part, Provenance, Published, SomeParams
+from tockmark.result.provenance import Provenance, Published
 from tockmark.result.stats import (
     Slope,
     Stats,

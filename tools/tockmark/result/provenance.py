@@ -12,19 +12,10 @@ import msgspec
 from msgspec import Meta
 
 from tockmark import BASELINE
-from tockmark.log.protocol import MAX_COUNT
+from tockmark.documents import Count, Date, Figure, Part, Positive, Sha256
 from tockmark.suite.catalogue import Lang
 
-Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
-Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
-Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?)?$")]
-Number = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
-# As it was read, whole or not; and never so large that reckoning with it overflows.
-Figure = Number | Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
-# The catalogue's Params, in bounds.
-SomeParams = dict[str, Number | str]
 Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",
@@ -37,10 +28,6 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
-
-
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What all parts of a result file have in common: nothing changes, nothing strange is read."""
 
 
 class Tool(Part, frozen=True):
