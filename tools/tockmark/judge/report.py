@@ -3,7 +3,6 @@
 change consists of, and what the kernels hold.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,17 +15,17 @@ from tockmark.judge import evidence
 from tockmark.judge.engine import How, Judged, Moved
 from tockmark.judge.evidence import Depth, Sizes, Where, sizes
 from tockmark.paths import shown
-from tockmark.plain import showable
 from tockmark.profile import diff
 from tockmark.profile.diff import Growth
 from tockmark.rig.image import KernelElf
 from tockmark.show import comparison, text
 from tockmark.show.comparison import differing, finite, headline
+from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
 
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 NAMED = 8  # symbols
-LEVEL, NAME = 11, 45  # columns of the word for it, and of a row
+NAME = 45  # columns of a row
 WORDS = {**comparison.LEVEL_WORDS, Level.PASS: "within"}
 COUNTED = {"instret": "instr", "cycles": "cycles"}
 
@@ -109,14 +108,19 @@ def _moved(moved: list[Moved]) -> list[str]:
     """The rows that moved for certain."""
     if not moved:
         return []
-    heads = _columns("", "of one operation", "base", "head", "change", "range")
-    lines = ["", heads, "-" * text.LINE]
     told = once(moved)
+    table = Table(
+        [
+            TableColumn("", 11, 0, left=True),
+            TableColumn("of one operation", NAME, 0, left=True),
+            *figures({"base": 9, "head": 9, "change": 9, "range": 17}, gap=0),
+        ]
+    )
     for name, one in told[:SHOWN]:
-        lines.append(_columns(WORDS[one.level], text.shortened(name, NAME), *cells(one)))
+        table.add(WORDS[one.level], text.shortened(name, NAME), *cells(one))
     if len(told) > SHOWN:
-        lines.append(f"and {len(told) - SHOWN} more; --json has all")
-    return lines
+        table.add(f"and {len(told) - SHOWN} more; --json has all")
+    return table.text("")
 
 
 def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
@@ -140,10 +144,6 @@ def cells(one: Moved) -> tuple[str, str, str, str]:
         moved = text.change(change.base, change.new)
         span = f"{text.points(change.low - 1, '+')} to {text.percent(change.high - 1, '+')}"
     return text.number(change.base), text.number(change.new), moved, span
-
-
-def _columns(level: str, name: str, base: str, head: str, moved: str, span: str) -> str:
-    return f"{level:<{LEVEL}}{name:<{NAME}}{base:>9}{head:>9}{moved:>9}{span:>17}".rstrip()
 
 
 def held(report: Report) -> list[str]:
@@ -219,28 +219,10 @@ def as_json(report: Report) -> dict[str, object]:
 
 
 # A verdict as a comment on a pull request: one screen, and the rest folded.
-#
-# Names in it come from kernels, paths and commits, that is from whoever opened the pull request. So
-# all but letters, digits and plain marks becomes a character reference: it is shown as it is, and
-# neither Markdown nor HTML nor a mention or link of the forge is made of it.
 
 
 SHOWN_IN_COMMENT = 8  # rows on the first screen
-LONGEST = 200  # characters of a name
-_PLAIN = re.compile(r"[^A-Za-z0-9 .,;:=+%()/-]")
 SIGNS = {Level.PASS: "✅", Level.BETTER: "✅", Level.SOFT: "⚠️", Level.HARD: "❌"}
-
-
-def escaped(text: str) -> str:
-    """Text as it is shown, whatever it holds."""
-    text = showable(text)
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-    return _PLAIN.sub(lambda found: f"&#{ord(found[0])};", text)
-
-
-def code(text: str) -> str:
-    """The same in the letters of code, where a forge looks for no mention and no link."""
-    return f"<code>{escaped(text)}</code>"
 
 
 def markdown(report: Report) -> str:
@@ -270,13 +252,10 @@ def markdown(report: Report) -> str:
 
 
 def _table(moved: list[tuple[str, Moved]]) -> list[str]:
-    if not moved:
-        return []
-    lines = ["| row | base | head | change | range | |", "|---|---:|---:|---:|---:|---|"]
-    for name, one in moved:
-        told = " | ".join(escaped(cell) for cell in cells(one))
-        lines.append(f"| {code(name)} | {told} | {WORDS[one.level]} |")
-    return [*lines, ""]
+    heads = ("base", "head", "change", "range")
+    columns = [TableColumn("row", left=True), *map(TableColumn, heads), TableColumn(left=True)]
+    rows = [(code(name), *cells(one), WORDS[one.level]) for name, one in moved]
+    return Table(columns, rows).markdown()
 
 
 def _folded(summary: str, lines: list[str]) -> list[str]:

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Colours in tables, for a terminal only: the words say all of it without them.
+"""How figures and words look wherever they are shown: colours, numbers, prose, and `Table`, which
+writes cells as text, Markdown, HTML or JSON and escapes them by itself.
 
-The command line chooses once, for its standard output; whoever else makes a table gets plain text.
-A colour takes no columns, so a cell is filled up to its width before it is coloured.
+A colour is for a terminal only: the words say all of it without. The command line chooses once, for
+its standard output; whoever else makes a table gets plain text.
 """
 
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from string import ascii_uppercase
 from typing import TextIO
+
+from tockmark.plain import showable
 
 GREEN, YELLOW, RED = 32, 33, 31  # SGR codes (ECMA-48)
 
@@ -40,9 +45,14 @@ def wanted(terminal: bool, environment: Mapping[str, str]) -> bool:
     return terminal and environment.get("TERM", "") not in ("", "dumb", "unknown")
 
 
+def uncoloured(text: str) -> str:
+    """A text without its colours."""
+    return _CODES.sub("", text)
+
+
 def shown_width(text: str) -> int:
     """The columns that a text takes."""
-    return len(_CODES.sub("", text))
+    return len(uncoloured(text))
 
 
 def good(text: str) -> str:
@@ -200,3 +210,149 @@ def listed(what: str, names: Sequence[str], most: int = 12) -> list[str]:
     """How many there are, and the first of them."""
     more = f", and {len(names) - most} more" if len(names) > most else ""
     return wrap(f"{what} ({len(names)}): {', '.join(names[:most])}{more}") if names else []
+
+
+# Names come from kernels, paths and commits, that is from whoever opened a pull request. So what is
+# not plain becomes a character reference: it is shown as it is, and neither Markdown nor HTML nor a
+# mention or link of the forge is made of it.
+
+
+LONGEST = 200  # characters of a name
+_PLAIN = r"A-Za-z0-9 .,;:=+%()/\-"
+_HARMLESS = _PLAIN + r"_'\"…→–×±µ"  # these stay in prose, too
+_LINK = r"|:(?=//)|(?<=www)\."  # what a forge takes for an address, plain as it is
+
+
+class Markup(str):
+    """Text that is Markdown or HTML already: a writer leaves it as it is."""
+
+    __slots__ = ()
+
+
+def escaped(text: str) -> Markup:
+    """A name as Markdown and HTML show it, whatever it holds; of a long one the beginning."""
+    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return _referenced(text, _PLAIN)
+
+
+def prose(text: str) -> Markup:
+    """A sentence that may hold names: its quotes, underscores and arrows stay as they are."""
+    return text if isinstance(text, Markup) else _referenced(text, _HARMLESS)
+
+
+def code(name: str) -> Markup:
+    """A name in the letters of code, where a forge looks for no mention and no link."""
+    return Markup(f"<code>{escaped(name)}</code>")
+
+
+def quoted(name: str) -> Markup:
+    """A name in backticks, if it holds nothing that could end them, else as `code`."""
+    return Markup(f"`{name}`") if prose(name) == name else code(name)
+
+
+def _referenced(text: str, plain: str) -> Markup:
+    text = showable(uncoloured(text))
+    found = re.sub(f"[^{plain}]{_LINK}", lambda at: f"&#{ord(at[0])};", text, flags=re.I)
+    return Markup(found)
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a table. Only text has widths: there `gap` blanks stand before a cell."""
+
+    name: str = ""  # its heading; a "\n" begins a second line
+    width: int = 0
+    gap: int = 1
+    left: bool = False  # else its cells stand at the right
+    names: bool = False  # its cells are names: code, in Markdown and HTML
+
+    def padded(self, cell: str) -> str:
+        """The cell at its place in a line of text, coloured or not."""
+        return " " * self.gap + (left if self.left else right)(cell, self.width)
+
+    def markdown(self, cell: str) -> Markup:
+        """The cell in a row of Markdown."""
+        return quoted(cell) if self.names else prose(cell)
+
+    def html(self, cell: str) -> Markup:
+        """The cell as an element of a page."""
+        return Markup(f"<td>{code(cell) if self.names else prose(cell)}</td>")
+
+
+def figures(widths: Mapping[str, int], gap: int = 1) -> list[TableColumn]:
+    """Columns of numbers by their headings."""
+    return [TableColumn(name, width, gap) for name, width in widths.items()]
+
+
+class Table:
+    """Cells in rows, written as text, Markdown, HTML or JSON.
+
+    A cell is a string, in text perhaps coloured: `bad("+3 %")`. The writers pad it, or escape it
+    unless it is `Markup`. A row that is one string stands across all columns.
+
+        table = Table([TableColumn("", 30, 0, left=True), *figures({"base": 9, "new": 9})])
+        table.add(row.name, number(base), bad(number(new)))
+        lines = table.text("A section")  # or table.markdown(), table.html(), table.records()
+
+    The lines of text begin at the left, and so many dashes as the columns are wide, or `rule`,
+    stand below the headings. With `ends_at` the columns end there, and a first cell that is too
+    long for its own takes the blanks of the next.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[TableColumn],
+        rows: Iterable[Sequence[str]] = (),
+        ends_at: int = 0,
+        rule: int = 0,
+    ) -> None:
+        self.columns, self.rows = columns, list(rows)
+        self.ends_at, self.rule = ends_at, rule
+
+    def add(self, *cells: str) -> None:
+        """Add a row; one string alone stands across all columns."""
+        self.rows.append(cells[0] if len(cells) == 1 else cells)
+
+    def line(self, cells: Sequence[str]) -> str:
+        """A row as text."""
+        if isinstance(cells, str):
+            return cells
+        first, *rest = (
+            column.padded(cell) for column, cell in zip(self.columns, cells, strict=True)
+        )
+        if self.ends_at:
+            return row(cells[0], "".join(rest), self.ends_at)
+        return "".join([first, *rest]).rstrip()
+
+    def heading(self) -> list[str]:
+        """The names of the columns, and the rule, as text."""
+        lines = zip_longest(*(column.name.split("\n") for column in self.columns), fillvalue="")
+        width = sum(column.gap + column.width for column in self.columns)
+        return [*map(self.line, lines), "-" * (self.rule or self.ends_at or width)]
+
+    def text(self, *titles: str) -> list[str]:
+        """The titles, headings and rows as lines of text."""
+        return [*titles, *self.heading(), *map(self.line, self.rows)]
+
+    def markdown(self) -> list[str]:
+        """The rows as lines of Markdown, with an empty one behind them; nothing without rows."""
+        if not self.rows:
+            return []
+        heads = "".join(f" {column.name} |" if column.name else " |" for column in self.columns)
+        sides = "".join("---|" if column.left else "---:|" for column in self.columns)
+        rows = [[c.markdown(cell) for c, cell in self._cells(cells)] for cells in self.rows]
+        return [f"|{heads}", f"|{sides}", *(f"| {' | '.join(cells)} |" for cells in rows), ""]
+
+    def html(self) -> Markup:
+        """The rows as an element of a page."""
+        heads = "".join(f"<th>{prose(column.name)}</th>" for column in self.columns)
+        rows = ("".join(c.html(cell) for c, cell in self._cells(cells)) for cells in self.rows)
+        return Markup(f"<table>{''.join(f'<tr>{row}</tr>' for row in (heads, *rows))}</table>")
+
+    def records(self) -> list[dict[str, str]]:
+        """The rows for JSON: cells by the names of their columns."""
+        return [{c.name: uncoloured(cell) for c, cell in self._cells(row)} for row in self.rows]
+
+    def _cells(self, cells: Sequence[str]) -> Iterator[tuple[TableColumn, str]]:
+        """The cells of a row with their columns; the only one of a row across all is the first."""
+        return zip(self.columns, (cells,) if isinstance(cells, str) else cells, strict=False)

@@ -21,6 +21,7 @@ from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
+from tockmark.show.text import escaped
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.trials import FURTHER, TRIALS, WANTED, Held, links_of, trial
 
@@ -168,11 +169,11 @@ def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
 
 
 def test_no_name_becomes_markup() -> None:
-    text = report.markdown(told(judged("cost")))
+    comment = report.markdown(told(judged("cost")))
     for mark in ("<script>", "<b>", "`", "@me", "new`"):
-        assert mark not in text
+        assert mark not in comment
     hostile = "](http://x) @you #1 **b** ![i](j) <img>\n|a|\x1b[31m"
-    assert not set(report.escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
+    assert not set(escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
 
 
 def test_the_dearest_rows_are_of_different_benchmarks() -> None:
