@@ -175,7 +175,7 @@ def judgements(*kernels: str) -> str:
         Growth("kernel::new", None, SymbolSize(1, 40)),
         Growth("<b>|`@me`", SymbolSize(1, 8), None),
     )
-    sizes = Sizes({"flash": (1000, 1032), "RAM": (64, 64)}, sections, (came, went))
+    sizes = Sizes({"flash": (1000, 1032), "RAM": (64, 64)}, sections, symbols)
     stacks, said = [Depth(500, 90), Depth(520, 90)], []
     for of in kernels or ("cost", "save"):
         names = f"{of}/old.elf", f"{of}/new`|<b>.elf"
