@@ -10,11 +10,12 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser kernel-layouts bench test conformance validate tables findings site robustness clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser kernel-layouts bench test check conformance validate tables findings site robustness clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
 	@echo 'make test    set up, build, run every test'
+	@echo 'make check   formatters, linters, types, units and contracts only: some five minutes'
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make setup-qemu  install QEMU and build the kernel for it: tockmark run --board qemu'
@@ -116,6 +117,10 @@ bench: build
 
 test: build
 	@.venv/bin/pytest
+
+# What runs no program on the simulator: for every change, before `make test`.
+check: apps
+	@.venv/bin/pytest tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 conformance: build
 	@$(TOCKMARK) conformance
