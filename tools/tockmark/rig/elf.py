@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads the 32-bit RISC-V ELF files of kernels and apps, as far as the tool needs them.
+"""Reads the 32-bit RISC-V ELF files of kernels and apps, and says what fills a kernel's memory.
 
 A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
 to hold as much, and whatever is torn is refused in one line.
+
+A linker pads: up to the next multiple for a function or an object, and Tock's linker script up to
+the next 512 bytes of flash. So kernels of different size may load as many bytes. `pieces` counts
+instead each function and each object as long as its symbol says, each byte once; and of a stretch
+that no symbol covers (assembly, string constants) what is from its first byte to its last that is
+no fill: no 0x00, no 0xff, no part of a nop.
 """
 
 import hashlib
@@ -10,7 +16,7 @@ import re
 import stat
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +40,8 @@ _EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
 _LOADED, _SYMBOLS = 1, 2  # p_type; sh_type
 _RESERVED = 0xFF00  # st_shndx: from here on it is no section
 _NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
+_FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
+_NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
 
 
 @dataclass(frozen=True)
@@ -90,43 +98,77 @@ class Elf:
         return {symbol.name: symbol.address for symbol in self.symbols}
 
     def content(self, name: str) -> bytes:
-        """What the section of this name holds; nothing if there is none."""
-        found = [one for one in self.sections if one.name == name and one.in_file]
-        return self.held(found[0]) if found else b""
+        """Return what the section of this name holds; nothing if there is none."""
+        found = (self.held(one) for one in self.sections if one.name == name and one.in_file)
+        return next(found, b"")
 
     def held(self, section: Section) -> bytes:
-        """What a section holds in the file."""
+        """Return what a section holds in the file."""
         return _slice(self.data, section.start, section.size) if section.in_file else b""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of memory: one function or object, or a stretch that no symbol covers."""
+
+    name: str  # of its symbol, as it stands in the file; empty if it has none
+    section: str
+    size: int  # bytes
+    in_flash: bool
+    in_ram: bool  # initial data is in both
 
 
 def read_elf(path: Path) -> Elf:
     """Read and check a file. TockmarkError if it cannot be read, is none of these, or is torn."""
+    todo = "give the kernel's .elf"
     try:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for
-            raise TockmarkError(f"{shown(path)} is not a file", "give the kernel's .elf")
+            raise TockmarkError(f"{shown(path)} is not a file", todo)
         if about.st_size > MOST_BYTES:
-            raise TockmarkError(
-                f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", "give the kernel's .elf"
-            )
+            raise TockmarkError(f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", todo)
         data = path.read_bytes()
     except OSError as error:
         todo = "give another with --kernel"
         if isinstance(error, FileNotFoundError):
-            todo = f"run `make {maker(path)}`, or {todo}"
+            # The kernels of each board have a folder, and `make build` does not build all of them.
+            found = re.search(r"/cargo((?:-v1)?-nexysvideo)/", str(path))
+            todo = f"run `make {f'kernel{found[1]}' if found else 'build'}`, or {todo}"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != _MAGIC:
-        raise TockmarkError(
-            f"{shown(path)} is not an ELF file", "give the kernel's .elf, not a .bin"
-        )
+        raise TockmarkError(f"{shown(path)} is not an ELF file", f"{todo}, not a .bin")
     try:
         return _parsed(data)
     except ValueError as error:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
 
 
+def pieces(elf: Elf) -> Iterator[Piece]:
+    """Yield all of a file's memory, in the order of its sections; of a file without a table of
+    sections its segments, each a stretch."""
+    symbols = defaultdict(list)
+    for symbol in elf.symbols:
+        if symbol.kind in (IS_FUNCTION, IS_OBJECT) and symbol.size:
+            symbols[symbol.section].append((symbol.address, -symbol.size, symbol.name))
+    allocated = [
+        (number, section)
+        for number, section in enumerate(elf.sections)
+        if section.flags & ALLOCATED and section.size
+    ]
+    for number, section in allocated:
+        yield from _section_pieces(section, elf.held(section), symbols[number])
+    if not allocated:
+        for _, data in elf.segments:
+            yield from _stretch("", data, in_ram=False)
+
+
+def kernel_flash_bytes(elf: Elf) -> int:
+    """Return the bytes of code, constants and initial data, without what only fills up."""
+    return sum(piece.size for piece in pieces(elf) if piece.in_flash)
+
+
 def one_segment(content: bytes, address: int) -> bytes:
-    """An ELF file that loads bytes at an address, which is its entry, too; readable alone."""
+    """Make an ELF file that loads bytes at an address, which is its entry, too; readable alone."""
     start = _EXEC_HEADER.size + _SEGMENT.size
     ident = _MAGIC + bytes([_CLASS_32, _LITTLE, _VERSION])
     sizes = (_EXEC_HEADER.size, _SEGMENT.size, 1, 0, 0, 0)
@@ -136,26 +178,47 @@ def one_segment(content: bytes, address: int) -> bytes:
     return _EXEC_HEADER.pack(ident, *header) + _SEGMENT.pack(*segment) + content
 
 
-def symbols_of(path: Path) -> dict[str, int]:
-    """The symbols of an ELF file and their addresses."""
-    return read_elf(path).addresses
+def _section_pieces(
+    section: Section, content: bytes, symbols: list[tuple[int, int, str]]
+) -> Iterator[Piece]:
+    """Yield the pieces of a section, whose symbols are given as address, -size and name."""
+    name, in_flash, in_ram = section.name, section.in_file, bool(section.flags & WRITABLE)
+    done, end = section.address, section.address + section.size
+    # Of symbols that overlap the first, and of those the longest, has the bytes.
+    within = sorted(symbol for symbol in symbols if symbol[0] < end)
+    for address, minus_size, symbol in [*within, (end, 0, "")]:
+        start, stop = max(address, done), min(address - minus_size, end)
+        if start >= stop and address < end:
+            continue
+        if in_flash:
+            held = content[done - section.address : start - section.address]
+            yield from _stretch(name, held, in_ram)
+        elif start > done:
+            yield Piece("", name, start - done, in_flash, in_ram)
+        if start < stop:
+            yield Piece(symbol, name, stop - start, in_flash, in_ram)
+        done = stop
 
 
-def maker(path: Path) -> str:
-    """The goal of `make` that builds a kernel of ours: each has a folder, and not all are built
-    by `make build`."""
-    found = re.search(r"/cargo((?:-v1)?-nexysvideo)/", str(path))
-    return f"kernel{found[1]}" if found else "build"
+def _stretch(section: str, held: bytes, in_ram: bool) -> Iterator[Piece]:
+    """Yield what no symbol covers as one piece, without the fill at both ends; nothing if it is
+    fill alone."""
+    blank = held
+    for nop in _NOPS:
+        blank = blank.replace(nop, bytes(len(nop)))
+    if size := len(blank.strip(_FILL)):
+        yield Piece("", section, size, True, in_ram)
 
 
 def _parsed(data: bytes) -> Elf:
-    """ValueError, in words that follow the file's name, if it is none of ours."""
+    """Read a file's content. ValueError, in words that follow the file's name, if it is none of
+    ours."""
     if len(data) < _EXEC_HEADER.size:
         raise ValueError("is torn: it ends within its header")
     ident, _, machine, _, entry, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = (
         _EXEC_HEADER.unpack_from(data)
     )
-    if ident[4] != _CLASS_32 or ident[5] != _LITTLE or machine != _RISC_V:
+    if ident[4:6] != bytes([_CLASS_32, _LITTLE]) or machine != _RISC_V:
         raise ValueError("is not a 32-bit RISC-V ELF file")
     segments = _segments(data, _table(data, _SEGMENT, phoff, phsize, phnum))
     sections = _sections(data, list(_table(data, _SECTION, shoff, shsize, shnum)), names)
@@ -163,7 +226,8 @@ def _parsed(data: bytes) -> Elf:
 
 
 def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[int, bytes], ...]:
-    """What is to be loaded: no two have a place in common, neither in memory nor in the file."""
+    """Read what is to be loaded. ValueError if two have a place in common, in memory or in the
+    file."""
     places = [
         (address, size, start)
         for kind, start, _, address, size, *_ in headers
@@ -184,18 +248,16 @@ def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[in
 def _table(
     data: bytes, form: struct.Struct, start: int, size: int, count: int
 ) -> Iterator[tuple[int, ...]]:
-    """The entries of one of the header's tables."""
+    """Read the entries of one of the tables that the file's header names."""
     if count and size != form.size:
         raise ValueError(f"is torn: a header of {size} bytes, not {form.size}")
     return form.iter_unpack(_slice(data, start, size * count))
 
 
 def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tuple[Section, ...]:
-    names = _strings(data, headers, names_at)
-    sections = tuple(
-        Section(_text(names, name), kind, flags, address, start, size, link)
-        for name, kind, flags, address, start, size, link, *_ in headers
-    )
+    """Read the sections; where there is no section of their names, they have none."""
+    names = _slice(data, *headers[names_at][4:6]) if names_at < len(headers) else b""
+    sections = tuple(Section(_text(names, at), *fields[:6]) for at, *fields in headers)
     held = [section for section in sections if section.in_file]
     for section in held:
         _within(data, section.start, section.size)
@@ -204,22 +266,15 @@ def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tup
     return sections
 
 
-def _strings(data: bytes, headers: list[tuple[int, ...]], number: int) -> bytes:
-    """The names that a section holds; none if there is no such section."""
-    if number >= len(headers):
-        return b""
-    _, _, _, _, start, size, *_ = headers[number]
-    return _slice(data, start, size)
-
-
 def _symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
+    """Read the first table of symbols, if there is one."""
     table = next((section for section in sections if section.kind == _SYMBOLS), None)
     if table is None:
         return
     if table.link >= len(sections) or table.size % _SYMBOL.size:
         raise ValueError("is torn: its symbols have no names")
-    held = sections[table.link]
-    names, letters = _slice(data, held.start, held.size), 0
+    strings = sections[table.link]
+    names, letters = _slice(data, strings.start, strings.size), 0
     entries = _slice(data, table.start, table.size)
     for at, address, size, info, _, section in _SYMBOL.iter_unpack(entries):
         name = _text(names, at)
@@ -241,81 +296,3 @@ def _slice(data: bytes, start: int, size: int) -> bytes:
 def _within(data: bytes, start: int, size: int) -> None:
     if start + size > len(data):
         raise ValueError(f"is torn: it ends before the byte {start + size:#x}, which it tells of")
-
-
-# What a kernel really holds: its memory by function and object, without what only fills up.
-#
-# A linker pads: up to the next multiple for a function or an object, and Tock's linker script up to
-# the next 512 bytes of flash. So kernels of different size may load as many bytes. What is counted
-# instead: each function and each object as long as its symbol says, each byte once; and of a
-# stretch that no symbol covers (assembly, string constants) what is from its first byte to its last
-# that is no fill: no 0x00, no 0xff, no part of a nop.
-
-
-FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
-NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of memory: one function or object, or a stretch that no symbol covers."""
-
-    name: str  # of its symbol, as it stands in the file; empty if it has none
-    section: str
-    size: int  # bytes
-    in_flash: bool
-    in_ram: bool  # initial data is in both
-
-
-def pieces(elf: Elf) -> Iterator[Piece]:
-    """All of a file's memory, in the order of its sections; of one without a table of sections
-    its segments, each a stretch."""
-    symbols = defaultdict(list)
-    for symbol in elf.symbols:
-        if symbol.kind in (IS_FUNCTION, IS_OBJECT) and symbol.size:
-            symbols[symbol.section].append(symbol)
-    allocated = [
-        (number, section)
-        for number, section in enumerate(elf.sections)
-        if section.flags & ALLOCATED and section.size
-    ]
-    for number, section in allocated:
-        yield from _of_section(section, elf.held(section), symbols[number])
-    if not allocated:
-        for _, data in elf.segments:
-            yield from _stretch("", data, in_ram=False)
-
-
-def kernel_flash_bytes(elf: Elf) -> int:
-    """Bytes of code, constants and initial data, without what only fills up."""
-    return sum(piece.size for piece in pieces(elf) if piece.in_flash)
-
-
-def _of_section(section: Section, content: bytes, symbols: Iterable[Symbol]) -> Iterator[Piece]:
-    in_flash, in_ram = section.in_file, bool(section.flags & WRITABLE)
-    end = section.address + section.size
-    done = section.address
-
-    def between(start: int, stop: int) -> Iterator[Piece]:
-        if in_flash:
-            held = content[start - section.address : stop - section.address]
-            yield from _stretch(section.name, held, in_ram)
-        elif stop > start:
-            yield Piece("", section.name, stop - start, in_flash, in_ram)
-
-    # Of symbols that overlap the first, and of those the longest, has the bytes.
-    for symbol in sorted(symbols, key=lambda one: (one.address, -one.size, one.name)):
-        start, stop = max(symbol.address, done), min(symbol.address + symbol.size, end)
-        if start < stop:
-            yield from between(done, start)
-            yield Piece(symbol.name, section.name, stop - start, in_flash, in_ram)
-            done = stop
-    yield from between(done, end)
-
-
-def _stretch(section: str, held: bytes, in_ram: bool) -> Iterator[Piece]:
-    blank = held
-    for nop in NOPS:
-        blank = blank.replace(nop, bytes(len(nop)))
-    if size := len(blank.strip(FILL)):
-        yield Piece("", section, size, True, in_ram)

@@ -18,7 +18,7 @@ import msgspec
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.rig.board import Slots
-from tockmark.rig.elf import symbols_of
+from tockmark.rig.elf import read_elf
 from tockmark.rig.image import AppSlot, Image, KernelElf, read_kernel
 from tockmark.suite.catalogue import Catalogue, Lang
 
@@ -144,7 +144,7 @@ class Laid:
                 ram_length=app.ram_length,
                 elf_sha256=app.elf_sha256,
                 flash_length=app.flash_length,
-                symbols=symbols_of(self.folder / app.elf),
+                symbols=read_elf(self.folder / app.elf).addresses,
             )
             for app in boot.slots
         )
