@@ -15,7 +15,7 @@ import variants
 from tockmark import paths
 from tockmark.check import conformance
 from tockmark.rig import board as boards
-from tockmark.rig.image import read_kernel
+from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 
 UNDONE = {  # what it was before: where, the line that is, the line that was, the case that fails

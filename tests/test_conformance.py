@@ -16,7 +16,7 @@ import pytest
 from tockmark import paths
 from tockmark.check import conformance
 from tockmark.rig import board as boards
-from tockmark.rig.image import KernelElf, read_kernel
+from tockmark.rig.kernel import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.rig import board, image
+from tockmark.rig.kernel import read_kernel
 from tockmark.tests.told import Tell, tell
 
 SIMULATOR = os.environ.get(
@@ -82,7 +83,7 @@ KINDS: list[Callable[[random.Random, bytes], bytes]] = [
 def baseline(folder: Path) -> bytes:
     profile = board.load("earlgrey-sim")
     path = folder / "kernel.bin"
-    image.write_flash(image.read_kernel(profile.kernels[2]), profile, path)
+    image.write_flash(read_kernel(profile.kernels[2]), profile, path)
     return path.read_bytes()
 
 

@@ -13,7 +13,8 @@ from tockmark.line import LINE_LIMIT
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, build_image, read_kernel, stopping_early
+from tockmark.rig.image import AppBuild, build_image, stopping_early
+from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Lang

@@ -17,7 +17,7 @@ from elftools.elf.sections import SymbolTableSection
 from products import make
 
 from tockmark import paths
-from tockmark.rig.image import read_kernel
+from tockmark.rig.kernel import read_kernel
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"

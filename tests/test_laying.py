@@ -17,9 +17,8 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
-from tockmark.rig.image import install
+from tockmark.rig.image import TOCKLOADER, lay_by_tockloader
 from tockmark.rig.image_folder import Laid
-from tockmark.rig.tool import TOCKLOADER
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 ONLY = "ipc,loop,irq"  # boots of one app and of two, and one that a board cannot measure
@@ -74,7 +73,7 @@ def test_tockloader_lays_the_same_bytes(folder: Laid, tmp_path: Path) -> None:
         copy = tmp_path / f"{boot.name}.flash"
         copy.write_bytes(laid_here[: room.flash_start - board.flash.base])
         tabs = [folder.folder / app.tab for app in boot.slots]
-        install(tabs, copy, board, room)
+        lay_by_tockloader(tabs, copy, board, room)
         assert copy.read_bytes() == laid_here, boot.name
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, AppSlot, KernelElf, build_image, read_kernel
-from tockmark.rig.kernel_links import layouts
+from tockmark.rig.image import AppBuild, AppSlot, build_image
+from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
 from tockmark.suite import catalogue as catalogues
 
 GCC = "riscv64-unknown-elf-gcc"
@@ -29,11 +29,11 @@ def linked(folder: Path, name: str, source: str, *options: str) -> KernelElf:
 
 def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
     kernels = [linked(tmp_path, "ab", A + B), linked(tmp_path, "ba", B + A_BIT_LONGER)]
-    made = layouts(kernels, 3)
+    made = run_layouts(kernels, 3)
     assert [(one.kernel.path.stem, one.seed) for one in made] == [("ab", 0), ("ba", 1), ("ab", 2)]
     assert made[0].link == made[2].link != made[1].link
-    assert [one.seed for one in layouts(kernels, 1)] == [0, 0]
-    assert [one.seed for one in layouts(kernels[:1], 2)] == [0, 1]
+    assert [one.seed for one in run_layouts(kernels, 1)] == [0, 0]
+    assert [one.seed for one in run_layouts(kernels[:1], 2)] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_other_kernels_are_refused(
 ) -> None:
     kernels = [linked(tmp_path, "base", A + B), linked(tmp_path, "other", source, *options)]
     with pytest.raises(TockmarkError, match=why):
-        layouts(kernels, 1)
+        run_layouts(kernels, 1)
 
 
 def test_our_own_kernels_of_two_interfaces_are_no_links_of_each_other() -> None:
     profile = boards.load(boards.DEFAULT)
     with pytest.raises(TockmarkError, match=r"is no other link .*it says that it is .* abi1"):
-        layouts([read_kernel(profile.kernels[abi]) for abi in (2, 1)], 1)
+        run_layouts([read_kernel(profile.kernels[abi]) for abi in (2, 1)], 1)
 
 
 def reporter(folder: Path, seed: int) -> AppSlot:

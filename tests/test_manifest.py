@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.rig import board
-from tockmark.rig.image import read_kernel, write_flash
+from tockmark.rig.image import write_flash
+from tockmark.rig.kernel import read_kernel
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-mno-relax"]

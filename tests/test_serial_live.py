@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, Image, build_image, read_kernel
+from tockmark.rig.image import AppBuild, Image, build_image
+from tockmark.rig.kernel import read_kernel
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Session, Start
 from tockmark.suite.catalogue import Boot

@@ -17,15 +17,8 @@ from tockmark import paths
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.files import folder_for_a_while, write_whole
 from tockmark.rig import board as boards
-from tockmark.rig.image import (
-    FLASH_ALIGN,
-    HEADER,
-    AppBuild,
-    build_image,
-    install,
-    read_kernel,
-    room_of,
-)
+from tockmark.rig.image import FLASH_ALIGN, HEADER, AppBuild, build_image, lay_by_tockloader
+from tockmark.rig.kernel import read_kernel, room_of
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
@@ -71,8 +64,8 @@ def run(case: Case, kernel: Path, keep: Path | None) -> int:
         image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
         flash = image.flash
         if case.gap:  # for which tockloader has an app of its own, without a name
-            tabs = [slot.elf.with_suffix(".tab") for slot in image.slots]
-            install(tabs, flash, board, room_of(elf, board))
+            tabs = [Path(slot.tab) for slot in image.slots]
+            lay_by_tockloader(tabs, flash, board, room_of(elf, board))
         if keep is not None:
             write_whole({keep: flash.read_bytes()})
         session = board.target.start(Start(boot.name, flash, icache=False))

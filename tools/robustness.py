@@ -31,9 +31,9 @@ import interrupted
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
+from tockmark.paths import commit_of_checkout
 from tockmark.rig import board as boards
-from tockmark.rig.image import read_kernel
-from tockmark.rig.origin import commit_of_checkout
+from tockmark.rig.kernel import read_kernel
 
 STORED = paths.DATA / "robustness.json"
 PAGE = paths.ROOT / "docs" / "robustness.md"

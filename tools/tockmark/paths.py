@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where things are: the tool works inside a checkout, beside what the Makefile builds."""
+"""Where things are: the tool works inside a checkout, beside what the Makefile builds. And of which
+commit that checkout is.
+"""
 
+import functools
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,6 +30,9 @@ DOCS = ROOT / "docs"
 DATA = DOCS / "data"  # what pages are made from and is no result
 VALIDATION = ROOT / "validation"
 ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
+
+DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it
+GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it, nothing reads it
 
 
 def shown(path: Path) -> str:
@@ -55,3 +62,25 @@ def check_environment(script: str) -> None:
                 f"{venv} runs the code of {ROOT}: it is a copy",
                 f"run `make setup` in {venv.parent}",
             )
+
+
+@functools.cache
+def commit_of_checkout() -> str | None:
+    """Return the commit of this checkout, with -dirty behind it if files differ from it; None where
+    git cannot tell. Results and what is made of them do not count: a run may write them anew, and
+    is not changed by them."""
+    head = _git("rev-parse", "--show-cdup", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *GENERATED)
+    if head is None or changed is None or not head.startswith("\n"):  # the checkout of another
+        return None
+    return head.strip() + (DIRTY if changed else "")
+
+
+def _git(*arguments: str) -> str | None:
+    """Return what git says of this checkout; None if it fails or is not there."""
+    command = ["git", "--no-optional-locks", "-C", str(ROOT), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -18,7 +18,8 @@ from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Decoder, Problem, Record
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import RESTARTS_WORD, AppBuild, Image, KernelElf, build_image, with_words
+from tockmark.rig.image import AppBuild, Image, build_image
+from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 

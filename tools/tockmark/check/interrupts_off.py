@@ -17,7 +17,7 @@ from tockmark.profile.run import simulators
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING, MODE, PC
 from tockmark.rig import board as boards
-from tockmark.rig.image import read_kernel, with_words
+from tockmark.rig.kernel import read_kernel, with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 

@@ -35,9 +35,7 @@ def top(
     ] = False,
 ) -> None:
     if version:
-        from tockmark.rig.origin import commit_of_checkout  # slow to load
-
-        print(version_line(commit_of_checkout()))
+        print(version_line(paths.commit_of_checkout()))
         raise typer.Exit(OK)
 
 
@@ -45,7 +43,7 @@ def version_line(commit: str | None) -> str:
     """What --version says; the commit is as provenance has it."""
     if commit is None:  # no checkout of git
         return f"tockmark {__version__}"
-    sha, changed, _ = commit.partition("-dirty")
+    sha, changed, _ = commit.partition(paths.DIRTY)
     return f"tockmark {__version__}, commit {sha}{', with changes' * bool(changed)}"
 
 

@@ -42,8 +42,10 @@ from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, named, read_kernel
-from tockmark.rig.image_install import Order, by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.image import AppBuild
+from tockmark.rig.image_folder import Order, lay
+from tockmark.rig.install import by_hand, load_boot, no_tool, with_apps
+from tockmark.rig.kernel import named, read_kernel
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require

@@ -38,7 +38,8 @@ from tockmark.judge.engine import SAMPLES, How, Simulated
 from tockmark.judge.report import explained
 from tockmark.result.build import joined
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, KernelElf, read_kernel
+from tockmark.rig.image import AppBuild
+from tockmark.rig.kernel import KernelElf, read_kernel
 from tockmark.rig.protocol import Ability, require
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import row_key

@@ -21,7 +21,7 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import board as boards
 from tockmark.rig import cache
-from tockmark.rig.image import read_kernel
+from tockmark.rig.kernel import read_kernel
 from tockmark.suite.selection import of_names
 
 

@@ -50,11 +50,12 @@ from tockmark.result.model import Result
 from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder as laid_images
-from tockmark.rig import kernel_links, run
+from tockmark.rig import run
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.elf import read_elf
-from tockmark.rig.image import MOST, AppBuild, KernelElf, named, read_kernel
+from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid
+from tockmark.rig.kernel import KernelElf, named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as Captured
 from tockmark.rig.protocol import Ability
 from tockmark.show import summary, table
@@ -311,7 +312,7 @@ def run_verb(
         return boots_there(laid, boots, lang, profiled, known, only) if laid else boots
 
     options = run.RunOptions(
-        layouts=kernel_links.layouts(kernels, layouts),
+        layouts=run_layouts(kernels, layouts),
         board=profiled,
         suites=tuple(
             run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))

@@ -22,9 +22,10 @@ from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.build import by_layout, joined
 from tockmark.result.model import GONE, Result, Row
-from tockmark.rig import kernel_links, run
+from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, read_kernel
+from tockmark.rig.image import AppBuild
+from tockmark.rig.kernel import read_kernel, run_layouts
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.trees.builds import Links
@@ -64,7 +65,7 @@ class Simulated:
         """As Side has it. The kernel's panic ends the judgement, for then there is nothing to
         judge."""
         kernels = [read_kernel(elf) for elf in self.links.upto(last)]
-        layouts = kernel_links.layouts(kernels, 1)[first:]
+        layouts = run_layouts(kernels, 1)[first:]
         if not layouts:
             return []
         many = f"{len(wanted.terms)} rows in doubt" if first else "all rows"

@@ -15,7 +15,7 @@ from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
 from tockmark.result.model import Row
 from tockmark.rig.elf import Piece, pieces, read_elf
 from tockmark.rig.image import Image, build_image
-from tockmark.rig.kernel_links import FUNCTION, beyond
+from tockmark.rig.kernel import FUNCTION, beyond
 from tockmark.rig.protocol import Start
 from tockmark.show import text
 from tockmark.suite.catalogue import Catalogue

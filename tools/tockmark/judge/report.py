@@ -17,7 +17,7 @@ from tockmark.judge.evidence import Depth, Sizes, Where, sizes
 from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Growth
-from tockmark.rig.image import KernelElf
+from tockmark.rig.kernel import KernelElf
 from tockmark.show import comparison, text
 from tockmark.show.comparison import differing, finite, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures

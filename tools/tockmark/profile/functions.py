@@ -401,7 +401,7 @@ class Codes:
 
     def __init__(self, kernel: Program, image: Image) -> None:
         self.kernel = kernel
-        self._apps = [Program(slot.elf) for slot in image.slots]
+        self._apps = [Program(Path(slot.elf)) for slot in image.slots]
         self._starts = [slot.flash_start for slot in image.slots]
 
     def study(self, addresses: Iterable[tuple[bool, int]]) -> None:

@@ -22,7 +22,8 @@ from tockmark.profile.trace import HEADING, Sample, Sampler, difference, sample,
 from tockmark.result.stats import summarise
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, KernelElf, build_image, stopping_early
+from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stopping_early
+from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang, Params, aside, label
@@ -110,7 +111,7 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
 
 def _reporter(image: Image) -> Program:
     """The app whose samples these are: only an app of benchmarks has the sampler."""
-    return next(Program(slot.elf) for slot in image.slots if "tm_sample" in slot.symbols)
+    return next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
 
 
 def kernel_of(kernel: KernelElf) -> Program:

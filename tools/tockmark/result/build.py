@@ -12,19 +12,19 @@ import msgspec
 from tockmark import __version__
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import SERIES, App, Booted, Measured, RawRow, assemble
+from tockmark.paths import commit_of_checkout
 from tockmark.plain import showable
 from tockmark.result.file import Layouts, Samples, StoredRow, assembled
 from tockmark.result.model import GONE, Absent, Result, Row
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Slot, Tool
 from tockmark.rig import board as boards
-from tockmark.rig import image
-from tockmark.rig.origin import commit_of_checkout
+from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params, row_key
 from tockmark.suite.selection import Selection
 
 
-def kernel_of(kernel: image.KernelElf, board: boards.BoardProfile | None) -> Kernel:
+def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
     """A kernel as its ELF and its user tell it. How much RAM it takes only the board knows."""
     return Kernel(
         name=showable(kernel.name) if kernel.name else None,
@@ -35,7 +35,7 @@ def kernel_of(kernel: image.KernelElf, board: boards.BoardProfile | None) -> Ker
         flags=kernel.flags,
         rustc=kernel.rustc,
         flash_bytes=kernel.flash_bytes,
-        ram_bytes=kernel.slots.ram_start - board.ram.base if kernel.slots and board else None,
+        ram_bytes=kernel.room.ram_start - board.ram.base if kernel.room and board else None,
     )
 
 
@@ -389,7 +389,7 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
             continue
         key = name, lang = job.boot.name, job.apps.lang
         if key not in found:
-            slots = tuple(msgspec.convert(slot.layout(), Slot) for slot in job.image.slots)
+            slots = msgspec.convert(job.image.slots, tuple[Slot, ...], from_attributes=True)
             found[key] = BootRun(name, {}, slots, lang)
         found[key].cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())

@@ -20,8 +20,8 @@ from tockmark.result.build import Context, Expected, board_of, build, kernel_of
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import KernelElf, baseline
 from tockmark.rig.image_folder import Laid, LaidBoot
+from tockmark.rig.kernel import KernelElf, baseline
 from tockmark.rig.kinds.file import read
 from tockmark.rig.protocol import Ability
 from tockmark.rig.run import Earlier, Which
@@ -133,7 +133,7 @@ def claimed_boots(measured: Measured, told: LogClaims) -> tuple[BootRun, ...]:
         (laid.name, laid.lang): BootRun(
             laid.name,
             {},
-            tuple(msgspec.convert(app, Slot, from_attributes=True) for app in laid.slots),
+            msgspec.convert(laid.slots, tuple[Slot, ...], from_attributes=True),
             laid.lang,
         )
         for boot, app in measured.each()

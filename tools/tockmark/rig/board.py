@@ -22,11 +22,11 @@ KINDS = Path(__file__).with_name("kinds")
 Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
 
-class _ProfilePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What all parts of a profile have in common: nothing strange is read."""
+class StrictPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all parts of a profile, or of a manifest, have in common: nothing strange is read."""
 
 
-class Region(_ProfilePart, frozen=True):
+class Region(StrictPart, frozen=True):
     """A piece of the memory map."""
 
     base: Address
@@ -37,7 +37,7 @@ class Region(_ProfilePart, frozen=True):
         return self.base + self.size
 
 
-class Memory(_ProfilePart, frozen=True):
+class Memory(StrictPart, frozen=True):
     """The memory map."""
 
     rom: Region
@@ -45,7 +45,7 @@ class Memory(_ProfilePart, frozen=True):
     flash: Region
 
 
-class Slots(_ProfilePart, frozen=True):
+class Room(StrictPart, frozen=True):
     """The flash and the RAM that a kernel leaves to apps."""
 
     flash_start: Address
@@ -54,7 +54,7 @@ class Slots(_ProfilePart, frozen=True):
     ram_end: Address
 
 
-class Load(_ProfilePart, frozen=True):
+class Load(StrictPart, frozen=True):
     """How a board's whole flash is loaded."""
 
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # IMAGE stands for the file
@@ -68,13 +68,13 @@ class Load(_ProfilePart, frozen=True):
         return [str(flash) if word == IMAGE else word for word in self.command]
 
 
-class BootSettings(_ProfilePart, frozen=True):
+class BootSettings(StrictPart, frozen=True):
     """What the chip's boot ROM asks of a flash image."""
 
-    manifest: Literal["opentitan"] | None = None  # by which it enters: target/manifest.py
+    manifest: Literal["opentitan"] | None = None  # by which it enters: rig/image.py
 
 
-class ProfileFile(_ProfilePart, frozen=True):
+class ProfileFile(StrictPart, frozen=True):
     """A profile as it stands in its file, but for its target."""
 
     name: str
@@ -88,7 +88,7 @@ class ProfileFile(_ProfilePart, frozen=True):
     kernel_v1: Path
     uart: Address
     memory: Memory
-    slots: Slots  # where apps go when the kernel ELF does not say
+    slots: Room  # where apps go when the kernel ELF does not say
     load: Load | None = None  # None: no tool is known, or none is needed
     boot: BootSettings = BootSettings()
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
@@ -121,10 +121,6 @@ class BoardProfile:
     @property
     def ram(self) -> Region:
         return self.profile.memory.ram
-
-    @property
-    def slots(self) -> Slots:
-        return self.profile.slots
 
     @property
     def kernels(self) -> dict[int, Path]:

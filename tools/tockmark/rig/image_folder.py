@@ -6,42 +6,53 @@ README.md           how this board is loaded and measured
 kernel/<its name>   the kernel's ELF: apps are linked for one kernel
 c/, rust/           for each boot <boot>.flash, the whole flash; and of each of its apps
                     <boot>.<slot>.tab and .elf
+
+It is written whole or not at all, and read only if nothing of it is missing or damaged.
 """
 
 import hashlib
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from tockmark.errors import TockmarkError
+from tockmark import __version__
+from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
-from tockmark.rig.board import Slots
-from tockmark.rig.elf import read_elf
-from tockmark.rig.image import AppSlot, Image, KernelElf, read_kernel
-from tockmark.suite.catalogue import Catalogue, Lang
+from tockmark.rig.board import BoardProfile, Room, StrictPart, boot_unsuited
+from tockmark.rig.image import AppBuild, AppSlot, File, Image, Sha256, build_image
+from tockmark.rig.kernel import (
+    KernelElf,
+    Origin,
+    check_runs,
+    known_facts,
+    read_kernel,
+    room_of,
+)
+from tockmark.rig.progress import counted
+from tockmark.suite.catalogue import Boot, Catalogue, Lang
 
 VERSION = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"
+ANEW = "lay the folder anew with `tockmark image`"
+PORT = "/dev/ttyUSB0"  # in examples
 
-Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{8}$")]
-# A file in the folder: its path does not begin at the root, and has no way out by "..".
-File = Annotated[str, msgspec.Meta(pattern=r"^(?!/|(?:.*/)?\.\.(?:/|$))[^\0]+$")]
 
 
-class _ManifestPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What all parts of a manifest have in common: nothing strange is read."""
-
-
-class LaidKernel(_ManifestPart, frozen=True):
+class LaidKernel(StrictPart, frozen=True):
     """The kernel of all boots, and what its user said of it."""
 
     file: File
     sha256: Sha256
-    room: Slots  # where it leaves room for apps
+    room: Room  # where it leaves room for apps
     name: str | None = None
     commit: str | None = None
     opt_level: str | None = None
@@ -49,20 +60,7 @@ class LaidKernel(_ManifestPart, frozen=True):
     rustc: str | None = None
 
 
-class LaidApp(_ManifestPart, frozen=True):
-    """One app of a boot, and where it was linked (addresses and bytes)."""
-
-    name: str
-    tab: File
-    elf: File
-    elf_sha256: Sha256
-    flash_start: Count
-    flash_length: Count
-    ram_start: Count
-    ram_length: Count
-
-
-class LaidBoot(_ManifestPart, frozen=True):
+class LaidBoot(StrictPart, frozen=True):
     """One boot: one flashing of the board."""
 
     name: str
@@ -70,10 +68,10 @@ class LaidBoot(_ManifestPart, frozen=True):
     flash: File
     sha256: Sha256  # of that file
     image: Id  # which its app says in `begin`
-    slots: tuple[LaidApp, ...]  # in the order of the flash
+    slots: tuple[AppSlot, ...]  # in the order of the flash
 
 
-class LeftOut(_ManifestPart, frozen=True):
+class LeftOut(StrictPart, frozen=True):
     """A boot that was not laid."""
 
     name: str
@@ -81,7 +79,7 @@ class LeftOut(_ManifestPart, frozen=True):
     why: str
 
 
-class ImageManifest(_ManifestPart, frozen=True):
+class ImageManifest(StrictPart, frozen=True):
     """What a folder holds."""
 
     version: int
@@ -96,7 +94,7 @@ class ImageManifest(_ManifestPart, frozen=True):
     samples: Annotated[int, msgspec.Meta(ge=9, lt=2**32)] | None = None
 
     def files(self) -> set[str]:
-        """All that belongs to the folder."""
+        """Return the names of all that belongs to the folder."""
         apps = [app for boot in self.boots for app in boot.slots]
         flashes = [boot.flash for boot in self.boots]
         laid = {self.kernel.file, *flashes, *(a.tab for a in apps), *(a.elf for a in apps)}
@@ -122,37 +120,24 @@ class Laid:
     manifest: ImageManifest
 
     def kernel(self) -> KernelElf:
-        """The kernel, as its user named it."""
+        """Return the kernel, as its user named it."""
         told = self.manifest.kernel
-        return replace(
-            read_kernel(self.folder / told.file),
-            name=told.name,
-            commit=told.commit,
-            opt_level=told.opt_level,
-            flags=told.flags,
-            rustc=told.rustc,
-        )
+        facts = {key: getattr(told, key) for key in Origin.__struct_fields__}
+        return replace(read_kernel(self.folder / told.file), **facts)
 
     def image(self, boot: LaidBoot) -> Image:
-        """The flash image of a boot."""
-        slots = tuple(
-            AppSlot(
-                name=app.name,
-                elf=self.folder / app.elf,
-                flash_start=app.flash_start,
-                ram_start=app.ram_start,
-                ram_length=app.ram_length,
-                elf_sha256=app.elf_sha256,
-                flash_length=app.flash_length,
-                symbols=read_elf(self.folder / app.elf).addresses,
+        """Return the flash image of a boot."""
+        slots = (
+            msgspec.structs.replace(
+                slot, tab=str(self.folder / slot.tab), elf=str(self.folder / slot.elf)
             )
-            for app in boot.slots
+            for slot in boot.slots
         )
-        return Image(self.folder / boot.flash, slots, boot.image)
+        return Image(self.folder / boot.flash, tuple(slots), boot.image)
 
     def boot(self, name: str, lang: Lang | None = None) -> LaidBoot:
-        """One boot by its name, in a language if there are several. TockmarkError if it is not
-        there."""
+        """Return one boot by its name, in a language if there are several. TockmarkError if it is
+        not there."""
         named = [boot for boot in self.manifest.boots if boot.name == name]
         found = [boot for boot in named if lang in (None, boot.lang)]
         if not found:
@@ -187,7 +172,7 @@ class Laid:
 
 def read_folder(folder: Path) -> Laid:
     """Read a folder of laid images. TockmarkError if anything of it is missing or damaged."""
-    laid = Laid(folder, manifest_of(folder))
+    laid = Laid(folder, read_manifest(folder))
     kernel, boots = laid.manifest.kernel, laid.manifest.boots
     parts = [(kernel.file, kernel.sha256), *((boot.flash, boot.sha256) for boot in boots)]
     parts += [(app.elf, app.elf_sha256) for boot in boots for app in boot.slots]
@@ -195,28 +180,16 @@ def read_folder(folder: Path) -> Laid:
         if sha256_of(folder / name) != sha256:
             raise TockmarkError(
                 f"{shown(folder / name)} is not what {MANIFEST} says: its sha256 is another",
-                "lay the folder anew with `tockmark image`",
+                ANEW,
             )
     for name in sorted(laid.manifest.files() - {README}):
         if not (folder / name).is_file():
-            raise TockmarkError(
-                f"{shown(folder / name)} is gone", "lay the folder anew with `tockmark image`"
-            )
+            raise TockmarkError(f"{shown(folder / name)} is gone", ANEW)
     return laid
 
 
-def sha256_of(path: Path) -> str:
-    """Of a file's content."""
-    return hashlib.sha256(_bytes(path)).hexdigest()
-
-
-def encode(manifest: ImageManifest) -> bytes:
-    """The manifest as it stands in its file."""
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-
-
-def manifest_of(folder: Path) -> ImageManifest:
-    """What a folder says that it holds, without a look at its files. TockmarkError if it says
+def read_manifest(folder: Path) -> ImageManifest:
+    """Read what a folder says that it holds, without a look at its files. TockmarkError if it says
     nothing that this version reads."""
     path = folder / MANIFEST
     if not folder.is_dir():
@@ -232,20 +205,230 @@ def manifest_of(folder: Path) -> ImageManifest:
         if version != VERSION:
             raise TockmarkError(
                 f"{shown(path)} is of version {version}, and this tockmark reads {VERSION}",
-                "lay the folder anew with `tockmark image`",
+                ANEW,
             )
         return msgspec.json.decode(data, type=ImageManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise TockmarkError(
-            f"{shown(path)} is damaged: {error}", "lay the folder anew with `tockmark image`"
-        ) from error
+        raise TockmarkError(f"{shown(path)} is damaged: {error}", ANEW) from error
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file's content."""
+    return hashlib.sha256(_bytes(path)).hexdigest()
+
+
+def encode(manifest: ImageManifest) -> bytes:
+    """Return the manifest as it stands in its file."""
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
 def _bytes(path: Path) -> bytes:
+    """Read a file of a folder. TockmarkError if that cannot be."""
     try:
         return path.read_bytes()
     except OSError as error:
         raise TockmarkError(
             f"cannot read {shown(path)}: {error.strerror}",
-            "lay the folder anew with `tockmark image`",
+            ANEW,
         ) from error
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be laid: what the user asked of `tockmark image`."""
+
+    board: BoardProfile
+    kernel: KernelElf
+    boots: tuple[tuple[AppBuild, Boot], ...]  # all for one version of the interface
+    catalogue: Catalogue
+    samples: int | None  # of a row, at most; None: as the catalogue says
+    jobs: int
+
+
+def lay(order: Order, out: Path) -> ImageManifest:
+    """Lay all boots that the board's target can measure. What `out` was before stays until all
+    is there; TockmarkError if that is anything else than an older folder of laid images."""
+    kernel, board = order.kernel, order.board
+    wanted: list[tuple[AppBuild, Boot]] = []
+    left: dict[str, LeftOut] = {}
+    for apps, boot in order.boots:
+        why = boot_unsuited(boot, order.catalogue, board.target)
+        if why is None:
+            wanted.append((apps, boot))
+        else:
+            left[boot.name] = LeftOut(boot.name, boot.measures, why)
+    if not wanted:
+        raise TockmarkError(
+            f"{board.name} can measure none of these boots: {', '.join(left)}",
+            next(iter(left.values())).why,
+        )
+    abi = wanted[0][0].abi
+    check_runs(kernel, abi, board)
+    with _replacing(out) as folder:
+        boots = _lay_boots(order, wanted, folder)
+        copy = folder / "kernel" / kernel.path.name.encode("utf-8", "replace").decode()
+        copy.parent.mkdir()
+        shutil.copyfile(kernel.path, copy)
+        manifest = ImageManifest(
+            version=VERSION,
+            tockmark=__version__,
+            board=board.name,
+            abi=abi,
+            catalogue_sha256=order.catalogue.sha256,
+            kernel=LaidKernel(
+                _within(folder, copy), kernel.sha256, room_of(kernel, board), **known_facts(kernel)
+            ),
+            boots=boots,
+            left_out=tuple(left.values()),
+            samples=order.samples,
+        )
+        (folder / MANIFEST).write_bytes(encode(manifest))
+        (folder / README).write_text(readme_text(manifest, board), encoding="utf-8")
+        for path in folder.rglob("*"):  # what the steps between left
+            if path.is_file() and _within(folder, path) not in manifest.files():
+                path.unlink()
+    return manifest
+
+
+def _lay_boots(
+    order: Order, wanted: list[tuple[AppBuild, Boot]], folder: Path
+) -> tuple[LaidBoot, ...]:
+    """Lay these boots, several at a time."""
+    symbols = {"tm_most_samples": order.samples or 0}
+
+    def build(apps: AppBuild, boot: Boot) -> LaidBoot:
+        out = folder / apps.lang
+        image = build_image(boot, apps, order.kernel, order.board, out, symbols, seed=0)
+        slots = (
+            msgspec.structs.replace(
+                slot, tab=_within(folder, slot.tab), elf=_within(folder, slot.elf)
+            )
+            for slot in image.slots
+        )
+        flash = _within(folder, image.flash), sha256_of(image.flash)
+        return LaidBoot(boot.name, apps.lang, *flash, image.id, tuple(slots))
+
+    pool = ThreadPoolExecutor(order.jobs)
+    try:
+        works = [pool.submit(build, *one) for one in wanted]
+        for work in counted(as_completed(works), len(works), "images laid"):
+            work.result()
+    except KeyboardInterrupt as error:
+        raise TockmarkError("interrupted: nothing was laid", "", INTERRUPTED) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return tuple(work.result() for work in works)
+
+
+def _within(folder: Path, path: Path | str) -> str:
+    """Return a file's name as a manifest of this folder has it."""
+    return str(Path(path).relative_to(folder))
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """Give a new folder that takes the place of `out` once all is in it."""
+    out = out.resolve()
+    _check_replaceable(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
+            new, old = Path(beside) / "new", Path(beside) / "old"
+            new.mkdir()
+            yield new
+            if out.exists():
+                out.rename(old)
+            try:
+                new.rename(out)
+            except OSError:
+                if old.exists():
+                    old.rename(out)
+                raise
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot write {shown(out)}: {error.strerror}; what was there before is untouched",
+            "make room or choose another place with -o",
+        ) from error
+
+
+def _check_replaceable(out: Path) -> None:
+    """TockmarkError if a folder holds anything that is not of an older lay."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise TockmarkError(f"{shown(out)} is a file", "choose a folder with -o")
+    if Path.cwd().is_relative_to(out):
+        raise TockmarkError(
+            f"you are in {out}, which a new folder would replace", "choose another with -o"
+        )
+    own = read_manifest(out).files() if (out / MANIFEST).exists() else set()
+    for path in out.rglob("*"):
+        if not path.is_dir() and _within(out, path) not in own:
+            raise TockmarkError(
+                f"{shown(out)} holds something else than laid images: {_within(out, path)}",
+                "choose another folder with -o, or move that away",
+            )
+
+
+def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
+    """Write the README.md of a folder: for this board, the commands that load and measure. They are
+    for a shell that stands in the folder."""
+    kernel, boot, profile = manifest.kernel, manifest.boots[0], board.profile
+    install = f"tockmark install --images . {boot.name}"
+    if len({boot.lang for boot in manifest.boots}) > 1:
+        install += f" --lang {boot.lang}"
+    run = f"tockmark run --board {board.name} --images ."
+    where = f"--board {profile.tockloader_board} --app-address {kernel.room.flash_start:#x}"
+    tabs = " ".join(app.tab for app in boot.slots)
+    parts = [
+        f"# Flash images for {board.name}",
+        f"tockmark {manifest.tockmark} laid this for: {profile.description}.\n"
+        f"The kernel is {kernel.name or kernel.file}, sha256 {kernel.sha256}.\n"
+        f"All apps are linked for this kernel: version {manifest.abi} of the system-call"
+        " interface, its free flash and RAM. With another kernel they do not run.",
+        "## Measure",
+    ]
+    if profile.load is None:
+        parts += [f"    {run}"]
+    else:
+        parts += [
+            f"    {run} --port {PORT}",
+            "with the port of the board's UART. It loads each image where"
+            f" `{profile.load.command[0]}` is on PATH, and else asks for it by name.",
+            "## Load one image",
+            f"    {install}",
+            "which checks its sha256 and then calls",
+            f"    {shlex.join(profile.load.words(Path(boot.flash)))}",
+            "`--dry-run` shows the command only.",
+        ]
+    parts += [
+        "## Apps and tockloader",
+        "tockloader 1.19.0 has no way to this board but through flash files:",
+        f"    tockloader list --flash-file {boot.flash} {where}\n"
+        f"    tockloader install --erase --flash-file FILE {where} {tabs}",
+        "The second puts the apps of a boot into a flash file of your own. "
+        f"`{install} --flash-file FILE` does the same, and refuses a file with another kernel.",
+        "## What is here",
+        f"Images: {len(manifest.boots)}, each of them one flashing. A `.flash` file is the whole"
+        f" flash from {board.flash.base:#x} on.\n`manifest.json` has the sha256 of each, and where"
+        " each app lies.",
+        _table(
+            ["boot", "flash file", "image", "apps"],
+            [
+                [one.name, one.flash, one.image, ", ".join(app.name for app in one.slots)]
+                for one in manifest.boots
+            ],
+        ),
+    ]
+    if manifest.left_out:
+        rows = [[one.name, ", ".join(one.rows), one.why] for one in manifest.left_out]
+        parts += ["Left out:", _table(["boot", "rows", "why"], rows)]
+    if profile.not_working:
+        parts += ["## What is known not to work"]
+        parts += ["\n".join(f"- {one}" for one in profile.not_working)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(heading: list[str], rows: list[list[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -21,10 +21,10 @@ from tockmark.errors import TockmarkError
 from tockmark.files import folder_for_a_while
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
-from tockmark.rig.image import AppBuild, Image, KernelElf, build_image, runs, stopping_early
+from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid
-from tockmark.rig.image_install import load_or_ask
-from tockmark.rig.kernel_links import RunLayout
+from tockmark.rig.install import load_or_ask
+from tockmark.rig.kernel import KernelElf, RunLayout, check_runs
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Session, Start
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
@@ -149,7 +149,7 @@ class Ran:
 def run(options: RunOptions) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
     are whole."""
-    runs(options.kernel, options.abi, options.board)
+    check_runs(options.kernel, options.abi, options.board)
     options.board.target.ready()
     jobs = [
         [

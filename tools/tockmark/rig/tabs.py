@@ -15,8 +15,9 @@ from pathlib import Path
 
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.rig.board import BoardProfile, Slots
-from tockmark.rig.image import HEADER, RAM_ALIGN, KernelElf, install, room_of, write_flash
+from tockmark.rig.board import BoardProfile, Room
+from tockmark.rig.image import HEADER, RAM_ALIGN, lay_by_tockloader, write_flash
+from tockmark.rig.kernel import KernelElf, room_of
 
 VERSION = 2
 BASE = 16  # bytes of the base header
@@ -94,7 +95,7 @@ def lay_tabs(
         if not any(_has_ram(program, room) for program in programs):
             raise _other_ram(programs[0], room)
     write_flash(kernel, board, flash)
-    install([tab.resolve() for tab in tabs], flash, board, room)
+    lay_by_tockloader([tab.resolve() for tab in tabs], flash, board, room)
     found = tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
     apps = [one for one in found if one.name is not None]
     if len(apps) < len(tabs):
@@ -150,12 +151,12 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
     return found
 
 
-def _has_ram(app: Tbf, room: Slots) -> bool:
+def _has_ram(app: Tbf, room: Room) -> bool:
     """Whether a kernel with this room has the RAM that an app is linked for."""
     return app.ram is None or room.ram_start <= app.ram < room.ram_end
 
 
-def _other_ram(app: Tbf, room: Slots) -> TockmarkError:
+def _other_ram(app: Tbf, room: Room) -> TockmarkError:
     ram = -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
     return TockmarkError(
         f"{app.name} is linked for RAM at {app.ram:#x}, and this kernel leaves apps"

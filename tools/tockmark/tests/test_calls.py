@@ -28,7 +28,8 @@ from tockmark.profile.run import ProfileOptions
 from tockmark.profile.symbols import Frame, Scope
 from tockmark.profile.trace import ECALL, MRET, Step, calls, jumps_by_register
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, KernelElf
+from tockmark.rig.image import AppBuild
+from tockmark.rig.kernel import KernelElf
 
 JAL, J, NOP, BEQ = 0xEF, 0x6F, 0x13, 0x63  # jumps to wherever the next step is
 RET, JR, JALR = 0x8082, 0x8782, 0x780E7  # to ra; to a5, by c.jr and by jalr

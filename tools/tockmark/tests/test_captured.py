@@ -19,9 +19,10 @@ from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark
 from tockmark.result import file, parse, provenance
 from tockmark.result.model import Result as Measured
-from tockmark.rig.board import Slots
-from tockmark.rig.image import KernelElf
-from tockmark.rig.image_folder import ImageManifest, Laid, LaidApp, LaidBoot, LaidKernel
+from tockmark.rig.board import Room
+from tockmark.rig.image import AppSlot
+from tockmark.rig.image_folder import ImageManifest, Laid, LaidBoot, LaidKernel
+from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import file as captured
 from tockmark.suite.catalogue import OVERHEAD, load
 from tockmark.tests import study_logs
@@ -194,14 +195,14 @@ def test_what_the_log_contradicts_is_one_line_and_no_file(
 
 def laid_for(kernel: KernelElf, board: str = "cw310", image: str = "0123abcd") -> Laid:
     """A folder with the one boot `time`, as if it had been read."""
-    app = LaidApp("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
+    app = AppSlot("time", "t.tab", "t.elf", "d" * 64, 0x20030000, 64, 0x10004000, 1024)
     manifest = ImageManifest(
         version=1,
         tockmark="0.1.0",
         board=board,
         abi=2,
         catalogue_sha256=load().sha256,
-        kernel=LaidKernel("k.elf", kernel.sha256, Slots(0, 1, 2, 3)),
+        kernel=LaidKernel("k.elf", kernel.sha256, Room(0, 1, 2, 3)),
         boots=(LaidBoot("time", "c", "t.flash", "f" * 64, image, (app,)),),
     )
     return Laid(Path("out"), manifest)

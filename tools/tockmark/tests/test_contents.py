@@ -10,7 +10,7 @@ import pytest
 from tockmark.errors import TockmarkError
 from tockmark.rig import elf as elf_sizes
 from tockmark.rig.elf import Piece, read_elf
-from tockmark.rig.image import read_kernel
+from tockmark.rig.kernel import read_kernel
 from tockmark.tests import elves
 
 CC = ["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-nostdlib"]

@@ -14,7 +14,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.rig.elf import read_elf
-from tockmark.rig.image import named, read_kernel
+from tockmark.rig.kernel import named, read_kernel
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 from tockmark.tests.told import Tell, tell

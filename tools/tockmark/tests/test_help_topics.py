@@ -65,5 +65,5 @@ def test_what_is_no_topic_is_one_line(topic: str, told: str) -> None:
 def test_the_version_says_the_commit(
     commit: str | None, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "commit_of_checkout", lambda: commit)
+    monkeypatch.setattr(paths, "commit_of_checkout", lambda: commit)
     assert shown("--version") == f"{line}\n"

@@ -20,7 +20,7 @@ from tockmark.log.rows import assemble
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
-from tockmark.rig.origin import of_manifest
+from tockmark.rig.kernel import manifest_facts
 from tockmark.show import export, figures, plot
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import encoded
@@ -149,7 +149,7 @@ def test_toml_that_nobody_can_read_is_one_line(text: str, tmp_path: Path) -> Non
     path = tmp_path / "m.toml"
     path.write_text(text)
     with pytest.raises(TockmarkError, match="is no kernel's manifest"):
-        of_manifest(path)
+        manifest_facts(path)
     for option in (["gate", "--limits"], ["compare", "--margin"]):
         result = written(tmp_path)
         done = CliRunner().invoke(app, [option[0], result, result, option[1], str(path)])

@@ -9,16 +9,9 @@ import pytest
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
 from tockmark.rig import image
-from tockmark.rig.boot_manifest import boot_manifest
-from tockmark.rig.image import (
-    SLICE_WORD,
-    AppSlot,
-    Image,
-    KernelElf,
-    named,
-    read_kernel,
-    write_flash,
-)
+from tockmark.rig.image import AppSlot, Image, boot_manifest, write_flash
+from tockmark.rig.kernel import SLICE_WORD, KernelElf, named, read_kernel
+from tockmark.tests import elves
 
 
 def kernel(*segments: tuple[int, bytes]) -> KernelElf:
@@ -90,8 +83,10 @@ def test_an_image_that_stops_early_has_an_id_of_its_own(tmp_path: Path) -> None:
     profile = boards.load(boards.DEFAULT)
     (tmp_path / "f").write_bytes(bytes(32))
     places = {image.STEADY_STOP_WORD: 4, image.IMAGE_WORD: 12}
-    symbols = {name: profile.flash.base + at for name, at in places.items()}
-    slots = (AppSlot("a", tmp_path / "a.elf", 0, 0, 0, "", 0, symbols),)
+    symbols = [(name, profile.flash.base + at) for name, at in places.items()]
+    elf = tmp_path / "a.elf"
+    elf.write_bytes(elves.made([elves.Segment(elves.BASE, bytes(4))], symbols))
+    slots = (AppSlot("a", "a.tab", str(elf), "", 0, 0, 0, 0),)
     early = image.stopping_early(Image(tmp_path / "f", slots, "0" * 8), profile, tmp_path / "e")
     flash = (tmp_path / "e").read_bytes()
     assert flash[4:8] == (1).to_bytes(4, "little")

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder, image_install
-from tockmark.rig.board import Slots
-from tockmark.rig.image import KernelElf
-from tockmark.rig.image_folder import ImageManifest, LaidApp, LaidBoot, LaidKernel, LeftOut
+from tockmark.rig import image_folder
+from tockmark.rig.board import Room
+from tockmark.rig.image import AppSlot
+from tockmark.rig.image_folder import ImageManifest, LaidBoot, LaidKernel, LeftOut
+from tockmark.rig.kernel import KernelElf
 from tockmark.suite.catalogue import Catalogue, Lang
 
-ROOM = Slots(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
+ROOM = Room(0x2003_0000, 0x2010_0000, 0x1000_8000, 0x1002_0000)
 
 
 def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
@@ -29,7 +30,7 @@ def boot(folder: Path, name: str, lang: Lang = "c") -> LaidBoot:
         (folder / f"{stem}{suffix}").write_text(stem + suffix)
     elf = f"{stem}.0.elf"
     sha256 = image_folder.sha256_of(folder / elf)
-    app = LaidApp(name, f"{stem}.0.tab", elf, sha256, 0x2003_0080, 9, 0x1000_8000, 8)
+    app = AppSlot(name, f"{stem}.0.tab", elf, sha256, 0x2003_0080, 9, 0x1000_8000, 8)
     flash = f"{stem}.flash"
     return LaidBoot(name, lang, flash, image_folder.sha256_of(folder / flash), "0123abcd", (app,))
 
@@ -50,7 +51,7 @@ def write(folder: Path, board: str = "cw310") -> ImageManifest:
         left_out=(LeftOut("irq", ("irq.entry",), "no clock"),),
     )
     (folder / image_folder.MANIFEST).write_bytes(image_folder.encode(made))
-    (folder / image_folder.README).write_text(image_install.readme_text(made, boards.load(board)))
+    (folder / image_folder.README).write_text(image_folder.readme_text(made, boards.load(board)))
     return made
 
 
@@ -60,25 +61,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_what_was_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_folder, "symbols_of", lambda elf: {elf.name: 1})
+def test_what_was_written_is_read(tmp_path: Path) -> None:
     made = write(tmp_path / "out")
     found = image_folder.read_folder(tmp_path / "out")
     assert found.manifest == made
     image = found.image(found.boot("mem", "rust"))
     assert image.flash.read_text() == "rust/mem.flash"
     assert image.id == "0123abcd"
-    assert image.slots[0].symbols == {"mem.0.elf": 1}
-    assert [slot.layout() for slot in image.slots] == [
-        {
-            "name": "mem",
-            "flash_start": 0x2003_0080,
-            "ram_start": 0x1000_8000,
-            "ram_length": 8,
-            "elf_sha256": image_folder.sha256_of(tmp_path / "out" / "rust" / "mem.0.elf"),
-            "flash_length": 9,
-        }
-    ]
+    folder = tmp_path / "out" / "rust"
+    sha256 = image_folder.sha256_of(folder / "mem.0.elf")
+    files = str(folder / "mem.0.tab"), str(folder / "mem.0.elf"), sha256
+    assert image.slots == (AppSlot("mem", *files, 0x2003_0080, 9, 0x1000_8000, 8),)
 
 
 def test_a_boot_is_named_with_its_language_where_there_are_two(folder: Path) -> None:

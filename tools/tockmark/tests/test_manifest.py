@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.boot_manifest import LONGEST, SIZE, boot_manifest
+from tockmark.rig.image import LONGEST_IMAGE as LONGEST
+from tockmark.rig.image import MANIFEST_SIZE as SIZE
+from tockmark.rig.image import boot_manifest
 
 BASE = 0x2000_0000
 # Offset and size in bytes, copied by hand from the assertions and types of manifest.h

@@ -10,9 +10,9 @@ import pytest
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.rig.image import KernelElf, named
+from tockmark.paths import commit_of_checkout
+from tockmark.rig.kernel import KernelElf, agreed, manifest_facts, named, rustc_versions
 from tockmark.rig.kinds import sim
-from tockmark.rig.origin import agreed, commit_of_checkout, of_manifest, rustc_of
 
 KERNEL = KernelElf(Path("k.elf"), None, "0" * 64, None, (), rustc="1.95.0 (59807616e 2026-04-14)")
 WHOLE = """
@@ -67,7 +67,7 @@ def test_a_manifest_that_cannot_be_is_refused_in_a_line(
 
 def test_a_manifest_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TockmarkError, match=r"cannot read the manifest .*x.toml"):
-        of_manifest(tmp_path / "x.toml")
+        manifest_facts(tmp_path / "x.toml")
 
 
 def test_what_the_kernel_says_itself_stands() -> None:
@@ -89,11 +89,11 @@ def test_only_what_was_built_here_has_the_commit_of_this_checkout(tmp_path: Path
 
 
 def test_the_compilers_of_an_elf_are_those_that_it_names() -> None:
-    assert rustc_of(b"rustc version 1.95.0 (5980 2026-04-14)\0Linker: LLD 22\0") == (
+    assert rustc_versions(b"rustc version 1.95.0 (5980 2026-04-14)\0Linker: LLD 22\0") == (
         "1.95.0 (5980 2026-04-14)"
     )
-    assert rustc_of(b"GCC: 12\0rustc version 2\0rustc version 1\0rustc version 2\0") == "1, 2"
-    assert rustc_of(b"GCC: (GNU) 12.2.0\0") is None
+    assert rustc_versions(b"GCC: 12\0rustc version 2\0rustc version 1\0rustc version 2\0") == "1, 2"
+    assert rustc_versions(b"GCC: (GNU) 12.2.0\0") is None
 
 
 def test_a_commit_is_clean_or_says_that_it_is_not(

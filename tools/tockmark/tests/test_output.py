@@ -12,8 +12,8 @@ from tockmark.cli import measure
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
 from tockmark.result.build import result_of
-from tockmark.rig import kernel_links, run
-from tockmark.rig.image import KernelElf
+from tockmark.rig import run
+from tockmark.rig.kernel import KernelElf
 from tockmark.show import summary
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
@@ -44,7 +44,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: Catalogue) -
     monkeypatch.setattr(
         measure, "read_kernel", lambda path: KernelElf(path, name, "d" * 64, None, ())
     )
-    monkeypatch.setattr(kernel_links, "layouts", lambda *_: options.layouts)
+    monkeypatch.setattr(measure, "run_layouts", lambda *_: options.layouts)
     return asked
 
 

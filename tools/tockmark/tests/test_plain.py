@@ -9,7 +9,7 @@ from tockmark import paths
 from tockmark.plain import file_name, quoted, showable
 from tockmark.profile.run import default_out
 from tockmark.rig import board as boards
-from tockmark.rig.image import KernelElf
+from tockmark.rig.kernel import KernelElf
 
 HOSTILE = [
     "../../../../x",

@@ -16,12 +16,12 @@ from tockmark.cli import measure
 from tockmark.cli.measure import default_path
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark
+from tockmark.paths import commit_of_checkout
 from tockmark.result import file
 from tockmark.result.build import result_of
 from tockmark.rig import cache, progress, run
 from tockmark.rig.image import Image
 from tockmark.rig.kinds import sim
-from tockmark.rig.origin import commit_of_checkout
 from tockmark.suite.catalogue import Boot
 from tockmark.suite.selection import select
 from tockmark.tests import stand_in

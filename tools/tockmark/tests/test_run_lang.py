@@ -15,7 +15,8 @@ from tockmark.errors import UNUSABLE
 from tockmark.result import file, parse
 from tockmark.result.build import result_of
 from tockmark.rig import run
-from tockmark.rig.image import AppBuild, KernelElf
+from tockmark.rig.image import AppBuild
+from tockmark.rig.kernel import KernelElf
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
 from tockmark.tests.conftest import RECORDS, encoded

@@ -4,7 +4,7 @@
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.tool import call
+from tockmark.rig.image import call
 
 
 @pytest.mark.parametrize(

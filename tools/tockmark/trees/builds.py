@@ -25,8 +25,7 @@ from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import replace_whole
 from tockmark.paths import shown
 from tockmark.plain import file_name, one_line, quoted
-from tockmark.rig import kernel_links
-from tockmark.rig.image import KernelElf, read_kernel
+from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
 from tockmark.rig.progress import task
 from tockmark.trees.repository import Commit, Repository, git, outside_git, repository, tried
 
@@ -291,12 +290,12 @@ class Built:
     def _add(self, seed: int) -> bool:
         """Build the link of a seed; whether it is a new one."""
         kernel = read_kernel(self.builder.build(self.commit, link_args(seed)))
-        (layout,) = kernel_links.layouts([kernel], 1)
+        (layout,) = run_layouts([kernel], 1)
         if layout.link in self._found:
             return False
         if first := next(iter(self._found.values()), None):
             try:
-                kernel_links.layouts([first, kernel], 1)
+                run_layouts([first, kernel], 1)
             except TockmarkError as error:
                 raise TockmarkError(
                     f"a link of {self.commit.short} with '{link_args(seed)}' differs in more than"

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The kernel that is measured: its ELF as the tool knows it, what it was made of and by whom, and
+whether several links of it differ in their layout only.
+
+What a kernel was made of is said by its ELF, by its user in options or in a manifest, and, of the
+baseline kernel, by this checkout; who contradicts another is refused.
+
+Links are told apart by the addresses of their symbols. They count as alike in all else if they have
+the same functions and sections, in sizes that what a linker does by itself explains: it pads
+sections, and where a call reaches farther it takes another instruction.
+"""
+
+import hashlib
+import json
+import re
+import struct
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tockmark import BASELINE, paths
+from tockmark.errors import TockmarkError
+from tockmark.files import toml
+from tockmark.paths import shown
+from tockmark.plain import LONGEST_NAME, showable
+from tockmark.rig.board import BoardProfile, Room
+from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, kernel_flash_bytes, read_elf
+
+SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
+RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
+OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
+OPT_LEVELS = re.compile("[0-3sz]")
+SECTION = (1024, 100)  # a section may differ by so many bytes, or by one part in so many
+FUNCTION = (16, 16)  # the same of a function: a few calls in a short one, more in a long one
+END = 32  # characters of either end of a long symbol that are shown
+_ROOM = ("_sapps", "_eapps", "_sappmem", "_eappmem")  # symbols of the bounds of Room
+_OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")  # its name
+_RUSTC = re.compile(rb"rustc version ([ -~]+)")
+
+
+class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a kernel was made of; also the form of a manifest. None: not known."""
+
+    name: str | None = None
+    commit: str | None = None  # of the source
+    opt_level: str | Literal[0, 1, 2, 3] | None = None
+    flags: str | None = None  # of the compiler and the linker, as far as they shape the code
+    rustc: str | None = None
+
+
+@dataclass(frozen=True)
+class KernelElf:
+    """What the tool reads from a kernel's ELF, and what else is known of its origin."""
+
+    path: Path
+    name: str | None  # only the baseline kernel says its name, and with what opt-level it was built
+    sha256: str
+    room: Room | None  # that it leaves to apps, if it says so
+    segments: tuple[tuple[int, bytes], ...]
+    words: dict[str, int] = field(default_factory=dict)  # where the words are that one may patch
+    opt_level: str | None = None
+    commit: str | None = None  # of its source
+    flags: str | None = None
+    rustc: str | None = None
+    entry: int = 0  # address of its first instruction
+    flash_bytes: int | None = None  # rig/elf.py says what counts
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is the baseline kernel, wherever it was built: no other has the word."""
+        return SLICE_WORD in self.words
+
+
+@dataclass(frozen=True)
+class RunLayout:
+    """One layout to run in: a link of the kernel, and the seed of the apps' layout."""
+
+    kernel: KernelElf
+    link: str | None  # hash of the kernel's symbols and their addresses; None: it has none
+    seed: int = 0  # 0: the apps as they are without a seed
+
+
+def read_kernel(path: Path) -> KernelElf:
+    """Read a kernel ELF. TockmarkError if it is none."""
+    elf = read_elf(path)
+    symbols = elf.addresses
+    address, said = symbols.get("TOCKMARK_KERNEL", -1), b""
+    for start, data in elf.segments:
+        if start <= address < start + len(data):
+            said = data[address - start :][:LONGEST_NAME].split(b"\0")[0]
+    name, _, opt_level = showable(said.decode("ascii", "replace")).partition(OPT_LEVEL)
+    return KernelElf(
+        path,
+        name.strip() or None,
+        elf.sha256,
+        Room(*(symbols[one] for one in _ROOM)) if symbols.keys() >= set(_ROOM) else None,
+        elf.segments,
+        {word: symbols[word] for word in (SLICE_WORD, RESTARTS_WORD) if word in symbols},
+        opt_level if OPT_LEVELS.fullmatch(opt_level) else None,
+        rustc=rustc_versions(elf.content(".comment")),
+        entry=elf.entry,
+        flash_bytes=kernel_flash_bytes(elf),
+    )
+
+
+def named(
+    kernel: KernelElf,
+    name: str | None = None,
+    opt_level: str | None = None,
+    manifest: Path | None = None,
+) -> KernelElf:
+    """The kernel with what its user says of it, by options and in a manifest, beside what its ELF
+    says. TockmarkError where they contradict each other."""
+    said = {
+        shown(kernel.path): known_facts(kernel),
+        "--kernel-name": {} if name is None else {"name": name},
+        "--opt-level": {} if opt_level is None else {"opt_level": opt_level},
+    }
+    if manifest is not None:
+        said[shown(manifest)] = manifest_facts(manifest)
+    built_here = kernel.name is not None and kernel.path.resolve().is_relative_to(paths.ROOT)
+    ours = checkout_facts() if built_here else {}
+    return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
+
+
+def known_facts(kernel: object) -> dict[str, str]:
+    """Return what is known of a kernel's origin, from anything that has the fields of Origin."""
+    facts = {key: getattr(kernel, key) for key in Origin.__struct_fields__}
+    return {key: str(value) for key, value in facts.items() if value is not None}
+
+
+def manifest_facts(path: Path) -> dict[str, str]:
+    """Return what a user's manifest says of a kernel. TockmarkError where it is none."""
+    try:
+        return known_facts(msgspec.convert(toml(path.read_text(encoding="utf-8")), Origin))
+    except OSError as error:
+        raise TockmarkError(f"cannot read the manifest {shown(path)}: {error.strerror}") from error
+    except (ValueError, msgspec.ValidationError) as error:
+        raise TockmarkError(
+            f"{shown(path)} is no kernel's manifest: {error}",
+            f"it may have the keys {', '.join(Origin.__struct_fields__)}",
+        ) from error
+
+
+def checkout_facts() -> dict[str, str]:
+    """Return what this checkout says of the baseline kernel; its ELF says the rest."""
+    release = tomllib.loads((paths.ROOT / "Cargo.toml").read_text())["profile"]["release"]
+    flags = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in release.items()
+        if key != "opt-level"
+    ]
+    commit = paths.commit_of_checkout()
+    return {"flags": " ".join(flags), **({"commit": commit} if commit else {})}
+
+
+def rustc_versions(comment: bytes) -> str | None:
+    """Return the version of rustc in an ELF's section .comment; several, if several made it."""
+    found = {match[1].decode("ascii") for match in _RUSTC.finditer(comment)}
+    return ", ".join(sorted(found)) or None
+
+
+def agreed(said: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Join the facts of several who speak of one kernel, by who they are. TockmarkError where two
+    say different things, or one says what cannot be."""
+    found: dict[str, tuple[str, str]] = {}
+    for who, facts in said.items():
+        for key, value in facts.items():
+            what = f"{who} {value!r}" if who.startswith("--") else f"{key} {value!r} in {who}"
+            if key == "opt_level" and not OPT_LEVELS.fullmatch(value):
+                raise TockmarkError(f"{what} is none", "give 0, 1, 2, 3, s or z")
+            if not value.isprintable():
+                raise TockmarkError(f"{what} cannot be shown", "give a line of plain text")
+            if key == "rustc":
+                value = value.removeprefix("rustc ")
+            first, known = found.setdefault(key, (who, value))
+            # Of rustc one may say less than the ELF does: 1.95.0, without its commit and date.
+            if value != known and not (key == "rustc" and known.startswith(value)):
+                raise TockmarkError(
+                    f"{first} says that its {key} is {known!r}, {who} says {value!r}",
+                    "leave out what is not so",
+                )
+    return {key: value for key, (_, value) in found.items()}
+
+
+def baseline(kernel: KernelElf) -> re.Match[str] | None:
+    """Return what the name of the baseline kernel says, if that is the one."""
+    return _OURS.fullmatch(kernel.name or "")
+
+
+def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
+    """TockmarkError if the kernel says that it has another version of the interface, or is built
+    for another machine than this board's."""
+    said = baseline(kernel)
+    if said and said["abi"] != str(abi):
+        raise TockmarkError(f"the kernel is {kernel.name}", f"it runs no apps of --abi {abi}")
+    if said and said["machine"] != board.machine:
+        raise TockmarkError(
+            f"{shown(kernel.path)} is built for {said['machine']}, but {board.name} is a"
+            f" {board.machine}",
+            f"give the kernel for it, {shown(board.kernels[abi])}",
+        )
+
+
+def room_of(kernel: KernelElf, board: BoardProfile) -> Room:
+    """Return where apps may lie: the kernel's decision, or the profile's if it says nothing."""
+    return kernel.room or board.profile.slots
+
+
+def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:
+    """The kernel with words of its image changed; one that has no such word stays as it is."""
+    segments = [(start, bytearray(data)) for start, data in kernel.segments]
+    for name in kernel.words.keys() & words.keys():
+        for start, data in segments:
+            at = kernel.words[name] - start
+            if 0 <= at <= len(data) - 4:
+                struct.pack_into("<I", data, at, words[name])
+    return replace(kernel, segments=tuple((start, bytes(data)) for start, data in segments))
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What is compared of a link; sizes in bytes."""
+
+    hash: str | None  # of its symbols and their addresses; None: it has none
+    sections: dict[str, int]
+    functions: dict[str, list[int]]  # the sizes of those that have the same name, sorted
+
+
+def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ...]:
+    """Return the layouts of these links and of the seeds from 0 on, as many as there are more of:
+    both are used in turn. TockmarkError if the kernels are not links of one source that differ in
+    their layout."""
+    links = [_read_link(kernel) for kernel in kernels]
+    seen: dict[str | None, KernelElf] = {}
+    for kernel, link in zip(kernels, links, strict=True):
+        if seen and (why := _unlike(kernels[0], kernel, links[0], link)):
+            raise TockmarkError(
+                f"{shown(kernel.path)} is no other link of the same source as"
+                f" {shown(kernels[0].path)}: {why}",
+                "run each kernel by itself, and compare the results",
+            )
+        if link.hash in seen:
+            raise TockmarkError(
+                f"{shown(kernel.path)} has the layout of {shown(seen[link.hash].path)}",
+                "give links with another order of functions: docs/layouts.md",
+            )
+        seen[link.hash] = kernel
+    count = len(kernels)
+    return tuple(
+        RunLayout(kernels[i % count], links[i % count].hash, i % seeds)
+        for i in range(max(seeds, count))
+    )
+
+
+def _read_link(kernel: KernelElf) -> _Link:
+    elf = read_elf(kernel.path)
+    functions = defaultdict(list)
+    for one in sorted(elf.symbols, key=lambda one: one.size):
+        if one.kind == IS_FUNCTION:
+            functions[one.name].append(one.size)
+    symbols = sorted(
+        (one.name, one.address) for one in elf.symbols if one.kind in (IS_OBJECT, IS_FUNCTION)
+    )
+    text = "".join(f"{name} {address:#x}\n" for name, address in symbols)
+    return _Link(
+        hashlib.sha256(text.encode()).hexdigest() if text else None,
+        {one.name: one.size for one in elf.sections if one.flags & ALLOCATED},
+        functions,
+    )
+
+
+def _unlike(first: KernelElf, second: KernelElf, base: _Link, other: _Link) -> str | None:
+    """Say in what two kernels differ besides their layout, if in anything."""
+    if not (base.functions and other.functions):
+        bare = first if not base.functions else second
+        return f"{shown(bare.path)} has no symbols to tell by"
+    if first.name != second.name:
+        return f"it says that it is {second.name or 'none of ours'}"
+    for name in sorted(base.sections.keys() | other.sections.keys()):
+        sizes = base.sections.get(name, 0), other.sections.get(name, 0)
+        if beyond(sizes, SECTION):
+            return f"section {name} has {sizes[1]} bytes, not {sizes[0]}"
+    for name in sorted(base.functions.keys() | other.functions.keys()):
+        # A symbol in Rust may have hundreds of characters: both its ends are shown.
+        short = name if len(name) <= 2 * END else f"{name[:END]}…{name[-END:]}"
+        here, there = base.functions.get(name, []), other.functions.get(name, [])
+        if len(here) != len(there):
+            return f"it has {len(there)} functions {short}, not {len(here)}"
+        for sizes in zip(here, there, strict=True):
+            if beyond(sizes, FUNCTION):
+                return f"function {short} has {sizes[1]} bytes, not {sizes[0]}"
+    return None
+
+
+def beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
+    """Whether two sizes differ by more than some bytes, and by more than one part in some."""
+    least, part = limits
+    return abs(sizes[0] - sizes[1]) > max(least, sizes[0] / part)
