@@ -83,7 +83,7 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     assert f"Perf and IPC wired into {family.board}" in done.stdout
     now = contents(tree)
     assert set(now) - set(was) == set(family.perf.copies)
-    for name, text in family.perf.copies.items():
+    for name, text in family.perf.texts.items():
         assert now[name][0] == text.encode()
         assert f"  {name}\n" in done.stdout
     edits = (*family.perf.edits, *family.ipc.edits)
@@ -101,7 +101,7 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
 
 def test_our_files_are_the_capsules(family: Family) -> None:
     sources = {path.read_text() for path in PERF.rglob("*.rs")}
-    assert set(family.perf.copies.values()) <= sources
+    assert set(family.perf.texts.values()) <= sources
 
 
 def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
@@ -156,9 +156,9 @@ def test_what_moves_around_an_anchor_does_not_matter(
 
 
 EDITS = [
-    pytest.param(board, edit, id=f"{board}-{part.name}-{number}")
+    pytest.param(board, edit, id=f"{board}-{name}-{number}")
     for board, family in KNOWN.items()
-    for part in (family.perf, family.ipc)
+    for name, part in (("Perf", family.perf), ("IPC", family.ipc))
     for number, edit in enumerate(part.edits)
 ]
 
@@ -169,7 +169,7 @@ def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
 ) -> None:
     tree = make(tmp_path / "tock", board)
     path = tree / edit.file
-    pattern = re.escape(edit.anchor) if edit.where == "instead" else edit.anchor
+    pattern = re.escape(edit.instead) if edit.instead else edit.anchor
     pattern = pattern.partition("(?!")[0]  # all of them, where it is the last of several
     path.write_text(re.sub(pattern, "// gone", path.read_text()), encoding="utf-8")
     was = contents(tree)

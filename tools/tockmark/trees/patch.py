@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is changed in which Tock: kernel-patches/ has a file for each family of versions.
+"""Puts Perf and IPC into a tree of Tock or takes them out: all that was asked for, or an error and
+nothing.
 
-A part, Perf or IPC, is made of edits and of our own files. An edit finds its place by an anchor, a
-line that the board would hardly do without, so that it outlasts what else moves around it.
+kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, Perf or
+IPC, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
+board would hardly do without, so that it outlasts what else moves around it. A tree is first
+brought, in memory, to what it is without the patch, and from there to what is asked for; only then
+files are written.
 """
 
 import contextlib
@@ -10,10 +14,11 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from tockmark import files, paths
 from tockmark.errors import TockmarkError
@@ -25,54 +30,61 @@ class MisfitError(Exception):
     """Why an edit has no place in a text: words that follow the file's name."""
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One place of one file. Whole lines go `before` or `after` the only line that its anchor
     describes, a regular expression without the indentation; or text goes in `instead` of text."""
 
     file: str
-    where: str
-    anchor: str
     put: str
+    before: str | None = None
+    after: str | None = None
+    instead: str | None = None
+
+    @property
+    def anchor(self) -> str:
+        return self.before or self.after or self.instead or ""
 
     def done(self, text: str) -> str:
-        """The text with this edit; MisfitError if the anchor is not there exactly once."""
+        """Return the text with this edit; MisfitError if the anchor is not there exactly once."""
         whole = rf"^[ \t]*(?:{self.anchor})\n"
-        pattern = re.escape(self.anchor) if self.where == "instead" else whole
+        pattern = whole if self.instead is None else re.escape(self.instead)
         found = list(re.finditer(pattern, text, re.MULTILINE))
         if len(found) != 1:
             raise MisfitError(f"has {len(found) or 'no'} places like `{self.anchor}`")
         start, end = found[0].span()
-        if self.where == "before":
+        if self.before is not None:
             end = start
-        elif self.where == "after":
+        elif self.after is not None:
             start = end
         return text[:start] + self.put + text[end:]
 
     def undone(self, text: str) -> str:
-        """The text from which `done` made this one; MisfitError if there is none."""
-        there = text.count(self.put)
+        """Return the text from which `done` made this one; MisfitError if there is none."""
+        first, there = self.put.strip().splitlines()[0], text.count(self.put)
         if there != 1:
-            raise MisfitError(
-                f"has {there or 'no'} places like `{self.put.strip().splitlines()[0]}`"
-            )
-        before = text.replace(self.put, self.anchor if self.where == "instead" else "")
+            raise MisfitError(f"has {there or 'no'} places like `{first}`")
+        before = text.replace(self.put, self.instead or "")
         if self.done(before) != text:
-            raise MisfitError(f"has `{self.put.strip().splitlines()[0]}` in another place")
+            raise MisfitError(f"has `{first}` in another place")
         return before
 
 
-@dataclass(frozen=True)
-class PatchPart:
+class PatchPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What goes in as a whole, or not at all."""
 
-    name: str
     edits: tuple[Edit, ...]
-    copies: Mapping[str, str]  # our files, by their paths in the tree
+    copies: dict[str, str] = {}  # our files, by their paths in the tree
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What our files hold, by their paths in the tree."""
+        return {
+            target: (paths.PERF / source).read_text(encoding="utf-8")
+            for target, source in self.copies.items()
+        }
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Versions of Tock that take the same edits."""
 
     board: str
@@ -82,179 +94,8 @@ class Family:
     ipc: PatchPart
 
     def elf(self, tree: Path) -> Path:
-        """Where Tock's makefile puts the kernel."""
+        """Return where Tock's makefile puts the kernel."""
         return tree / ELF_FOLDER / f"{Path(self.board).name}.elf"
-
-
-def families(folder: Path = paths.KERNEL_PATCHES, sources: Path = paths.PERF) -> list[Family]:
-    """All families, oldest first."""
-    return [_family(path, sources) for path in sorted(folder.glob("*.toml"))]
-
-
-def recognise(tree: Path) -> Family:
-    """The family of a tree; TockmarkError if it has none."""
-    known = families()
-    for family in known:
-        if all((tree / name).is_file() for name in family.needs):
-            return family
-    boards = " or ".join(family.board for family in known)
-    raise TockmarkError(
-        f"{tree} holds {release(tree) or 'no Tock'}, without a board that the patch is for",
-        f"give the top folder of Tock 1.x or from 2.2 on, with {boards}",
-    )
-
-
-def release(tree: Path) -> str | None:
-    """What a tree says that it is, such as "Tock 2.2"; None if it does not look like Tock."""
-    try:
-        package = files.toml(_text(tree / "Cargo.toml")).get("workspace", {}).get("package", {})
-        version = str(package.get("version", ""))
-    except (ValueError, AttributeError):
-        version = ""
-    # Tock's crates were 0.1.0 for years; since then 0.2.2 stands for 2.2.
-    if version.startswith("0.") and version != "0.1.0":
-        return f"Tock {version.removeprefix('0.')}"
-    library = _text(tree / "kernel" / "src" / "lib.rs")
-    numbers = [
-        re.search(rf"^pub const (?:KERNEL_)?{part}(?:_VERSION)?: u16 = (\d+);", library, re.M)
-        for part in ("MAJOR", "MINOR")
-    ]
-    if all(numbers):
-        return "Tock " + ".".join(found[1] for found in numbers if found)
-    return "Tock 1.x" if (tree / "kernel" / "src" / "callback.rs").is_file() else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _family(path: Path, sources: Path) -> Family:
-    about = files.toml(path.read_text(encoding="utf-8"))
-    return Family(
-        board=about["board"],
-        run=tuple(about["run"]),
-        needs=tuple(about["needs"]),
-        perf=_part("Perf", about["perf"], sources),
-        ipc=_part("IPC", about["ipc"], sources),
-    )
-
-
-def _part(name: str, about: Mapping[str, Any], sources: Path) -> PatchPart:
-    return PatchPart(
-        name=name,
-        edits=tuple(_edit(edit) for edit in about["edits"]),
-        copies={
-            target: (sources / source).read_text(encoding="utf-8")
-            for target, source in about.get("copies", {}).items()
-        },
-    )
-
-
-def _edit(about: Mapping[str, str]) -> Edit:
-    where = next(key for key in about if key in ("before", "after", "instead"))
-    return Edit(about["file"], where, about[where], about["put"])
-
-
-# A tree's files with changes that are not written yet, and writing them all or none.
-
-
-class Sources:
-    """Text files of a tree as they shall be; None is one that is not there."""
-
-    def __init__(self, tree: Path) -> None:
-        self.tree = tree
-        self._was: dict[Path, str | None] = {}
-        self._now: dict[Path, str | None] = {}
-
-    def copy(self) -> "Sources":
-        """Another one, to try something in."""
-        other = Sources(self.tree)
-        other._was, other._now = dict(self._was), dict(self._now)
-        return other
-
-    def get(self, name: str) -> str | None:
-        """A file's text; MisfitError if it is beyond reach or no text."""
-        path = self._path(name)
-        if path not in self._now:
-            try:
-                found = path.read_bytes().decode() if path.exists() else None
-            except OSError as error:
-                raise MisfitError(f"{name} cannot be read: {error.strerror}") from error
-            except UnicodeDecodeError as error:
-                raise MisfitError(f"{name} is not UTF-8") from error
-            self._was[path] = self._now[path] = found
-        return self._now[path]
-
-    def set(self, name: str, text: str | None) -> None:
-        """Have a file, or have it no more."""
-        self.get(name)  # what it was is kept
-        self._now[self._path(name)] = text
-
-    def edit(self, name: str, change: Callable[[str], str]) -> None:
-        """Change a file; MisfitError, which names it, if it is not there or does not fit."""
-        text = self.get(name)
-        if text is None:
-            raise MisfitError(f"{name} is not there")
-        try:
-            self.set(name, change(text))
-        except MisfitError as misfit:
-            raise MisfitError(f"{name} {misfit}") from None
-
-    def changes(self) -> dict[Path, str | None]:
-        """The files that are to be other than they are."""
-        return {path: now for path, now in self._now.items() if now != self._was[path]}
-
-    def write(self) -> None:
-        """Write the changes. TockmarkError, or Ctrl-C, and all is as it was."""
-        changes = self.changes()
-        try:
-            _write(changes)
-        except BaseException as error:
-            _write({path: self._was[path] for path in changes})
-            if isinstance(error, OSError):
-                raise TockmarkError(
-                    f"{self.tree} could not be changed: {error.strerror}", "nothing was changed"
-                ) from error
-            raise
-
-    def _path(self, name: str) -> Path:
-        # The board's folder of sources was a symbolic link to another one of the tree until 2025.
-        path = (self.tree / name).resolve()
-        if not path.is_relative_to(self.tree.resolve()):
-            raise MisfitError(f"{name} leaves {self.tree} by a symbolic link")
-        return path
-
-
-def _write(contents: Mapping[Path, str | None]) -> None:
-    """First all that needs room, and then what hardly fails."""
-    beside = {path: path.with_name(f".{path.name}.tockmark") for path in contents}
-    try:
-        for path, content in contents.items():
-            if content is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                beside[path].write_bytes(content.encode())
-                if path.exists():
-                    shutil.copymode(path, beside[path])
-        for path, content in contents.items():
-            if content is not None:
-                os.replace(beside[path], path)
-            else:
-                path.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # it holds more, or is not there
-                    path.parent.rmdir()
-    finally:
-        for path in beside.values():
-            path.unlink(missing_ok=True)
-
-
-# Puts a family's parts into a tree or takes them out: all that was asked for, or an error and
-# nothing.
-#
-# A tree is first brought, in memory, to what it is without the patch, and from there to what is
-# asked for; only then files are written.
 
 
 @dataclass(frozen=True)
@@ -276,17 +117,19 @@ def put_in(tree: Path, check: bool = False) -> Done:
     no_ipc = None
     # Perf goes in last, and so stands before IPC where the two have one anchor.
     try:
-        now = _with(now, family.ipc)
+        now = now.patched(family.ipc)
     except MisfitError as misfit:
         no_ipc = str(misfit)
     try:
-        now = _with(now, family.perf)
+        now = now.patched(family.perf)
     except MisfitError as misfit:
         raise TockmarkError(
             f"the patch does not fit {tree}: {misfit}",
             "nothing was changed; wire the board by hand: kernel-patches/ shows what it takes",
         ) from None
-    return _finish(now, check, Done(family, bool(now.changes()), no_ipc))
+    if not check:
+        now.write()
+    return Done(family, bool(now.changes()), no_ipc)
 
 
 def take_out(tree: Path, check: bool = False) -> Done:
@@ -297,21 +140,163 @@ def take_out(tree: Path, check: bool = False) -> Done:
     now, parts = _stripped(Sources(tree), family)
     if family.perf in parts and family.ipc not in parts:
         _check_absent(now, family.ipc)
-    return _finish(now, check, Done(family, bool(now.changes())))
-
-
-def _finish(now: Sources, check: bool, done: Done) -> Done:
     if not check:
         now.write()
-    return done
+    return Done(family, bool(now.changes()))
+
+
+def families() -> list[Family]:
+    """Return all families, oldest first."""
+    return [
+        msgspec.convert(files.toml(path.read_text(encoding="utf-8")), Family)
+        for path in sorted(paths.KERNEL_PATCHES.glob("*.toml"))
+    ]
+
+
+def recognise(tree: Path) -> Family:
+    """Return the family of a tree; TockmarkError if it has none."""
+    known = families()
+    for family in known:
+        if all((tree / name).is_file() for name in family.needs):
+            return family
+    boards = " or ".join(family.board for family in known)
+    raise TockmarkError(
+        f"{tree} holds {release(tree) or 'no Tock'}, without a board that the patch is for",
+        f"give the top folder of Tock 1.x or from 2.2 on, with {boards}",
+    )
+
+
+def release(tree: Path) -> str | None:
+    """Return what a tree says that it is, such as "Tock 2.2"; None if it does not look like
+    Tock."""
+    try:
+        package = files.toml(_text(tree / "Cargo.toml")).get("workspace", {}).get("package", {})
+        version = str(package.get("version", ""))
+    except (ValueError, AttributeError):
+        version = ""
+    # Tock's crates were 0.1.0 for years; since then 0.2.2 stands for 2.2.
+    if version.startswith("0.") and version != "0.1.0":
+        return f"Tock {version.removeprefix('0.')}"
+    library = _text(tree / "kernel" / "src" / "lib.rs")
+    numbers = [
+        number
+        for part in ("MAJOR", "MINOR")
+        for number in re.findall(
+            rf"^pub const (?:KERNEL_)?{part}(?:_VERSION)?: u16 = (\d+);", library, re.M
+        )[:1]
+    ]
+    if len(numbers) == 2:
+        return f"Tock {'.'.join(numbers)}"
+    return "Tock 1.x" if (tree / "kernel" / "src" / "callback.rs").is_file() else None
+
+
+def _text(path: Path) -> str:
+    """Read a text file; nothing of one that cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+class Sources:
+    """Text files of a tree as they shall be, changes that are not written yet; None is a file that
+    is not there."""
+
+    def __init__(self, tree: Path) -> None:
+        self.tree = tree
+        self._was: dict[Path, str | None] = {}
+        self._now: dict[Path, str | None] = {}
+
+    def get(self, name: str) -> str | None:
+        """Return a file's text; MisfitError if it is beyond reach or no text."""
+        path = self._path(name)
+        if path not in self._now:
+            try:
+                found = path.read_bytes().decode() if path.exists() else None
+            except OSError as error:
+                raise MisfitError(f"{name} cannot be read: {error.strerror}") from error
+            except UnicodeDecodeError as error:
+                raise MisfitError(f"{name} is not UTF-8") from error
+            self._was[path] = self._now[path] = found
+        return self._now[path]
+
+    def patched(self, part: PatchPart, reverse: bool = False) -> "Sources":
+        """Return the files with a part in them, or in reverse without it; MisfitError if it does
+        not fit, or is not there as a whole."""
+        now = Sources(self.tree)
+        now._was, now._now = dict(self._was), dict(self._now)
+        for edit in reversed(part.edits) if reverse else part.edits:
+            text = now.get(edit.file)
+            if text is None:
+                raise MisfitError(f"{edit.file} is not there")
+            try:
+                now._set(edit.file, edit.undone(text) if reverse else edit.done(text))
+            except MisfitError as misfit:
+                raise MisfitError(f"{edit.file} {misfit}") from None
+        for name, content in part.texts.items():
+            if reverse and now.get(name) != content:
+                raise MisfitError(f"{name} is not what was put there")
+            now._set(name, None if reverse else content)
+        return now
+
+    def changes(self) -> dict[Path, str | None]:
+        """Return the files that are to be other than they are."""
+        return {path: now for path, now in self._now.items() if now != self._was[path]}
+
+    def write(self) -> None:
+        """Write the changes. TockmarkError, or Ctrl-C, and all is as it was."""
+        changes = self.changes()
+        try:
+            _write(changes)
+        except BaseException as error:
+            _write({path: self._was[path] for path in changes})
+            if isinstance(error, OSError):
+                raise TockmarkError(
+                    f"{self.tree} could not be changed: {error.strerror}", "nothing was changed"
+                ) from error
+            raise
+
+    def _set(self, name: str, text: str | None) -> None:
+        """Have a file, or have it no more."""
+        self.get(name)  # what it was is kept
+        self._now[self._path(name)] = text
+
+    def _path(self, name: str) -> Path:
+        # The board's folder of sources was a symbolic link to another one of the tree until 2025.
+        path = (self.tree / name).resolve()
+        if not path.is_relative_to(self.tree.resolve()):
+            raise MisfitError(f"{name} leaves {self.tree} by a symbolic link")
+        return path
+
+
+def _write(contents: Mapping[Path, str | None]) -> None:
+    """Write files: first all that needs room, and then what hardly fails."""
+    beside = {path: path.with_name(f".{path.name}.tockmark") for path in contents}
+    try:
+        for path, content in contents.items():
+            if content is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                beside[path].write_bytes(content.encode())
+                if path.exists():
+                    shutil.copymode(path, beside[path])
+        for path, content in contents.items():
+            if content is not None:
+                os.replace(beside[path], path)
+            else:
+                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # it holds more, or is not there
+                    path.parent.rmdir()
+    finally:
+        for path in beside.values():
+            path.unlink(missing_ok=True)
 
 
 def _stripped(sources: Sources, family: Family) -> tuple[Sources, list[PatchPart]]:
-    """The tree without the patch, and which parts were in it as a whole."""
+    """Return the tree without the patch, and which parts were in it as a whole."""
     found = []
     for part in (family.perf, family.ipc):
         try:
-            sources = _without(sources, part)
+            sources = sources.patched(part, reverse=True)
             found.append(part)
         except MisfitError:
             if part is family.perf:
@@ -325,7 +310,7 @@ def _check_absent(sources: Sources, part: PatchPart) -> None:
     edits = [edit for edit in part.edits if edit.put in (sources.get(edit.file) or "")]
     if edits:
         try:
-            _without(sources, part)
+            sources.patched(part, reverse=True)
         except MisfitError as misfit:
             raise TockmarkError(
                 f"{sources.tree} was patched and changed since then: {misfit}",
@@ -333,7 +318,7 @@ def _check_absent(sources: Sources, part: PatchPart) -> None:
             ) from None
     if files:
         remove = shlex.join(["rm", *(str(sources.tree / name) for name in files)])
-        if all(sources.get(name) == part.copies[name] for name in files):
+        if all(sources.get(name) == part.texts[name] for name in files):
             raise TockmarkError(
                 f"{sources.tree} has the files of the patch and nothing else of it,"
                 " as after `git stash`",
@@ -343,23 +328,3 @@ def _check_absent(sources: Sources, part: PatchPart) -> None:
             f"{sources.tree} already has {', '.join(files)}, which this patch would add",
             f"nothing was changed; if you do not need them: {remove}",
         )
-
-
-def _with(sources: Sources, part: PatchPart) -> Sources:
-    now = sources.copy()
-    for edit in part.edits:
-        now.edit(edit.file, edit.done)
-    for name, content in part.copies.items():
-        now.set(name, content)
-    return now
-
-
-def _without(sources: Sources, part: PatchPart) -> Sources:
-    now = sources.copy()
-    for edit in reversed(part.edits):
-        now.edit(edit.file, edit.undone)
-    for name, content in part.copies.items():
-        if now.get(name) != content:
-            raise MisfitError(f"{name} is not what was put there")
-        now.set(name, None)
-    return now
