@@ -13,7 +13,7 @@ from itertools import permutations
 
 import pytest
 
-from tockmark.compare.gate import Level
+from tockmark.compare.limits import Level
 from tockmark.compare.rule import over_links
 from tockmark.paths import ROOT
 from tockmark.tests.links import PAIRS, SIDE, at, gated, halves, layouts, pool, relevant, tables
@@ -42,7 +42,7 @@ def test_what_a_change_is_found_as(name: str, level: Level) -> None:
     assert layouts(new) == SIDE
     for base, _, rest in halves(pool("tock-2.2"), SIDE, 20):
         found = gated(base, new, rest)
-        assert found.level is level, [f"{f.row} {f.series} {f.why}" for f in found.findings[:3]]
+        assert found.level is level, [f"{f.row.name} {f.why}" for f in found.findings[:3]]
 
 
 def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
@@ -56,7 +56,7 @@ def test_one_link_a_side_never_fails_what_differs_in_layout_only() -> None:
     ]
     for base, new in random.Random(12).sample(list(permutations(alike, 2)), PAIRS):
         found = gated(base, new, known)
-        assert found.exit_code in (0, 1), [f"{f.row} {f.series}" for f in found.findings[:3]]
+        assert found.exit_code in (0, 1), [f.row.name for f in found.findings[:3]]
 
 
 def test_one_link_a_side_tells_a_dearer_system_call() -> None:

@@ -11,7 +11,8 @@ from matplotlib.ticker import FuncFormatter
 from lookup.figures import between, nets, number, retired
 from lookup.runs import Run
 from tockmark.compare import pairs, rule
-from tockmark.compare.pairs import Margins, Mean
+from tockmark.compare.limits import Margins
+from tockmark.compare.pairs import Mean
 from tockmark.result.model import Row
 from tockmark.show import plot
 from tockmark.suite import catalogue as catalogues

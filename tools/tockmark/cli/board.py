@@ -34,7 +34,8 @@ from tockmark.cli.options import (
     selected,
 )
 from tockmark.cli.verb import NEVER, verb
-from tockmark.compare import agree, bounds
+from tockmark.compare import agree
+from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError
 from tockmark.files import folder_for_a_while, write_whole
 from tockmark.result import file, parse
@@ -435,7 +436,8 @@ def agree_verb(
         cached = select(known, f"* icache={icache}", rows_of(results))
         results = [result.only(cached) for result in results]
     base, new = results
-    found = agree.agree(base, new, names[1], bounds.load(agree.machine(base), known), force)
+    bounds = load_bounds(agree.machine_of(base), known)
+    found = agree.agree(base, new, names[1], bounds, force)
     if as_json:
         print_json(comparison.agree_json(names, found))
     else:

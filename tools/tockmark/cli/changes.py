@@ -30,7 +30,7 @@ from tockmark.cli.options import (
     recipe,
 )
 from tockmark.cli.verb import verb
-from tockmark.compare import gate
+from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.judge import engine, evidence, report
@@ -165,7 +165,7 @@ def judge_verb(
     known = catalogues.load()
     profiled = boards.load(board).configured({"cluster": cluster})
     require(profiled.target, Ability.PARALLEL, "judge", profiled.name)
-    rules = gate.load_limits(limits, known)
+    allowed = load_limits(limits, known)
     wanted = select(known, only or engine.DEFAULT)
     how = How(
         board=profiled,
@@ -184,7 +184,7 @@ def judge_verb(
             Simulated(name, links, how, folder)
             for name, links in zip(("base", "head"), given.links, strict=True)
         ]
-        judged = engine.judge(of_both[0], of_both[1], wanted, rules, most)
+        judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most)
         for side, result in zip(of_both, judged.results, strict=True):
             side.keep(result)
         said = [f"{one.name}: {one.told}" for one in of_both]

@@ -12,6 +12,7 @@ from tockmark import paths
 from tockmark.cli.options import AsJson, Force, Only, print_json, rows_of, selected
 from tockmark.cli.verb import verb
 from tockmark.compare import gate, rule
+from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
@@ -54,10 +55,10 @@ def gate_verb(
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
     results, known = [load(file) for file in files], catalogue.load()
-    rules = gate.load_limits(limits, known, rows_of(results))
+    allowed = load_limits(limits, known, rows_of(results))
     _, results = selected(known, only, results)
     *bases, new = zip(map(paths.shown, files), results, strict=True)
-    gated = gate.gate(bases, new, rules, known, rule.known_spread(bases[-1][1]), force)
+    gated = gate.gate(bases, new, allowed, known, rule.known_spread(bases[-1][1]), force)
     names = [name for name, _ in bases]
     if as_json:
         print_json(comparison.gate_json(names, new[0], gated))

@@ -12,6 +12,7 @@ from tockmark.cli import options
 from tockmark.cli.options import AsJson, Force, Only, print_json, rows_of, selected
 from tockmark.cli.verb import verb
 from tockmark.compare import factors, fit, history, pairs, rule
+from tockmark.compare.limits import load_margins
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.result.file import load
 from tockmark.result.model import Result
@@ -113,7 +114,7 @@ def compare_verb(
         named = _by(by, named)
     known = catalogue.load()
     results = [result for _, result in named]
-    chosen = pairs.margins(margin, known, rows_of(results))
+    chosen = load_margins(margin, known, rows_of(results))
     wanted, _ = selected(known, only, results)
     base = named[0][1]
     found = [
@@ -177,7 +178,7 @@ def history_verb(
 
         plot.history_form(output)  # before anything is written or said
     for path in add or []:
-        factors.check_timed(result := load(path), paths.shown(path))
+        factors.check_timed(paths.shown(path), result := load(path))
         new = history.add(file, result)
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
@@ -211,7 +212,7 @@ def fit_verb(
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
     known = catalogue.load()
     _, (result,) = selected(known, only, [load(file)])
-    factors.check_timed(result, paths.shown(file))
+    factors.check_timed(paths.shown(file), result)
     found = fit.sweeps(result, known)
     if not found:
         raise TockmarkError(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `agree`: does a board give what the simulator gave? Row by row, within the bounds that
-the model states of itself (bounds.py).
+the model states of itself (limits.py).
 
 Both must have run the same kernel: then code and data lie at the same addresses, and what differs
 is the machine. Otherwise layout moves rows, too, and the answer is indicative only.
@@ -10,14 +10,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
 from tockmark.compare import factors
-from tockmark.compare.bounds import Bounds, SimulatorBound, allowed
 from tockmark.compare.factors import UNKNOWN, Factor
+from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
+from tockmark.compare.pairs import Lone, RowPair, pair_up
 from tockmark.compare.rule import interval
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
-from tockmark.result.model import Absent, Key, Result, Row, alike
+from tockmark.log.rows import SERIES
+from tockmark.result.model import Result, Row, alike
 from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS
 
@@ -27,7 +28,7 @@ NO_CLOCK = "the board has no clock that sees interrupts, as the simulator's does
 
 
 class Standing(StrEnum):
-    """What a row comes to."""
+    """How a row of the board stands to the simulator's."""
 
     EQUAL = "equal"  # to the cycle, and in instructions
     WITHIN = "within"
@@ -47,7 +48,9 @@ class AgreePair:
     @property
     def cycles(self) -> tuple[float, float]:
         """The simulator's and the board's."""
-        return _net(self.sim), _net(self.board)
+        assert self.sim.net is not None  # or they would not be sound
+        assert self.board.net is not None
+        return self.sim.net, self.board.net
 
     @property
     def ratio(self) -> float | None:
@@ -57,29 +60,26 @@ class AgreePair:
 
     @property
     def off(self) -> float:
-        """Cycles by which the board has more."""
+        """The cycles by which the board has more."""
         return self.cycles[1] - self.cycles[0]
 
     @property
     def instructions(self) -> float | None:
-        """By which the board has more; None where nothing counts them."""
+        """The instructions by which the board has more; None where nothing counts them."""
         one, two = self.sim.instructions, self.board.instructions
         return None if one is None or two is None else two - one
 
     @property
     def same_samples(self) -> bool:
         """Whether both have the very same samples, one by one."""
-        return all(
-            (one := self.sim.series(name)) == (two := self.board.series(name))
-            or (one is not None and two is not None and one.samples == two.samples)
-            for name in ("cycles", "instret")
-        )
+        both = [(self.sim.series(name), self.board.series(name)) for name in SERIES]
+        return all(a == b or (a and b and a.samples == b.samples) for a, b in both)
 
     @property
     def allowed(self) -> float | None:
         """The cycles by which they may be apart; None if no bound is stated."""
-        figures = self.bound.figures if self.bound else None
-        return None if figures is None else allowed(figures, self.sim) + self.unsure
+        tolerance = self.bound and self.bound.tolerance
+        return tolerance.of_row(self.sim) + self.unsure if tolerance else None
 
     @property
     def far(self) -> float:
@@ -91,19 +91,12 @@ class AgreePair:
 
     @property
     def standing(self) -> Standing:
+        """What follows for the row."""
         if not self.off and not self.instructions:
             return Standing.EQUAL
         if self.allowed is None:
             return Standing.UNSTATED
         return Standing.OUTSIDE if self.far > 1 else Standing.WITHIN
-
-
-@dataclass(frozen=True)
-class Lone:
-    """A row that cannot be held against another, and why."""
-
-    name: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -121,65 +114,70 @@ class Agreement:
     notes: tuple[str, ...]
     incomplete: tuple[str, ...]  # reasons, of either side
 
-    def of(self, standing: Standing) -> list[AgreePair]:
-        """Those that come to this, the farthest first."""
-        return sorted(self._by_standing[standing], key=lambda pair: (-pair.far, -abs(pair.off)))
-
-    @cached_property
-    def _by_standing(self) -> dict[Standing, list[AgreePair]]:
-        found: dict[Standing, list[AgreePair]] = {standing: [] for standing in Standing}
-        for pair in self.pairs:
-            found[pair.standing].append(pair)
-        return found
+    def that_are(self, standing: Standing) -> list[AgreePair]:
+        """The rows that stand so, the farthest first."""
+        found = [pair for pair in self.pairs if pair.standing is standing]
+        return sorted(found, key=lambda pair: (-pair.far, -abs(pair.off)))
 
     @property
     def exit_code(self) -> int:
         """0 if every row is there and within its bound."""
-        bad = self.of(Standing.OUTSIDE), self.only_sim, self.only_board, self.unusable
+        bad = self.that_are(Standing.OUTSIDE), self.only_sim, self.only_board, self.unusable
         return INCOMPLETE if any(bad) or self.incomplete else OK
+
+
+def machine_of(sim: Result) -> str:
+    """Return the machine whose bounds count. TockmarkError if no simulator gave the result."""
+    if sim.provenance.board.machine is None or not sim.simulated:
+        raise TockmarkError("the first result is not the simulator's", "give SIM, then BOARD")
+    return sim.provenance.board.machine
 
 
 def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = False) -> Agreement:
     """Hold a board's result, called `name`, against the simulator's. TockmarkError if that means
     nothing."""
-    sim, board = _first_layout(sim), _first_layout(board)
+    # A board runs one layout.
+    sim, board = (one.at([0]) if one.layouts > 1 else one for one in (sim, board))
     differ = factors.differing_factors(sim, board)
     if not force:
         _check(sim, board, name, differ)
-    here, there = _in_common(sim, board), _in_common(board, sim)
-    pairs, unusable = [], []
-    for key in (key for key in here if key in there):
-        one, two = alike(here[key], there[key])
-        why = _unusable(one, two)
-        if why:
-            unusable.append(Lone(one.name, why))
+    icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
+    pairs: list[AgreePair] = []
+    unusable: list[Lone] = []
+    only_sim: list[Lone] = []
+    only_board: list[Lone] = []
+    skipped: list[Lone] = []
+    for pair in pair_up([sim], board):
+        row = pair.row
+        if row.icache not in icaches or row.lang not in langs:
+            continue
+        if pair.bases and pair.new:
+            one, two = alike(row, pair.new)
+            if why := _unusable(one, two):
+                unusable.append(Lone(one.name, why))
+            else:
+                bound = last_that_means(one, bounds)
+                pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
         else:
-            pairs.append(AgreePair(one, two, bounds.of(one), _unsure(board, two)))
-    gone, left_out = _lone(here, there, board)
-    new, also_left_out = _lone(there, here, sim)
+            fault, why = _why_alone(pair)
+            side = only_sim if pair.bases else only_board
+            (side if fault else skipped).append(Lone(row.name, why))
     if not pairs:
         raise TockmarkError(
             f"{name} has no good row that the simulator's has, too", "`tockmark table` shows both"
         )
     return Agreement(
-        machine=bounds.machine,
+        machine=machine_of(sim),
         pairs=tuple(pairs),
-        only_sim=gone,
-        only_board=new,
+        only_sim=tuple(only_sim),
+        only_board=tuple(only_board),
         unusable=tuple(unusable),
-        skipped=(*left_out, *also_left_out),
+        skipped=tuple(skipped),
         layouts=_layouts(sim, board),
         factors=tuple(differ),
         notes=tuple(_notes(sim, board, pairs)),
         incomplete=(*sim.incomplete, *board.incomplete),
     )
-
-
-def machine(sim: Result) -> str:
-    """The machine whose bounds count. TockmarkError if no simulator gave the result."""
-    if sim.provenance.board.machine is None or not sim.simulated:
-        raise TockmarkError("the first result is not the simulator's", "give SIM, then BOARD")
-    return sim.provenance.board.machine
 
 
 def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> None:
@@ -193,8 +191,8 @@ def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> N
         facts = ("kernel", own.title, other.title), ("opt-level", own.opt_level, other.opt_level)
         wrong += [Factor(what, a or UNKNOWN, b or UNKNOWN) for what, a, b in facts if a != b]
     if not set(sim.langs) & set(board.langs):
-        told = (", ".join(LANGS[lang] for lang in one.langs) for one in (sim, board))
-        wrong.append(Factor("language", *told))
+        spoken = (", ".join(LANGS[lang] for lang in one.langs) for one in (sim, board))
+        wrong.append(Factor("language", *spoken))
     for factor in wrong:
         raise TockmarkError(
             f"{name} cannot be held against the simulator's result: {factor.name} is"
@@ -203,20 +201,6 @@ def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> N
             if UNKNOWN in factor.new
             else "--force does so all the same",
         )
-
-
-def _first_layout(result: Result) -> Result:
-    """A board runs one."""
-    return result.at([0]) if result.layouts > 1 else result
-
-
-def _in_common(result: Result, other: Result) -> dict[Key, Row]:
-    """Its rows with the cache settings and languages that both have."""
-    icaches = set(result.icaches) & set(other.icaches) or set(result.icaches)
-    langs = set(result.langs) & set(other.langs) or set(result.langs)
-    return {
-        key: row for key, row in result.table.items() if row.icache in icaches and row.lang in langs
-    }
 
 
 def _unusable(sim: Row, board: Row) -> str | None:
@@ -230,28 +214,12 @@ def _unusable(sim: Row, board: Row) -> str | None:
     return None
 
 
-def _lone(
-    own: dict[Key, Row], others: dict[Key, Row], other: Result
-) -> tuple[tuple[Lone, ...], tuple[Lone, ...]]:
-    """The rows that one side has alone: those that are missing on the other, and those that it
-    skipped."""
-    lists: tuple[tuple[str, tuple[Absent, ...]], ...] = (
-        ("failed", other.failed),
-        ("missing", other.missing),
-    )
-    said = {absent.key: absent.why or what for what, some in lists for absent in some}
-    skipped = {absent.key: absent.why or "skipped" for absent in other.skipped}
-    gone, left_out = [], []
-    for key, row in own.items():
-        if key in others:
-            continue
-        if key in skipped:
-            left_out.append(Lone(row.name, skipped[key]))
-        elif row.clock == "sim" and key not in said:
-            left_out.append(Lone(row.name, NO_CLOCK))
-        else:
-            gone.append(Lone(row.name, said.get(key, "not measured")))
-    return tuple(gone), tuple(left_out)
+def _why_alone(pair: RowPair) -> tuple[bool, str]:
+    """Whether it is a fault that one side alone has a row, and why that is."""
+    kind, why = pair.gone or ("not measured", None)
+    if pair.gone is None and pair.row.clock == "sim":
+        return False, NO_CLOCK
+    return kind != "skipped", why or kind
 
 
 def _unsure(result: Result, row: Row) -> float:
@@ -291,9 +259,9 @@ def _notes(sim: Result, board: Result, pairs: list[AgreePair]) -> Iterable[str]:
     for side, own, other in (("simulator", sim, board), ("board", board, sim)):
         caches = [ICACHE[one] for one in own.icaches if one not in other.icaches]
         langs = [LANGS[one] for one in own.langs if one not in other.langs]
-        told = [f"with the i-cache {cache}" for cache in caches] + [f"in {lang}" for lang in langs]
-        if told:
-            yield f"only the {side} has rows {' and '.join(told)}: they are left out"
+        those = [f"with the i-cache {cache}" for cache in caches] + [f"in {lang}" for lang in langs]
+        if those:
+            yield f"only the {side} has rows {' and '.join(those)}: they are left out"
     if many := sum(_samples(pair.sim) != _samples(pair.board) for pair in pairs):
         yield (
             f"{many} rows have another number of samples on the board;"
@@ -309,11 +277,6 @@ def _notes(sim: Result, board: Result, pairs: list[AgreePair]) -> Iterable[str]:
 
 def _samples(row: Row) -> int:
     return len(row.cycles.samples) if row.cycles else 0
-
-
-def _net(row: Row) -> float:
-    assert row.net is not None  # or it would not be sound
-    return row.net
 
 
 def _share(part: float, whole: float) -> float:

@@ -81,7 +81,7 @@ def check_factors(found: list[Factor], name: str, force: bool) -> None:
             )
 
 
-def check_timed(result: Result, name: str, force: bool = False) -> None:
+def check_timed(name: str, result: Result, force: bool = False) -> None:
     """Refuse what has no cycles to judge, unless told to."""
     if not (result.provenance.board.counts_cycles or force):
         raise TockmarkError(

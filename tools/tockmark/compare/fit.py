@@ -42,7 +42,7 @@ def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
     """All sweeps of the sound rows of a result, in the catalogue's order."""
     found = []
     sound = [row for row in result.table.values() if row.sound]
-    for section, rows in tables(sound, catalogue):
+    for section, rows in tables(sound, catalogue, lambda row: row):
         for id_ in dict.fromkeys(row.id for row in rows):
             same = [row for row in rows if row.id == id_]
             parameter = _swept(same)

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Rows as tables have them where cache settings and languages stand together: one table for each
-section and setting.
+"""Two sides, row by row: which rows pair, and how each of them changed. Whoever compares results,
+or judges one by others, does it by the one `Comparison` that is made here.
+
+The verb `compare` asks of each row whether a result is the same as another, within a margin fixed
+before. The margin makes a zone around the ratio 1, as far down as up: 1/(1+m) to 1+m. Instructions,
+which do not depend on the layout, have half the margin.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from tockmark.compare import factors
 from tockmark.compare.factors import Factor
+from tockmark.compare.limits import Level, Margins
 from tockmark.compare.rule import (
     Change,
     Rule,
@@ -23,42 +29,105 @@ from tockmark.compare.rule import (
     change,
     counts_in_mean,
     logs_of,
+    pooled,
     value_of,
 )
 from tockmark.errors import TockmarkError
-from tockmark.files import toml
-from tockmark.paths import shown
-from tockmark.result.model import Key, Result, Row, alike
-from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, Params, aside
-from tockmark.suite.selection import Selection, select
+from tockmark.log.rows import SERIES
+from tockmark.result.model import GONE, Key, Result, Row, alike
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, aside
+from tockmark.suite.selection import Selection
+
+T = TypeVar("T")
+Side = tuple[Result, Row]  # a row, and the result in which it stands
+NO_MARGINS = Margins()  # given: the defaults count
+Usable = tuple[Sequence[Side], Side]  # a row of the bases, and of the new result
 
 
-def tables(rows: Iterable[Row], catalogue: Catalogue) -> list[tuple[str, list[Row]]]:
-    """The title and the rows of each, in the catalogue's order."""
+def tables(
+    items: Iterable[T], catalogue: Catalogue, row_of: Callable[[T], Row]
+) -> list[tuple[str, list[T]]]:
+    """Divide what has a row each into tables, in the catalogue's order: one for each section,
+    language and cache setting, with its title."""
     return [
         (
             section + (f", i-cache {ICACHE[setting]}" if setting is not None else "") + aside(lang),
             same,
         )
-        for section, found in catalogue.in_sections(rows, lambda row: row.id)
+        for section, found in catalogue.in_sections(items, lambda item: row_of(item).id)
         for lang in LANGS
         for setting in ICACHE
-        if (same := [row for row in found if (row.icache, row.lang) == (setting, lang)])
+        if (same := [one for one in found if row_of(one).key[2:] == (setting, lang)])
     ]
 
 
-# The verb `compare`: row by row, is a result the same as another, within a margin fixed before?
-#
-# The rule is verdict.py's. The margin makes a zone around the ratio 1, as far down as up: 1/(1+m)
-# to 1+m. Instructions, which do not depend on the layout, have half the margin.
+@dataclass(frozen=True)
+class RowPair:
+    """A row wherever it stands: in the bases that have it, and in the new result."""
+
+    bases: tuple[Side, ...]
+    new: Row | None
+    # What the side without it says of it: that it is failed, skipped or missing, and why.
+    gone: tuple[str, str | None] | None = None
+
+    @property
+    def row(self) -> Row:
+        """The row of the first side that has it."""
+        row = self.bases[0][1] if self.bases else self.new
+        assert row is not None
+        return row
 
 
-SIMULATOR_MARGIN, BOARD_MARGIN = 0.01, 0.05
+def pair_up(bases: Sequence[Result], new: Result, loosely: bool = False) -> list[RowPair]:
+    """Pair rows by id, parameters, cache setting and language: those of the bases first. `loosely`:
+    where each side has one setting or language only, and not the same one, that is the very factor
+    to compare, and rows pair whatever it is."""
+
+    def settings(results: Sequence[Result], place: int) -> set[object]:
+        return {key[place] for result in results for key in result.table}
+
+    def compared(place: int) -> bool:
+        one, two = settings(bases, place), settings([new], place)
+        return len(one) == len(two) == 1 and one != two
+
+    places = [0, 1, *(place for place in (2, 3) if not (loosely and compared(place)))]
+
+    def keyed(result: Result) -> dict[object, Row]:
+        return {tuple(key[place] for place in places): row for key, row in result.table.items()}
+
+    before: dict[object, list[Side]] = {}
+    for base in bases:
+        for key, row in keyed(base).items():
+            before.setdefault(key, []).append((base, row))
+    after = keyed(new)
+    lost, never = _gone([new]), _gone(bases)
+    return [
+        *(RowPair(tuple(s), after.get(key), lost.get(s[0][1].key)) for key, s in before.items()),
+        *(RowPair((), row, never.get(row.key)) for key, row in after.items() if key not in before),
+    ]
+
+
+def _gone(results: Iterable[Result]) -> dict[Key, tuple[str, str | None]]:
+    """The rows that results say are not there, in which of their lists, and why."""
+    return {
+        gone.key: (kind, gone.why)
+        for result in results
+        for kind in GONE
+        for gone in getattr(result, kind)
+    }
+
+
+@dataclass(frozen=True)
+class Lone:
+    """A row that cannot be held against another, and why, if that is known."""
+
+    name: str
+    why: str = ""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The geometric mean of the ratios of the benchmarks that touch the kernel (mean.py)."""
+    """The geometric mean of the ratios of the benchmarks that touch the kernel."""
 
     ratio: float
     low: float
@@ -69,127 +138,150 @@ class Mean:
 
 @dataclass(frozen=True)
 class Pair:
-    """One row of both results. One of the apps' own has no verdict."""
+    """One row of both sides, and how its series changed. A row of the apps' own has no verdict."""
 
-    row: Row  # the baseline's
-    cycles: Change
-    instret: Change | None
+    row: Row  # the base's
+    values: dict[str, tuple[Value, Value]]  # of both sides, by the series
+    changes: dict[str, Change]
     margin: float
     judged: bool
 
     @property
+    def cycles(self) -> Change:
+        return self.changes["cycles"]
+
+    @property
+    def instret(self) -> Change | None:
+        return self.changes.get("instret")
+
+    @property
     def verdict(self) -> Verdict | None:
-        """That of the cycles."""
-        return self.cycles.verdict(self.margin) if self.judged else None
+        """What is said of its cycles."""
+        return self.verdicts.get("cycles")
 
     @property
     def retired(self) -> Verdict | None:
-        """That of the instructions."""
-        return self.instret.verdict(self.margin / 2) if self.judged and self.instret else None
+        """What is said of its instructions."""
+        return self.verdicts.get("instret")
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """What is said of each series; nothing of a row that has no verdict."""
+        return {
+            series: found.verdict(self.margin if series == "cycles" else self.margin / 2)
+            for series, found in self.changes.items()
+            if self.judged
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is to be said of one row, and how bad it is: that it is gone, unless it is `Moved`."""
+
+    level: Level
+    row: Row  # the base's
+    why: str
+
+    @property
+    def place(self) -> tuple[int, float]:
+        """Its place in a list: the worst come first, and among these the largest."""
+        return -self.level, -math.inf
+
+
+@dataclass(frozen=True)
+class Moved(Finding):
+    """One series of a row that moved."""
+
+    series: str
+    change: Change  # of one operation
+
+    @property
+    def place(self) -> tuple[int, float]:
+        return -self.level, -self.change.size
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One result against the baseline."""
+    """One result against its base, row by row."""
 
     name: str
     factors: list[Factor]
-    sections: list[tuple[str, list[Pair]]]
-    only_base: list[str]
-    only_new: list[str]
-    unusable: list[str]  # in both, but not with figures that can be compared
-    means: dict[Lang, Mean]  # of the rows of each language
+    pairs: list[Pair]
+    only_base: list[Lone]
+    only_new: list[Lone]
+    unusable: list[Lone]  # on both sides, but not with figures that can be compared
     margin: float  # of rows without one of their own
     rule: Rule
-    links: tuple[int, int]  # of the kernels, the baseline's first
+    links: tuple[int, int]  # of the kernels, the base's first
+
+    @cached_property
+    def sections(self) -> list[tuple[str, list[Pair]]]:
+        """The pairs as tables have them."""
+        return tables(self.pairs, self.rule.catalogue, lambda pair: pair.row)
+
+    @property
+    def in_order(self) -> list[Pair]:
+        """The pairs in the order of the tables."""
+        return [pair for _, pairs in self.sections for pair in pairs]
+
+    @property
+    def judged(self) -> list[Pair]:
+        """The pairs that have a verdict."""
+        return [pair for pair in self.pairs if pair.judged]
 
     @property
     def mean(self) -> Mean | None:
-        """That of the leading language, if it has one."""
+        """The mean of the leading language, if it has one."""
         return next(iter(self.means.values()), None)
 
-    def pairs(self) -> list[Pair]:
-        return [pair for _, pairs in self.sections for pair in pairs]
+    @cached_property
+    def means(self) -> dict[Lang, Mean]:
+        """The mean over the rows of each language."""
+        found = {lang: self._geometric_mean(lang) for lang in LANGS}
+        return {lang: mean for lang, mean in found.items() if mean}
 
     def counts(self) -> Counter[Verdict]:
-        return Counter(pair.verdict for pair in self.pairs() if pair.verdict)
+        """How many rows have each verdict, by their cycles."""
+        return Counter(pair.verdict for pair in self.pairs if pair.verdict)
 
-    def moved(self) -> list[tuple[Row, str, Change]]:
-        """What is relevant: the row, the series, and how it changed."""
+    def moved(self) -> list[Moved]:
+        """What is relevant, the instructions of a row before its cycles."""
         return [
-            (pair.row, name, found)
-            for pair in self.pairs()
-            for name, found, verdict in (
-                ("instret", pair.instret, pair.retired),
-                ("cycles", pair.cycles, pair.verdict),
-            )
-            if found is not None and verdict is Verdict.RELEVANT
+            Moved(Level.PASS, pair.row, "", series, pair.changes[series])
+            for pair in self.in_order
+            for series in reversed(SERIES)
+            if pair.verdicts.get(series) is Verdict.RELEVANT
         ]
 
-
-@dataclass(frozen=True)
-class Margins:
-    """How much is too little to matter: for all rows, and for those that are selected."""
-
-    default: float | None = None
-    rows: tuple[tuple[Selection, float], ...] = ()
-
-    def of(self, row: Row, simulated: bool) -> float:
-        """The last margin that means this row."""
-        named = [
-            m for meant, m in self.rows if meant.fits(row.id, row.params, row.icache, row.lang)
+    def _geometric_mean(self, lang: Lang) -> Mean | None:
+        """The mean of the logarithms in each layout, and how far these means spread: one link may
+        move many rows together. Of rows that every layout has, whose base is in this language."""
+        found = [
+            (pair.row, *pair.values["cycles"])
+            for pair in self.pairs
+            if pair.row.lang == lang and counts_in_mean(pair.row, self.rule.catalogue)
         ]
-        return named[-1] if named else self.general(simulated)
-
-    def general(self, simulated: bool) -> float:
-        """For the rows that have none of their own."""
-        if self.default is not None:
-            return self.default
-        return SIMULATOR_MARGIN if simulated else BOARD_MARGIN
-
-
-def percent(text: object) -> float:
-    """`1 %` or `1%` as a number; ValueError if it is anything else."""
-    if not isinstance(text, str) or not text.strip().endswith("%"):
-        raise ValueError(f"{text!r} is not a percentage such as '1 %'")
-    value = float(text.strip().removesuffix("%")) / 100
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{text!r} is not a percentage from 0 up")
-    return value
+        found = [one for one in found if min(*one[1].nets, *one[2].nets) > 0]
+        most = max(((len(base.nets), len(new.nets)) for _, base, new in found), default=None)
+        found = [one for one in found if (len(one[1].nets), len(one[2].nets)) == most]
+        if not found:
+            return None
+        rows = [row for row, _, _ in found]
+        base = _mean_value([(row, value) for row, value, _ in found])
+        new = _mean_value([(row, value) for row, _, value in found])
+        mean = change(base, new, self.rule.known.of_mean(rows))
+        assert mean.ratio is not None
+        many = len({row.id for row in rows})
+        return Mean(mean.ratio, mean.low, mean.high, mean.verdict(self.margin), many)
 
 
-def margins(
-    option: str | None, catalogue: Catalogue, others: Iterable[tuple[str, Params]] = ()
-) -> Margins:
-    """What was given to --margin: a percentage, or a TOML file with `default` and `[rows]`, which
-    are those of the catalogue and `others`."""
-    if option is None:
-        return Margins()
-    if not option.endswith(".toml"):
-        try:
-            return Margins(percent(option))
-        except ValueError as error:
-            raise TockmarkError(
-                f"--margin {option} is no margin", "give one like 1%, or a .toml file"
-            ) from error
-    path, others = Path(option), list(others)
-    try:
-        data = toml(path.read_text(encoding="utf-8"))
-        if extra := sorted(set(data) - {"default", "rows"}):
-            raise ValueError(f"unknown key {extra[0]}")
-        rows = data.get("rows", {})
-        if not isinstance(rows, dict):
-            raise ValueError("rows is not a table of terms")
-        return Margins(
-            percent(data["default"]) if "default" in data else None,
-            tuple((select(catalogue, term, others), percent(text)) for term, text in rows.items()),
-        )
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
-    except (ValueError, TockmarkError) as error:  # TOML's own is a ValueError
-        raise TockmarkError(
-            f"{shown(path)} holds no margins: {error}", "docs/comparing.md shows such a file"
-        ) from error
+def _mean_value(values: list[tuple[Row, Value]]) -> Value:
+    """The geometric mean over benchmarks in each layout; likewise of what the nets may be off."""
+    logs = by_benchmark((row, logs_of(one.nets) - math.log(one.inner)) for row, one in values)
+    off = by_benchmark((row, np.log1p([one.error / one.net])) for row, one in values)
+    nets = tuple(map(float, np.exp(logs)))
+    error = float(np.expm1(off)[0]) * nets[0]
+    return Value(nets, min(one.links for _, one in values), error)
 
 
 def compare(
@@ -202,135 +294,71 @@ def compare(
     force: bool = False,
     only: Selection | None = None,
 ) -> Comparison:
-    """A result against the baseline; `known` says how far rows spread over links, and `only` limits
-    it to some rows."""
-    for side, result in (("the baseline", base), (name, new)):
-        factors.check_timed(result, side, force)
-    differ = factors.differing_factors(base, new)
-    factors.check_factors(differ, name, force)
-    found = pair_up(*(result.only(only) if only else result for result in (base, new)))
-    usable = [(one, two) for one, two in found.both if one.sound and two.sound]
+    """Compare a result, called `name`, with the baseline. `known` says how far rows spread over
+    links, and `only` limits it to some rows."""
+    factors.check_timed("the baseline", base, force)
+    factors.check_timed(name, new, force)
+    factors.check_factors(factors.differing_factors(base, new), name, force)
+    one, two = (result.only(only) if only else result for result in (base, new))
+    rows = pair_up([one], two, loosely=True)
+    usable: list[Usable] = []
+    unusable = []
+    for pair in rows:
+        if pair.bases and pair.new:
+            before, after = alike(pair.row, pair.new)
+            sides = {"baseline": before.unsound, "new": after.unsound}
+            if why := next((f"{side}: {why}" for side, why in sides.items() if why), None):
+                unusable.append(Lone(before.name, why))
+            else:
+                usable.append(([(base, before)], (new, after)))
     if not usable:
         raise TockmarkError(
             f"{name} has no good row that the baseline has, too", "`tockmark table` shows both"
         )
-    simulated = base.simulated and new.simulated
-    rule = Rule.of(usable, catalogue, known)
-    pairs: dict[Key, Pair] = {}
-    values: list[tuple[Row, Value, Value]] = []
-    for one, two in usable:
-        cycles, retired = (
-            (value_of(base, one, name), value_of(new, two, name)) for name in ("cycles", "instret")
-        )
-        assert cycles[0]  # or they would not be sound
-        assert cycles[1]
-        values.append((one, cycles[0], cycles[1]))
-        pairs[one.key] = Pair(
-            one,
-            rule.change(one, "cycles", cycles[0], cycles[1]),
-            rule.change(one, "instret", retired[0], retired[1])
-            if retired[0] and retired[1]
-            else None,
-            chosen.of(one, simulated),
-            rule.judges(one),
-        )
-    margin = chosen.general(simulated)
+    return comparison([base], (name, new), rows, usable, unusable, catalogue, known, chosen)
+
+
+def comparison(
+    bases: Sequence[Result],
+    new: tuple[str, Result],
+    rows: Sequence[RowPair],
+    usable: Sequence[Usable],
+    unusable: list[Lone],
+    catalogue: Catalogue,
+    known: Spread,
+    chosen: Margins = NO_MARGINS,
+) -> Comparison:
+    """Say how the usable rows changed. The layouts of several bases count as those of one."""
+    name, result = new
+    simulated = all(one.simulated for one in (*bases, result))
+    rule = Rule.for_rows([(sides[-1][1], row) for sides, (_, row) in usable], catalogue, known)
+    pairs = []
+    for sides, side in usable:
+        row = sides[-1][1]
+        values = {series: found for series in SERIES if (found := _values(sides, side, series))}
+        changes = {series: rule.change(row, series, *both) for series, both in values.items()}
+        margin = chosen.of_row(row, simulated)
+        pairs.append(Pair(row, values, changes, margin, rule.judges(row)))
+    links = {base.provenance.kernel.sha256: base.links for base in bases}
     return Comparison(
         name=name,
-        factors=differ,
-        sections=[
-            (title, [pairs[row.key] for row in rows])
-            for title, rows in tables((one for one, _ in usable), catalogue)
-        ],
-        only_base=[row.name for row in found.only_base],
-        only_new=[row.name for row in found.only_new],
-        unusable=[f"{one.name}: {why}" for one, two in found.both if (why := _unsound(one, two))],
-        means={
-            lang: mean
-            for lang in LANGS
-            if (mean := _geometric_mean(values, lang, catalogue, margin, known))
-        },
-        margin=margin,
+        factors=factors.differing_factors(bases[0], result),
+        pairs=pairs,
+        only_base=[Lone(pair.row.name) for pair in rows if pair.new is None],
+        only_new=[Lone(pair.row.name) for pair in rows if not pair.bases],
+        unusable=unusable,
+        margin=chosen.general(simulated),
         rule=rule,
-        links=(base.links, new.links),
+        links=(sum(links.values()), result.links),
     )
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """The rows of two results."""
-
-    both: list[tuple[Row, Row]]
-    only_base: list[Row]
-    only_new: list[Row]
-
-
-def pair_up(base: Result, new: Result) -> Pairs:
-    """Rows pair by id, parameters, cache setting and language. Where each result has one setting or
-    language only, and not the same one, that is the very factor to compare: rows pair whatever it
-    is."""
-    compared = [
-        place
-        for place in (2, 3)
-        if _one_each({k[place] for k in base.table}, {k[place] for k in new.table})
+def _values(bases: Sequence[Side], new: Side, series: str) -> tuple[Value, Value] | None:
+    """What both sides say of a series of a row; None if one of them says nothing."""
+    before = [
+        (value, result.provenance.kernel.sha256)
+        for result, row in bases
+        if (value := value_of(result, row, series)) is not None
     ]
-
-    def keyed(result: Result) -> dict[object, Row]:
-        places = [place for place in range(4) if place not in compared]
-        return {tuple(key[place] for place in places): row for key, row in result.table.items()}
-
-    one, two = keyed(base), keyed(new)
-    return Pairs(
-        [alike(row, two[key]) for key, row in one.items() if key in two],
-        [row for key, row in one.items() if key not in two],
-        [row for key, row in two.items() if key not in one],
-    )
-
-
-def _one_each(base: set[object], new: set[object]) -> bool:
-    """Whether each side has one setting only, and not the same."""
-    return len(base) == len(new) == 1 and base != new
-
-
-def _unsound(base: Row, new: Row) -> str | None:
-    """Why these rows say nothing about each other, if so."""
-    if base.unsound:
-        return f"baseline: {base.unsound}"
-    return f"new: {new.unsound}" if new.unsound else None
-
-
-def _geometric_mean(
-    values: list[tuple[Row, Value, Value]],
-    lang: Lang,
-    catalogue: Catalogue,
-    margin: float,
-    known: Spread,
-) -> Mean | None:
-    """The mean of the logarithms in each layout, and how far these means spread: one link may move
-    many rows together. Of rows that every layout has, whose baseline is in this language."""
-    values = [
-        (row, base, new)
-        for row, base, new in values
-        if row.lang == lang and counts_in_mean(row, catalogue) and min(*base.nets, *new.nets) > 0
-    ]
-    most = max((len(base.nets), len(new.nets)) for _, base, new in values) if values else None
-    values = [one for one in values if (len(one[1].nets), len(one[2].nets)) == most]
-    if not values:
-        return None
-    rows = [row for row, _, _ in values]
-    base = _mean_value([(row, value) for row, value, _ in values])
-    new = _mean_value([(row, value) for row, _, value in values])
-    found = change(base, new, known.of_mean(rows))
-    assert found.ratio is not None
-    return Mean(
-        found.ratio, found.low, found.high, found.verdict(margin), len({row.id for row in rows})
-    )
-
-
-def _mean_value(values: list[tuple[Row, Value]]) -> Value:
-    """The geometric mean over benchmarks in each layout; likewise of what the nets may be off."""
-    logs = by_benchmark((row, logs_of(one.nets) - math.log(one.inner)) for row, one in values)
-    off = by_benchmark((row, np.log1p([one.error / one.net])) for row, one in values)
-    nets = tuple(map(float, np.exp(logs)))
-    error = float(np.expm1(off)[0]) * nets[0]
-    return Value(nets, min(one.links for _, one in values), error)
+    after = value_of(*new, series)
+    return (pooled(before), after) if before and after is not None else None

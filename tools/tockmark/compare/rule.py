@@ -129,7 +129,7 @@ class Spread:
         """Where it comes from."""
         return f"{self.source}, {self.links} links" if self.logs else "not known"
 
-    def of(self, row: Row) -> Deviation | None:
+    def of_row(self, row: Row) -> Deviation | None:
         """That of a row, or what most others keep within; None if nothing is known. Where the cache
         setting is not known, it counts as on: that spreads further."""
         icache = row.icache is not False
@@ -155,7 +155,7 @@ class Spread:
         logs = [(row, self.logs[row.key[:3]]) for row in rows if row.key[:3] in self.logs]
         if logs:
             return deviation(by_benchmark(logs))
-        return max((found for row in rows if (found := self.of(row)) is not None), default=None)
+        return max((found for row in rows if (found := self.of_row(row)) is not None), default=None)
 
 
 def logs_of(nets: Sequence[float]) -> Floats:
@@ -287,6 +287,29 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
+class VerdictWords:
+    """What is said of a verdict besides its own word, wherever it is shown."""
+
+    mark: str  # in a narrow column; of what moved it says which way instead
+    place: int  # among others, by how much there is to look at
+    meaning: str
+
+
+VERDICTS = {  # None: of a row of the apps' own, which has no verdict
+    Verdict.EQUIVALENT: VerdictWords("=", 4, "inside the margin, and perhaps no difference at all"),
+    Verdict.TRIVIAL: VerdictWords("~", 2, "a difference, surely inside the margin"),
+    Verdict.RELEVANT: VerdictWords(
+        "< lower, > higher", 0, "a difference, surely beyond the margin"
+    ),
+    Verdict.LAYOUT: VerdictWords(
+        "l", 3, "inside what links of one kernel differ by; more links would tell"
+    ),
+    Verdict.INDETERMINATE: VerdictWords("?", 1, "the interval lies across the edge of the margin"),
+    None: VerdictWords("a", 5, "no kernel touches it, so it has no verdict"),
+}
+
+
+@dataclass(frozen=True)
 class Change:
     """From one value of a row to another. The ratios are new by base."""
 
@@ -395,7 +418,7 @@ class Rule:
     moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
 
     @staticmethod
-    def of(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
+    def for_rows(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
         """What the apps' own rows set."""
         own = [
             alike(b, n)
@@ -414,7 +437,8 @@ class Rule:
         """How its `cycles` or `instret` changed."""
         if name != "cycles":
             return change_of_count(base, new)
-        return change(base, new, self.known.of(row), self.noise if row.icache is not False else 0)
+        noise = self.noise if row.icache is not False else 0
+        return change(base, new, self.known.of_row(row), noise)
 
 
 def _noise(base: Row, new: Row) -> float:

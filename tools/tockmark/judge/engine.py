@@ -13,15 +13,17 @@ from typing import Protocol
 
 import msgspec
 
-from tockmark.compare import gate, pairs, rule
-from tockmark.compare.gate import Entry, Gated
+from tockmark.compare import gate, rule
+from tockmark.compare.gate import Gated
+from tockmark.compare.limits import Level, Limits
+from tockmark.compare.pairs import Moved
 from tockmark.compare.rule import Change
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.build import by_layout, joined
-from tockmark.result.model import GONE, Result, Row
+from tockmark.result.model import GONE, Result
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
@@ -185,23 +187,12 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class Moved:
-    """One row that moved for certain, in one quantity, by one operation."""
-
-    row: Row  # the base's
-    series: str  # cycles or instret
-    change: Change
-    level: gate.Level  # PASS: it moved within the limits
-
-
-@dataclass(frozen=True)
 class Judged:
     """The verdict, and the results that it was reached by."""
 
     names: tuple[str, str]
     results: tuple[Result, Result]
     gated: Gated
-    comparison: pairs.Comparison
     looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
 
     @property
@@ -209,29 +200,26 @@ class Judged:
         """All that moved for certain: instructions of an operation by one or more, and not by a
         stray one or two of a sample; cycles by more than a limit with their whole interval. In the
         order of trust, the largest change first."""
-        findings = {
-            (finding.of.key, gate.SERIES[finding.series]): finding
-            for finding in self.gated.findings
-            if finding.of is not None and finding.series is not None
-        }
-        found = []
-        for pair in self.comparison.pairs():
-            for series, change in (("instret", pair.instret), ("cycles", pair.cycles)):
-                if not pair.judged or change is None:
-                    continue
-                finding = findings.get((pair.row.key, series))
-                level = finding.level if finding else gate.Level.PASS
-                counted = series == "instret" and abs(change.new - change.base) >= 1
-                if finding or (counted and not change.unmoved):
-                    found.append(Moved(pair.row, series, change, level))
+        beyond = {(one.row.key, one.series): one for one in self.gated.moved}
+        found = [
+            beyond.get((pair.row.key, series)) or Moved(Level.PASS, pair.row, "", series, change)
+            for pair in self.gated.comparison.in_order
+            for series, change in pair.changes.items()
+            if (pair.row.key, series) in beyond or (pair.judged and _counted(series, change))
+        ]
         return sorted(found, key=lambda one: (one.series == "cycles", -one.change.size))
+
+
+def _counted(series: str, change: Change) -> bool:
+    """Whether instructions moved, by one of an operation or more, and not by a stray one or two."""
+    return series == "instret" and not change.unmoved and abs(change.new - change.base) >= 1
 
 
 def judge(
     base: Side,
     head: Side,
     wanted: Selection,
-    rules: list[Entry],
+    limits: Limits,
     most: int = LINKS,
     known: rule.Spread | None = None,
 ) -> Judged:
@@ -243,10 +231,10 @@ def judge(
     count = 1
     while True:
         results = [whole(of_side) for of_side in of_both]
-        told = known or rule.known_spread(results[0])
-        named = list(zip((base.name, head.name), results, strict=True))
-        gated = gate.gate([named[0]], named[1], rules, catalogue, told)
-        if not gated.judged:
+        spread = known or rule.known_spread(results[0])
+        old, new = zip((base.name, head.name), results, strict=True)
+        gated = gate.gate([old], new, limits, catalogue, spread)
+        if not gated.comparison.judged:
             raise TockmarkError(
                 "no row that a kernel touches was measured on both sides", "leave out --only"
             )
@@ -262,8 +250,7 @@ def judge(
             break
         doubts.append(len(again.terms))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    compared = pairs.compare(results[0], results[1], head.name, catalogue, pairs.Margins(), told)
-    return Judged((base.name, head.name), (results[0], results[1]), gated, compared, tuple(doubts))
+    return Judged((base.name, head.name), (results[0], results[1]), gated, tuple(doubts))
 
 
 def whole(of_links: Sequence[Result]) -> Result:
@@ -275,5 +262,4 @@ def whole(of_links: Sequence[Result]) -> Result:
 
 def doubtful(gated: Gated, catalogue: Catalogue) -> Selection:
     """The rows that may be beyond a limit, or it is their layout."""
-    rows = dict.fromkeys(name.rpartition(" ")[0] for name in gated.unsure)
-    return Selection(catalogue, tuple(rows))
+    return Selection(catalogue, tuple(dict.fromkeys(one.row.name for one in gated.unsure)))

@@ -3,30 +3,29 @@
 change consists of, and what the kernels hold.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tockmark import profile
-from tockmark.compare.gate import EXIT, Level
+from tockmark.compare.limits import Level
+from tockmark.compare.pairs import Moved
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
-from tockmark.judge.engine import How, Judged, Moved
+from tockmark.judge.engine import How, Judged
 from tockmark.judge.evidence import Depth, Sizes, Where, sizes
 from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Growth
 from tockmark.rig.kernel import KernelElf
 from tockmark.show import comparison, text
-from tockmark.show.comparison import differing, finite, headline
+from tockmark.show.comparison import counted, differing, finite, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
 
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 NAMED = 8  # symbols
 NAME = 45  # columns of a row
-WORDS = {**comparison.LEVEL_WORDS, Level.PASS: "within"}
 COUNTED = {"instret": "instr", "cycles": "cycles"}
 
 
@@ -50,25 +49,16 @@ class Report:
     def told(self) -> str:
         """What happened, in one line."""
         gated = self.judged.gated
-        moved = [(one.row, one.series, one.change) for one in self.judged.moved]
-        gone = sum(finding.change is None for finding in gated.findings)
-        lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
         many = len(gated.unsure)
         doubt = f"; {many} figure{'s' if many > 1 else ''} in doubt" if many else ""
-        return lost + headline(moved, gated.judged, gated.links) + doubt
+        return headline(gated.comparison, self.judged.moved, len(gated.gone)) + doubt
 
     @property
     def verdict(self) -> str:
         """The verdict by the limits, and what it counts."""
-        counts = Counter(one.level for one in self.judged.gated.findings)
-        moved = [one for one in self.judged.moved if one.level is Level.PASS]
-        parts = [
-            f"{counts[Level.HARD]} figures beyond a hard limit",
-            f"{counts[Level.SOFT]} beyond a soft one",
-            f"{counts[Level.BETTER]} better",
-            f"{len(moved)} within",
-        ]
-        return f"{comparison.TITLES[self.judged.gated.level]}: {', '.join(parts)}"
+        gated = self.judged.gated
+        within = sum(one.level is Level.PASS for one in self.judged.moved)
+        return f"{gated.level.words.title}: {counted(gated, ' figures')}, {within} within"
 
     @property
     def caveats(self) -> list[str]:
@@ -82,7 +72,9 @@ class Report:
         if self.judged.looked_again:
             steps = ", then ".join(map(str, self.judged.looked_again))
             found.append(f"rows in doubt, which were measured in further links: {steps}")
-        found += [f"{one.row}: {one.why}" for one in gated.findings if one.change is None]
+        found += [
+            f"{one.row.name}: {one.why}" for one in sorted(gated.gone, key=lambda one: one.place)
+        ]
         return [*found, *gated.notes, *self.notes]
 
 
@@ -91,7 +83,7 @@ def render(report: Report) -> str:
     judged = report.judged
     lines = [*text.wrap(report.told), "", report.verdict, ""]
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
-    lines += differing(judged.gated.factors)
+    lines += differing(judged.gated.comparison.factors)
     lines += [*_moved(judged.moved), ""]
     for one in report.where:
         lines += [*one.lines(), ""]
@@ -100,7 +92,10 @@ def render(report: Report) -> str:
         lines += text.wrap(f"warning: {warning}")
     for note in report.caveats:
         lines += text.wrap(f"note: {note}")
-    lines += [f"spread over links: {judged.gated.known.title}", f"kept    {shown(report.folder)}"]
+    lines += [
+        f"spread over links: {judged.gated.comparison.rule.known.title}",
+        f"kept    {shown(report.folder)}",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +112,7 @@ def _moved(moved: list[Moved]) -> list[str]:
         ]
     )
     for name, one in told[:SHOWN]:
-        table.add(WORDS[one.level], text.shortened(name, NAME), *cells(one))
+        table.add(one.level.words.of_row, text.shortened(name, NAME), *cells(one))
     if len(told) > SHOWN:
         table.add(f"and {len(told) - SHOWN} more; --json has all")
     return table.text("")
@@ -197,13 +192,13 @@ def as_json(report: Report) -> dict[str, object]:
         "base": base,
         "head": head,
         "told": report.told,
-        "verdict": comparison.LEVEL_WORDS[judged.gated.level],
-        "exit_code": EXIT[judged.gated.level],
+        "verdict": judged.gated.level.words.word,
+        "exit_code": report.exit_code,
         "moved": [
             {
                 "row": one.row.name,
                 "series": one.series,
-                "level": WORDS[one.level],
+                "level": one.level.words.of_row,
                 "change": finite(one.change),
             }
             for one in judged.moved
@@ -222,7 +217,6 @@ def as_json(report: Report) -> dict[str, object]:
 
 
 SHOWN_IN_COMMENT = 8  # rows on the first screen
-SIGNS = {Level.PASS: "✅", Level.BETTER: "✅", Level.SOFT: "⚠️", Level.HARD: "❌"}
 
 
 def markdown(report: Report) -> str:
@@ -230,7 +224,7 @@ def markdown(report: Report) -> str:
     judged = report.judged
     level = judged.gated.level
     lines = [
-        f"### {SIGNS[level]} tockmark: {escaped(report.told)}",
+        f"### {level.words.sign} tockmark: {escaped(report.told)}",
         "",
         f"{escaped(report.verdict)}.",
     ]
@@ -245,8 +239,10 @@ def markdown(report: Report) -> str:
     for one in report.where:
         lines += _folded(f"Where: {escaped(one.row)}", _block(one.lines()))
     lines += _folded("Flash, RAM and stack", _block(held(report)))
-    said = [*report.caveats, f"spread over links: {judged.gated.known.title}"]
-    said += [f"{one.name} differs: {one.base} → {one.new}" for one in judged.gated.factors]
+    said = [*report.caveats, f"spread over links: {judged.gated.comparison.rule.known.title}"]
+    said += [
+        f"{one.name} differs: {one.base} → {one.new}" for one in judged.gated.comparison.factors
+    ]
     lines += _folded("Notes", [f"- {escaped(one)}" for one in said])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -254,7 +250,7 @@ def markdown(report: Report) -> str:
 def _table(moved: list[tuple[str, Moved]]) -> list[str]:
     heads = ("base", "head", "change", "range")
     columns = [TableColumn("row", left=True), *map(TableColumn, heads), TableColumn(left=True)]
-    rows = [(code(name), *cells(one), WORDS[one.level]) for name, one in moved]
+    rows = [(code(name), *cells(one), one.level.words.of_row) for name, one in moved]
     return Table(columns, rows).markdown()
 
 

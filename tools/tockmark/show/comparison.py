@@ -7,30 +7,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from statistics import median
 
-from tockmark.compare import factors
-from tockmark.compare.agree import Agreement, AgreePair, Lone, Standing
-from tockmark.compare.bounds import SimulatorBound
+from tockmark.compare import factors, limits, rule
+from tockmark.compare.agree import Agreement, AgreePair, Standing
 from tockmark.compare.factors import Factor
-from tockmark.compare.gate import SERIES, Finding, Gated, Level
-from tockmark.compare.pairs import Comparison, Mean, Pair, tables
+from tockmark.compare.gate import Gated
+from tockmark.compare.limits import Level, SimulatorBound
+from tockmark.compare.pairs import Comparison, Finding, Lone, Mean, Moved, Pair, tables
 from tockmark.compare.rule import Change, Verdict, Z
 from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.suite.catalogue import Catalogue, aside
 
-Moved = tuple[Row, str, Change]
-
 CACHE = {False: " with the cache off", True: " with the cache on", None: ""}
 NAMED = 3  # parts of the suite in which only some rows moved; of more, how many there are is said
 
 
-def headline(moved: Sequence[Moved], judged: Sequence[Row], links: tuple[int, int]) -> str:
-    """Of the rows that were judged; `links` of the kernels, on either side."""
+def headline(comparison: Comparison, moved: Sequence[Moved], gone: int = 0) -> str:
+    """What moved, of the rows that were judged, and how many of them are gone."""
+    judged, links = [pair.row for pair in comparison.judged], comparison.links
+    lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
     if not moved:
-        return f"nothing moved beyond its layout spread ({len(judged)} rows, {_links(links)})"
+        return f"{lost}nothing moved beyond its layout spread ({len(judged)} rows, {_links(links)})"
     parts = []
     for lower in (False, True):
-        same = [one for one in moved if one[1] == "instret" and one[2].lower is lower]
+        same = [one for one in moved if one.series == "instret" and one.change.lower is lower]
         if same:
             parts.append(_instructions(same, judged))
     for setting, cache in CACHE.items():
@@ -38,12 +38,15 @@ def headline(moved: Sequence[Moved], judged: Sequence[Row], links: tuple[int, in
             same = [
                 one
                 for one in moved
-                if one[1] == "cycles" and one[0].icache is setting and one[2].lower is lower
+                if one.series == "cycles"
+                and one.row.icache is setting
+                and one.change.lower is lower
             ]
             if same:
                 there = [row for row in judged if row.icache is setting]
                 parts.append(f"cycles{cache} {_typical(same)}{_where(same, there)}")
-    return "; ".join([*parts, f"nothing else moved ({len(judged)} rows, {_links(links)})"])
+    parts.append(f"nothing else moved ({len(judged)} rows, {_links(links)})")
+    return lost + "; ".join(parts)
 
 
 def _links(links: tuple[int, int]) -> str:
@@ -53,7 +56,7 @@ def _links(links: tuple[int, int]) -> str:
 
 def _instructions(same: Sequence[Moved], judged: Sequence[Row]) -> str:
     """Of one operation: what most have, or the least that any has."""
-    counts = [round(change.new - change.base) for _, _, change in same]
+    counts = [round(one.change.new - one.change.base) for one in same]
     ((common, many),) = Counter(counts).most_common(1)
     if 2 * many >= len(counts):
         told = f"{common:+d} instructions"
@@ -65,16 +68,16 @@ def _instructions(same: Sequence[Moved], judged: Sequence[Row]) -> str:
 
 def _typical(same: Sequence[Moved]) -> str:
     """The median change in percent."""
-    ratios = [change.ratio for _, _, change in same if change.ratio]
+    ratios = [one.change.ratio for one in same if one.change.ratio]
     return text.percent(median(ratios) - 1, sign="+") if ratios else "from or to none"
 
 
 def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
     """On which rows of those that could have moved so: whole groups, or how many."""
-    ids = {row.key for row, _, _ in same}
+    keys = {one.row.key for one in same}
     groups: dict[str, list[bool]] = {}
     for row in judged:
-        groups.setdefault(row.id.partition(".")[0], []).append(row.key in ids)
+        groups.setdefault(row.id.partition(".")[0], []).append(row.key in keys)
     whole = [name for name, found in groups.items() if all(found)]
     some = [
         f"{sum(found)} of {len(found)} rows of {name}"
@@ -95,21 +98,7 @@ def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
 
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
-MARKS = {
-    Verdict.EQUIVALENT: "=",
-    Verdict.TRIVIAL: "~",
-    Verdict.LAYOUT: "l",
-    Verdict.INDETERMINATE: "?",
-    None: "a",
-}
-MEANING = {
-    Verdict.EQUIVALENT: "inside the margin, and perhaps no difference at all",
-    Verdict.TRIVIAL: "a difference, surely inside the margin",
-    Verdict.RELEVANT: "a difference, surely beyond the margin",
-    Verdict.LAYOUT: "inside what links of one kernel differ by; more links would tell",
-    Verdict.INDETERMINATE: "the interval lies across the edge of the margin",
-    None: "no kernel touches it, so it has no verdict",
-}
+TONES = {"good": text.good, "doubtful": text.doubtful, "bad": text.bad}
 APP = "app"  # in the place of a verdict
 
 
@@ -146,8 +135,7 @@ def compare_text(named: list[tuple[str, Result]], comparisons: list[Comparison])
 
 def factor_told(comparison: Comparison) -> str:
     """What happened, in one line."""
-    judged = [pair.row for pair in comparison.pairs() if pair.judged]
-    return headline(comparison.moved(), judged, comparison.links)
+    return headline(comparison, comparison.moved())
 
 
 # What a reader must know of the baseline.
@@ -177,11 +165,10 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
         "",
     ]
     if len(comparisons) > 1:  # whose table has marks in the place of words
-        shown = {**MARKS, Verdict.RELEVANT: "< lower, > higher"}
-        return [*found, *(f"{v or APP} ({shown[v]}): {said}" for v, said in MEANING.items())]
+        return [*found, *(f"{v or APP} ({w.mark}): {w.meaning}" for v, w in rule.VERDICTS.items())]
     return [
         *found,
-        *(f"{verdict or APP}: {said}" for verdict, said in MEANING.items()),
+        *(f"{verdict or APP}: {words.meaning}" for verdict, words in rule.VERDICTS.items()),
         "interval: of the change, over layouts",
         "instr: change of the instructions; < lower or > higher behind it if that is relevant",
     ]
@@ -251,9 +238,9 @@ def _compare_columns(comparisons: list[Comparison], letters: list[str]) -> list[
 def summed(comparison: Comparison, letter: str) -> list[str]:
     """The counts of the verdicts, the mean, and what was left out of a comparison with A."""
     counts = comparison.counts()
-    relevant = [p for p in comparison.pairs() if p.verdict is Verdict.RELEVANT]
+    relevant = [p for p in comparison.pairs if p.verdict is Verdict.RELEVANT]
     lower = sum(pair.cycles.lower for pair in relevant)
-    own = sum(not pair.judged for pair in comparison.pairs())
+    own = len(comparison.pairs) - len(comparison.judged)
     lines = text.wrap(
         f"{letter} against A, {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
         f" {counts[Verdict.TRIVIAL]} trivial, {len(relevant)} relevant ({lower} lower,"
@@ -263,9 +250,9 @@ def summed(comparison: Comparison, letter: str) -> list[str]:
     moved = [row.name for row in comparison.rule.moved]
     lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
     lines += _mean(comparison, letter)
-    lines += text.listed("only in A", comparison.only_base)
-    lines += text.listed(f"only in {letter}", comparison.only_new)
-    lines += [f"not compared: {why}" for why in comparison.unusable]
+    lines += text.listed("only in A", [one.name for one in comparison.only_base])
+    lines += text.listed(f"only in {letter}", [one.name for one in comparison.only_new])
+    lines += [f"not compared: {one.name}: {one.why}" for one in comparison.unusable]
     return [*lines, ""]
 
 
@@ -316,9 +303,9 @@ def compare_json(baseline: str, comparisons: list[Comparison]) -> dict[str, obje
                 "spread": comparison.rule.known.title,
                 "links": comparison.links,
                 "apps_moved": [row.name for row in comparison.rule.moved],
-                "only_baseline": comparison.only_base,
-                "only_this": comparison.only_new,
-                "not_compared": comparison.unusable,
+                "only_baseline": [one.name for one in comparison.only_base],
+                "only_this": [one.name for one in comparison.only_new],
+                "not_compared": [f"{one.name}: {one.why}" for one in comparison.unusable],
             }
             for comparison in comparisons
         ],
@@ -364,7 +351,7 @@ def _coloured(word: str, changed: Change | None, verdict: Verdict | None) -> str
 def _mark(changed: Change | None, verdict: Verdict | None) -> str:
     if verdict is Verdict.RELEVANT and changed:
         return _coloured("<" if changed.lower else ">", changed, verdict)
-    return _coloured(MARKS[verdict], changed, verdict)
+    return _coloured(rule.VERDICTS[verdict].mark, changed, verdict)
 
 
 def _change(changed: Change | None) -> str:
@@ -392,40 +379,21 @@ def _interval(pair: Pair) -> str:
 
 SHOWN = 25  # findings of a kind; --json and the Markdown have them all
 
-LEVEL_WORDS = {
-    Level.PASS: "pass",
-    Level.BETTER: "better",
-    Level.SOFT: "warning",
-    Level.HARD: "regression",
-}
-TITLES = {
-    Level.PASS: "Pass",
-    Level.BETTER: "Pass",
-    Level.SOFT: "Warning",
-    Level.HARD: "Regression",
-}
-
-KINDS = {  # worst first: what the findings of a level have in common, and their colour
-    Level.HARD: ("beyond a hard limit, or not there", text.bad),
-    Level.SOFT: ("beyond a soft limit, or not there", text.doubtful),
-    Level.BETTER: ("lower by more than the soft limit", text.good),
-}
-
 
 def gate_text(names: list[str], new: str, gated: Gated) -> str:
     """The judgement as text."""
     lines = [*text.wrap(finding_told(gated)), ""]
     lines += [f"base    {name}" for name in names] + [f"new     {new}"]
-    lines += differing(gated.factors)
-    for level in KINDS:
+    lines += differing(gated.comparison.factors)
+    for level in reversed(Level):
         lines += _findings(level, [one for one in gated.findings if one.level is level])
     lines.append("")
     for warning in gated.warnings:
         lines += text.wrap(f"warning: {warning}")
     for note in _notes(gated):
         lines += text.wrap(f"note: {note}")
-    lines.append(f"spread over links: {gated.known.title}")
-    coloured = KINDS[gated.level][1] if gated.level in KINDS else text.good
+    lines.append(f"spread over links: {gated.comparison.rule.known.title}")
+    coloured = TONES[gated.level.words.tone]
     return "\n".join([*lines, coloured(_gate_verdict(gated))]) + "\n"
 
 
@@ -433,29 +401,22 @@ def _findings(level: Level, found: list[Finding]) -> list[str]:
     """Those of one level under a heading that counts them; nothing if there are none."""
     if not found:
         return []
-    said, coloured = KINDS[level]
-    title = f"{coloured(text.sentence(LEVEL_WORDS[level]))}: {len(found)} {said}"
+    words = level.words
+    title = f"{TONES[words.tone](text.sentence(words.word))}: {len(found)} {words.of_findings}"
     lines = ["", *text.heading(title, _gate_columns("base", "new", "change", "limit"))]
     for one in found[:SHOWN]:
-        if one.change is None:
-            lines.append(f"{one.row}: {one.why}")
+        if isinstance(one, Moved):
+            columns = _gate_columns(*_gate_cells(one), one.why)
+            lines.append(text.row(f"{one.row.name} {limits.SERIES_WORDS[one.series]}", columns))
         else:
-            lines.append(
-                text.row(f"{one.row} {one.series}", _gate_columns(*_gate_cells(one), one.why))
-            )
+            lines.append(f"{one.row.name}: {one.why}")
     return [*lines, *([f"and {len(found) - SHOWN} more; --json has all"] * (len(found) > SHOWN))]
 
 
 def finding_told(gated: Gated) -> str:
     """What happened, in one line."""
-    moved = [
-        (finding.of, SERIES[finding.series], finding.change)
-        for finding in gated.findings
-        if finding.of and finding.series and finding.change
-    ]
-    gone = sum(finding.change is None for finding in gated.findings)
-    lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
-    return lost + headline(moved, gated.judged, gated.links)
+    moved = sorted(gated.moved, key=lambda finding: finding.place)
+    return headline(gated.comparison, moved, len(gated.gone))
 
 
 def _notes(gated: Gated) -> list[str]:
@@ -477,7 +438,7 @@ def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
         lines += [summary, "", *_gate_table(better), "</details>", ""]
     lines += [f"- Warning: {warning}" for warning in gated.warnings]
     lines += [f"- {note}" for note in _notes(gated)]
-    lines += [f"- {f.name} differs: {f.base} → {f.new}" for f in gated.factors]
+    lines += [f"- {f.name} differs: {f.base} → {f.new}" for f in gated.comparison.factors]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -487,36 +448,44 @@ def gate_json(names: list[str], new: str, gated: Gated) -> dict[str, object]:
         "base": names,
         "new": new,
         "told": finding_told(gated),
-        "verdict": LEVEL_WORDS[gated.level],
+        "verdict": gated.level.words.word,
         "exit_code": gated.exit_code,
         "rows": gated.checked,
         "findings": [
             {
-                "level": LEVEL_WORDS[finding.level],
-                "row": finding.row,
-                "series": finding.series,
+                "level": finding.level.words.word,
+                "row": finding.row.name,
+                "series": _series_word(finding),
                 "why": finding.why,
-                "change": finite(finding.change) if finding.change else None,
+                "change": finite(finding.change) if isinstance(finding, Moved) else None,
             }
             for finding in gated.findings
         ],
         "notes": gated.notes,
-        "perhaps_beyond": gated.unsure,
-        "links": gated.links,
-        "spread": gated.known.title,
+        "perhaps_beyond": [f"{one.row.name} {_series_word(one)}" for one in gated.unsure],
+        "links": gated.comparison.links,
+        "spread": gated.comparison.rule.known.title,
         "warnings": gated.warnings,
-        "factors": [asdict(factor) for factor in gated.factors],
+        "factors": [asdict(factor) for factor in gated.comparison.factors],
     }
 
 
+def _series_word(finding: Finding) -> str | None:
+    """What users call the series that moved; None if the whole row is gone."""
+    return limits.SERIES_WORDS[finding.series] if isinstance(finding, Moved) else None
+
+
 def _gate_verdict(gated: Gated) -> str:
+    return f"{gated.level.words.title}: of {gated.checked} rows, {counted(gated)}"
+
+
+def counted(gated: Gated, unit: str = "") -> str:
+    """How many findings there are of each level."""
     counts = Counter(finding.level for finding in gated.findings)
-    told = [
-        f"{counts[Level.HARD]} beyond a hard limit",
-        f"{counts[Level.SOFT]} beyond a soft one",
-        f"{counts[Level.BETTER]} better",
-    ]
-    return f"{TITLES[gated.level]}: of {gated.checked} rows, {', '.join(told)}"
+    return (
+        f"{counts[Level.HARD]}{unit} beyond a hard limit, {counts[Level.SOFT]} beyond a soft one,"
+        f" {counts[Level.BETTER]} better"
+    )
 
 
 def _gate_table(findings: list[Finding]) -> list[str]:
@@ -525,10 +494,9 @@ def _gate_table(findings: list[Finding]) -> list[str]:
     lines = ["| row | | base | new | change | |", "|---|---|---:|---:|---:|---|"]
     for finding in findings:
         base, new, change = _gate_cells(finding)
-        why = f"{LEVEL_WORDS[finding.level]}: {finding.why}".replace("|", "\\|")
-        lines.append(
-            f"| `{finding.row}` | {finding.series or ''} | {base} | {new} | {change} | {why} |"
-        )
+        why = f"{finding.level.words.word}: {finding.why}".replace("|", "\\|")
+        cells = [f"`{finding.row.name}`", _series_word(finding) or "", base, new, change, why]
+        lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 
@@ -538,9 +506,9 @@ def _gate_columns(base: str, new: str, change: str, why: str) -> str:
 
 def _gate_cells(finding: Finding) -> tuple[str, str, str]:
     """Counts of one operation, and the change."""
-    found = finding.change
-    if found is None:
+    if not isinstance(finding, Moved):
         return text.NONE, text.NONE, text.NONE
+    found = finding.change
     return text.number(found.base), text.number(found.new), text.change(found.base, found.new)
 
 
@@ -586,18 +554,17 @@ def agree_text(
         (Standing.OUTSIDE, "Outside the bound, the farthest first"),
         (Standing.UNSTATED, "Different, and no bound is stated"),
     ):
-        if some := found.of(standing):
+        if some := found.that_are(standing):
             lines += [
                 *_agree_heading(title),
                 *(_agree_line(pair, pair.sim.name) for pair in some),
                 "",
             ]
     if every:
-        pairs = {pair.sim.key: pair for pair in found.pairs}
-        for title, rows in tables((pair.sim for pair in found.pairs), catalogue):
+        for title, pairs in tables(found.pairs, catalogue, lambda pair: pair.sim):
             lines += [
                 *_agree_heading(title),
-                *(_agree_line(pairs[row.key], row.label) for row in rows),
+                *(_agree_line(pair, pair.sim.label) for pair in pairs),
                 "",
             ]
     lines += _alone("only on the simulator", found.only_sim)
@@ -610,15 +577,15 @@ def agree_text(
 
 def standing_told(found: Agreement) -> str:
     """The counts, in one line."""
-    equal = found.of(Standing.EQUAL)
+    equal = found.that_are(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
     alone = len(found.only_sim) + len(found.only_board)
     parts = [
         f"{len(equal)} equal to the cycle ({exact} in every sample)",
-        f"{len(found.of(Standing.WITHIN))} within the bound",
-        f"{len(found.of(Standing.OUTSIDE))} outside",
+        f"{len(found.that_are(Standing.WITHIN))} within the bound",
+        f"{len(found.that_are(Standing.OUTSIDE))} outside",
     ]
-    if unstated := found.of(Standing.UNSTATED):
+    if unstated := found.that_are(Standing.UNSTATED):
         parts.append(f"{len(unstated)} different without a stated bound")
     rest = f"{alone} only on one side"
     rest += f", {len(found.unusable)} not compared" if found.unusable else ""
@@ -671,11 +638,12 @@ def _reasons(found: Agreement) -> list[str]:
 
 def bound_allows(bound: SimulatorBound) -> str:
     """What a bound allows, and on what ground."""
-    if bound.figures is None:
+    if bound.tolerance is None:
         return "none stated"
-    relative = f"{text.percent(bound.figures.relative)} or " if bound.figures.relative else ""
+    stated = bound.tolerance
+    relative = f"{text.percent(stated.relative)} or " if stated.relative else ""
     instr = f", {bound.instructions} instructions" if bound.instructions else ""
-    return f"{bound.basis}, {relative}{text.trimmed(bound.figures.cycles)} cycles{instr}"
+    return f"{bound.basis}, {relative}{text.trimmed(stated.cycles)} cycles{instr}"
 
 
 def agree_json(names: Sequence[str], found: Agreement) -> dict[str, object]:
@@ -687,7 +655,7 @@ def agree_json(names: Sequence[str], found: Agreement) -> dict[str, object]:
         "exit_code": found.exit_code,
         "counts": {
             "compared": len(found.pairs),
-            **{str(standing): len(found.of(standing)) for standing in Standing},
+            **{str(standing): len(found.that_are(standing)) for standing in Standing},
             "every_sample": sum(pair.same_samples for pair in found.pairs),
             "only_sim": len(found.only_sim),
             "only_board": len(found.only_board),
@@ -721,5 +689,5 @@ def _agree_row_json(pair: AgreePair) -> dict[str, object]:
         "instructions": pair.instructions,
         "same_samples": pair.same_samples,
         "standing": str(pair.standing),
-        "basis": pair.bound.basis if pair.bound and pair.bound.figures else None,
+        "basis": pair.bound.basis if pair.bound and pair.bound.tolerance else None,
     }

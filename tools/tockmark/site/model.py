@@ -11,9 +11,10 @@ from pathlib import Path
 
 from tockmark.check import validation as validations
 from tockmark.check.validation import ValidationRow
-from tockmark.compare import agree, bounds, history, pairs, rule
+from tockmark.compare import agree, history, pairs, rule
 from tockmark.compare.agree import Agreement
-from tockmark.compare.pairs import Comparison, Margins
+from tockmark.compare.limits import Margins, load_bounds
+from tockmark.compare.pairs import Comparison
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.plain import file_name
@@ -385,7 +386,7 @@ def _agreement(site: Sorted, base: Named, new: Named) -> Agreement | None:
         return None
     sim, board = (base, new) if base.result.simulated else (new, base)
     try:
-        stated = bounds.load(agree.machine(sim.result), site.catalogue)
+        stated = load_bounds(agree.machine_of(sim.result), site.catalogue)
         return agree.agree(sim.result, board.result, board.name, stated)
     except TockmarkError:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from tockmark.compare.pairs import Pair as Judged
-from tockmark.compare.rule import Verdict, kernel_mean
+from tockmark.compare.rule import VERDICTS, kernel_mean
 from tockmark.result.model import Row, ratio
 from tockmark.show import comparison, text
 from tockmark.show.plot import Named
@@ -164,20 +164,7 @@ def _has_baseline(pair: SitePair) -> bool:
 def moved(pairs: Iterable[Judged], most: int | None = None) -> list[Judged]:
     """Rows by how far they moved: those beyond the margin first, the largest change first; those
     that no kernel touches last."""
-    place = {
-        verdict: i
-        for i, verdict in enumerate(
-            (
-                Verdict.RELEVANT,
-                Verdict.INDETERMINATE,
-                Verdict.TRIVIAL,
-                Verdict.LAYOUT,
-                Verdict.EQUIVALENT,
-                None,
-            )
-        )
-    }
-    found = sorted(pairs, key=lambda one: (place[one.verdict], -one.cycles.size))
+    found = sorted(pairs, key=lambda one: (VERDICTS[one.verdict].place, -one.cycles.size))
     return found[:most]
 
 

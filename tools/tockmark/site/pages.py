@@ -15,7 +15,7 @@ from tockmark.compare import history
 from tockmark.compare.factors import Factor
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.pairs import Pair as Judged
-from tockmark.compare.rule import Verdict
+from tockmark.compare.rule import VERDICTS, Verdict
 from tockmark.profile import flame
 from tockmark.profile.attribute import CAUSES
 from tockmark.profile.file import Cause, Share, StoredProfile
@@ -423,11 +423,11 @@ def pair_page(site: Sorted, pair: SitePair, comparison: Comparison) -> PairPage:
         show_comparison.factor_told(comparison),
         comparison.factors,
         show_comparison.summed(comparison, "B"),
-        [text.sentence(show_comparison.MEANING[verdict]) for verdict in Verdict],
+        [text.sentence(VERDICTS[verdict].meaning) for verdict in Verdict],
         text.percent(comparison.margin),
         comparison.rule.known.title,
         show_comparison.standing_told(pair.agreement) if pair.agreement else None,
-        pair_lines(moved(comparison.pairs())),
+        pair_lines(moved(comparison.in_order)),
     )
 
 

@@ -196,7 +196,7 @@ class _Maker:
             screens=overview.screens(site),
             findings=findings,
             picture=overview.picture(site),
-            moved=[(p, pages.pair_lines(overview.moved(p.comparison.pairs(), overview.MOVED)))  # type: ignore[union-attr]
+            moved=[(p, pages.pair_lines(overview.moved(p.comparison.in_order, overview.MOVED)))  # type: ignore[union-attr]
                    for p in first[:1]],
             conditions=[(one, conditions(one.result)) for one in site.found.every],
             timing=dict.fromkeys(o.result.provenance.board.timing for o in site.found.every),

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from tockmark.compare.gate import Gated, Level, gate, load_limits
-from tockmark.compare.pairs import Margins, compare
+from tockmark.compare.gate import Gated, gate
+from tockmark.compare.limits import Level, Margins, load_limits
+from tockmark.compare.pairs import compare
 from tockmark.compare.rule import Spread, Verdict, over_links
 from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS
@@ -64,7 +65,7 @@ def gated(base: Result, new: Result, known: Spread) -> Gated:
 
 def relevant(base: Result, new: Result, known: Spread) -> tuple[int, int]:
     """Of how many verdicts in cycles and instructions, and how many are relevant."""
-    pairs = compare(base, new, "new", KNOWN, Margins(), known).pairs()
+    pairs = compare(base, new, "new", KNOWN, Margins(), known).pairs
     found = [verdict for pair in pairs for verdict in (pair.verdict, pair.retired) if verdict]
     return len(found), found.count(Verdict.RELEVANT)
 
@@ -94,15 +95,14 @@ def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tupl
     sizes: dict[str, int] = {}
     for base, new, rest in halves(pool("tock-2.2"), side, TRIES):
         told = gated(base, changed(new, cycles, instructions), rest)
-        for row in told.judged:
+        for pair in told.comparison.judged:
             for name in SERIES:
-                if row.series(name) is not None:
-                    kind = _kind(name, row.icache)
+                if pair.row.series(name) is not None:
+                    kind = _kind(name, pair.row.icache)
                     sizes[kind] = sizes.get(kind, 0) + 1
-        for finding in told.findings:
-            if finding.of is not None:
-                name = "cycles" if finding.series == "cycles" else "instret"
-                hits.setdefault(_kind(name, finding.of.icache), []).append(finding.level)
+        for finding in told.moved:
+            kind = _kind(finding.series, finding.row.icache)
+            hits.setdefault(kind, []).append(finding.level)
     return {
         kind: (
             sum(level >= Level.SOFT for level in hits.get(kind, [])) / size,

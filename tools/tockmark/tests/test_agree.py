@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import bounds
 from tockmark.compare.agree import Agreement, Standing, agree
+from tockmark.compare.limits import last_that_means, load_bounds
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
@@ -35,7 +35,7 @@ def of(nets: Nets, board: Board = SIMULATED, **more: object) -> Result:
 
 
 def held(sim: Result, board: Result, force: bool = False) -> Agreement:
-    return agree(sim, board, "board.json", bounds.load("cw310", KNOWN), force)
+    return agree(sim, board, "board.json", load_bounds("cw310", KNOWN), force)
 
 
 def standings(found: Agreement) -> dict[str, Standing]:
@@ -134,7 +134,10 @@ def faulty(result: Result) -> Result:
 def test_the_farthest_stands_first() -> None:
     far = {"syscall.command": 1030, "loop.empty": 5100, "console.write size=1": 2000}
     found = held(of(NETS), of(far, BOARD))
-    assert [pair.sim.id for pair in found.of(Standing.OUTSIDE)] == ["loop.empty", "syscall.command"]
+    assert [pair.sim.id for pair in found.that_are(Standing.OUTSIDE)] == [
+        "loop.empty",
+        "syscall.command",
+    ]
 
 
 def test_the_boards_own_spread_is_no_disagreement() -> None:
@@ -215,11 +218,11 @@ def test_another_link_is_indicative_only() -> None:
 
 def test_every_machine_that_is_simulated_has_bounds() -> None:
     for machine in ("cw310", "nexysvideo"):
-        stated = bounds.load(machine, KNOWN)
+        stated = load_bounds(machine, KNOWN)
         for row in of(NETS, icache=(True, False)).rows:
-            assert stated.of(row) is not None
+            assert last_that_means(row, stated) is not None
     with pytest.raises(TockmarkError, match="states no bound for the machine 'moon'"):
-        bounds.load("moon", KNOWN)
+        load_bounds("moon", KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +240,7 @@ def test_damaged_bounds_are_one_line(bound: str, tmp_path: Path) -> None:
     path = tmp_path / "bounds.toml"
     path.write_text(f'[[machine]]\nname = "cw310"\n[[machine.bound]]\n{bound}\n')
     with pytest.raises(TockmarkError) as caught:
-        bounds.load("cw310", KNOWN, path)
+        load_bounds("cw310", KNOWN, path)
     assert "\n" not in str(caught.value)
 
 

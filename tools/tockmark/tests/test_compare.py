@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare import rule
-from tockmark.compare.pairs import Comparison, Margins, compare, margins, percent
+from tockmark.compare.limits import Margins, load_margins, percent
+from tockmark.compare.pairs import Comparison, Lone, compare
 from tockmark.compare.rule import Verdict, kernel_mean
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
@@ -40,7 +41,7 @@ def steady(value: int) -> list[int]:
 
 
 def verdicts(comparison: Comparison) -> dict[str, Verdict]:
-    return {pair.row.name: pair.verdict for pair in comparison.pairs() if pair.verdict}
+    return {pair.row.name: pair.verdict for pair in comparison.pairs if pair.verdict}
 
 
 def pair(one: list[int], two: list[int], catalogue: Catalogue, board: Board) -> Comparison:
@@ -65,7 +66,7 @@ def test_what_does_not_spread_is_compared_exactly(
 ) -> None:
     """10,000 net cycles against others, within 1 %."""
     found = pair(steady(10_169), steady(new), catalogue, SIMULATED)
-    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    (row,) = (p for p in found.pairs if p.row.id == "a.x")
     assert row.verdict is verdict
     assert row.cycles.ratio == pytest.approx((new - 169) / 10_000)
 
@@ -83,7 +84,7 @@ def test_noisy_rows_have_an_interval(
     one: list[int], two: list[int], verdict: Verdict, catalogue: Catalogue
 ) -> None:
     found = pair(one, two, catalogue, ON_BOARD)
-    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    (row,) = (p for p in found.pairs if p.row.id == "a.x")
     assert row.verdict is verdict
     assert row.cycles.ratio is not None
     assert row.cycles.low < row.cycles.ratio < row.cycles.high
@@ -106,7 +107,7 @@ def test_swapping_changes_no_verdict(
     board = SIMULATED if simulator else ON_BOARD
     there, back = pair(one, two, catalogue, board), pair(two, one, catalogue, board)
     assert verdicts(there) == verdicts(back)
-    for a, b in zip(there.pairs(), back.pairs(), strict=True):
+    for a, b in zip(there.pairs, back.pairs, strict=True):
         if a.cycles.ratio is not None and b.cycles.ratio is not None:
             assert a.cycles.ratio * b.cycles.ratio == pytest.approx(1)
             assert a.cycles.low == pytest.approx(1 / (b.cycles.high or math.nan))
@@ -195,7 +196,7 @@ def test_published_figures_without_samples_are_compared(tmp_path: Path) -> None:
     stated = [row for row in paper.table.values() if row.cycles and not row.cycles.samples]
     assert stated
     found = compare(paper, paper, "b", load(), Margins(), CALM)
-    judged = {pair.row.key: pair for pair in found.pairs()}
+    judged = {pair.row.key: pair for pair in found.pairs}
     for row in filter(lambda row: row.sound, stated):
         assert judged[row.key].cycles.base == row.per_op
         assert judged[row.key].verdict in (Verdict.EQUIVALENT, None)
@@ -204,14 +205,14 @@ def test_published_figures_without_samples_are_compared(tmp_path: Path) -> None:
 def test_a_row_that_is_zero_once_has_no_ratio(catalogue: Catalogue) -> None:
     one, two = (made(catalogue, {"a.x": steady(raw)}) for raw in (169, 179))
     found = compare(one, two, "b", catalogue, Margins(), CALM)
-    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    (row,) = (p for p in found.pairs if p.row.id == "a.x")
     assert (row.cycles.ratio, row.verdict) == (None, Verdict.RELEVANT)
     assert "no ratio" in comparison.compare_text([("a", one), ("b", two)], [found])
 
 
 def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
     found = pair(steady(160), steady(170), catalogue, SIMULATED)
-    assert found.unusable == ["a.x icache=on: baseline: net cycles is -9, below zero"]
+    assert found.unusable == [Lone("a.x icache=on", "baseline: net cycles is -9, below zero")]
     assert list(verdicts(found)) == ["time.read icache=on"]
 
 
@@ -219,7 +220,7 @@ def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:
     one = made(catalogue, {"a.x": steady(1169), "a.y": noisy(9169, 30)}, board=ON_BOARD)
     two = made(catalogue, {"a.x": steady(2169), "a.y": noisy(18169, 30)}, inner=2, board=ON_BOARD)
     found = compare(one, two, "b", catalogue, Margins(), CALM)
-    by_id = {p.row.id: p.cycles for p in found.pairs()}
+    by_id = {p.row.id: p.cycles for p in found.pairs}
     assert (by_id["a.x"].base, by_id["a.x"].new) == (1000, 1000)
     assert by_id["a.y"].new == pytest.approx(9000, rel=0.01)
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
@@ -229,7 +230,10 @@ def test_rows_of_one_side_are_listed(catalogue: Catalogue) -> None:
     one = made(catalogue, {"a.x": steady(1169), "a.y": steady(2169)})
     two = made(catalogue, {"a.x": steady(1169), "a.z n=2": steady(2169)})
     found = compare(one, two, "b", catalogue, Margins(), CALM)
-    assert (found.only_base, found.only_new) == (["a.y icache=on"], ["a.z n=2 icache=on"])
+    assert (found.only_base, found.only_new) == (
+        [Lone("a.y icache=on")],
+        [Lone("a.z n=2 icache=on")],
+    )
     text = comparison.compare_text([("a", one), ("b", two)], [found])
     assert "only in A (1): a.y icache=on" in text
     assert "only in B (1): a.z n=2 icache=on" in text
@@ -285,7 +289,7 @@ def test_rows_pair_by_cache_setting(catalogue: Catalogue) -> None:
     off = made(catalogue, {"a.x": steady(1169)}, icache=(False,))
     found = compare(both, off, "b", catalogue, Margins(), CALM)
     assert list(verdicts(found)) == ["time.read icache=off", "a.x icache=off"]
-    assert found.only_base == ["time.read icache=on", "a.x icache=on"]
+    assert found.only_base == [Lone("time.read icache=on"), Lone("a.x icache=on")]
 
 
 def test_only_some_rows(catalogue: Catalogue) -> None:
@@ -306,39 +310,39 @@ def test_nothing_in_common_is_an_error(catalogue: Catalogue) -> None:
 
 
 def test_margins_come_from_an_option_or_a_file(tmp_path: Path, catalogue: Catalogue) -> None:
-    assert margins("2 %", catalogue) == Margins(0.02)
+    assert load_margins("2 %", catalogue) == Margins(0.02)
     path = tmp_path / "m.toml"
     path.write_text('default = "3 %"\n[rows]\n"a.*" = "50%"\n"a.y" = "0 %"\n')
     one = made(catalogue, {"a.x": steady(1169), "a.y": steady(1169)})
     two = made(catalogue, {"a.x": steady(1569), "a.y": steady(1172)})
     there = [(row.id, row.params) for row in one.rows]
-    found = compare(one, two, "b", catalogue, margins(str(path), catalogue, there), CALM)
+    found = compare(one, two, "b", catalogue, load_margins(str(path), catalogue, there), CALM)
     assert verdicts(found)["a.x icache=on"] is Verdict.TRIVIAL
     assert verdicts(found)["a.y icache=on"] is Verdict.RELEVANT
     assert found.margin == 0.03
     with pytest.raises(TockmarkError, match=r"m.toml holds no margins: 'a\.\*' names no row"):
-        margins(str(path), catalogue)
+        load_margins(str(path), catalogue)
 
 
 @pytest.mark.parametrize("text", ["1", "-1 %", "%", "nan %", "inf%", "one %"])
 def test_a_bad_margin_says_so(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     with pytest.raises(TockmarkError, match="give one like 1%"):
-        margins(text, catalogue)
+        load_margins(text, catalogue)
     with pytest.raises(ValueError, match=r"percentage|could not convert"):
         percent(text)
     path = tmp_path / "m.toml"
     path.write_text(f'default = "{text}"')
     with pytest.raises(TockmarkError, match="holds no margins"):
-        margins(str(path), catalogue)
+        load_margins(str(path), catalogue)
     with pytest.raises(TockmarkError, match="cannot read"):
-        margins(str(tmp_path / "none.toml"), catalogue)
+        load_margins(str(tmp_path / "none.toml"), catalogue)
 
 
 def test_margins_that_are_no_table_are_refused(tmp_path: Path, catalogue: Catalogue) -> None:
     path = tmp_path / "m.toml"
     path.write_text('rows = ["a.x"]')
     with pytest.raises(TockmarkError, match="holds no margins: rows is not a table of terms"):
-        margins(str(path), catalogue)
+        load_margins(str(path), catalogue)
 
 
 def saved(tmp_path: Path, **named: Result) -> list[str]:
@@ -380,6 +384,6 @@ def test_the_verb(tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.Monk
 def test_a_single_sample_stands_for_itself(catalogue: Catalogue) -> None:
     """As of a boot, which no app can repeat."""
     found = pair([1169], [1179], catalogue, SIMULATED)
-    (row,) = (p for p in found.pairs() if p.row.id == "a.x")
+    (row,) = (p for p in found.pairs if p.row.id == "a.x")
     assert (row.cycles.base, row.cycles.new) == (1000, 1010)
     assert row.cycles.low == row.cycles.high == pytest.approx(1.01)

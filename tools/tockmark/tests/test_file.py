@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.cli import app
-from tockmark.compare import fit, gate, history, pairs
+from tockmark.compare import fit, gate, history, limits, pairs
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
@@ -207,9 +207,9 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
     judges: list[Callable[[], object]] = [
         lambda: result.incomplete,
         lambda: [(row.net, row.us, row.steadiness) for row in result.rows],
-        lambda: pairs.compare(result, result, "b", KNOWN, pairs.Margins(), CALM),
+        lambda: pairs.compare(result, result, "b", KNOWN, limits.Margins(), CALM),
         lambda: gate.gate(
-            [("a", result)], ("b", result), gate.load_limits(None, KNOWN), KNOWN, CALM
+            [("a", result)], ("b", result), limits.load_limits(None, KNOWN), KNOWN, CALM
         ),
         lambda: fit.sweeps(result, KNOWN),
         lambda: history.add(tmp_path / "h.jsonl", result),

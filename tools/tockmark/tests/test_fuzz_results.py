@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import jsonschema
 
-from tockmark.compare import fit, gate, history, pairs
+from tockmark.compare import fit, gate, history, limits, pairs
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -30,8 +30,8 @@ Answer = TypeVar("Answer")
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "200"))
 KNOWN = load()
 TEXT = json.dumps(WHOLE)
-RULES = gate.load_limits(None, KNOWN)
-MARGINS = pairs.Margins()
+RULES = limits.load_limits(None, KNOWN)
+MARGINS = limits.Margins()
 
 
 def strictly(data: object) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.compare.gate import Level
+from tockmark.compare.limits import Level
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Grown, Sizes, Where, dearest, least
@@ -41,7 +41,7 @@ def test_what_differs_in_layout_only_is_silent(of: str, more: tuple[Path, ...], 
     assert layouts(pool(of)) + sum(layouts(load(path)) for path in more) == links
     for seed in range(TRIALS if more else FEWER):
         found, _, _ = trial(seed, of, more=more)
-        assert found.gated.exit_code == 0, [one.row for one in found.gated.findings]
+        assert found.gated.exit_code == 0, [one.row.name for one in found.gated.findings]
         assert found.moved == []
 
 
@@ -79,7 +79,8 @@ def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
         assert all(later <= before for before, later in pairwise(rows))
         links = {row.name: len(row.layouts) for row in found.results[0].rows}
         assert all(links[name] > 1 for name in rows[0])
-        assert {links[r.name] for r in found.gated.judged if r.name not in rows[0]} == {1}
+        judged = {pair.row.name for pair in found.gated.comparison.judged}
+        assert {links[name] for name in judged - rows[0]} == {1}
 
 
 def test_instructions_come_from_one_link() -> None:
@@ -102,7 +103,7 @@ def test_links_that_are_not_there_end_it() -> None:
     links = links_of(pool("tock-2.2"))
     base, head = Held("base", links[:2]), Held("head", links[2:3])
     found = engine.judge(base, head, WANTED, LIMITS, 8)
-    assert found.gated.links == (2, 1)
+    assert found.gated.comparison.links == (2, 1)
     assert [last for _, last, _ in base.asked] == [1, 2, 4]
     assert found.gated.unsure
 

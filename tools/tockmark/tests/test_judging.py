@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tockmark.cli.verb import about
-from tockmark.compare import gate
-from tockmark.compare.pairs import margins
+from tockmark.compare.limits import load_limits, load_margins
 from tockmark.errors import INTERRUPTED
 from tockmark.paths import ROOT
 from tockmark.suite.catalogue import load
@@ -28,14 +27,16 @@ def test_exit_codes_of_the_help_are_in_the_page(verb: str) -> None:
 
 def test_the_margins_in_the_page_work(tmp_path: Path) -> None:
     (tmp_path / "m.toml").write_text(FILES[0])
-    chosen = margins(str(tmp_path / "m.toml"), load())
+    chosen = load_margins(str(tmp_path / "m.toml"), load())
     rows = {"mem.copy_asm size=64": steady(9), "call.args n=1": steady(9), "a.x": steady(9)}
     found = [row for row in made(load(), rows).rows if not row.is_overhead]
-    assert [chosen.of(row, True) for row in found] == [0.02, 0.25, 0.01]
+    assert [chosen.of_row(row, True) for row in found] == [0.02, 0.25, 0.01]
 
 
 def test_the_limits_in_the_page_are_the_default_and_more(tmp_path: Path) -> None:
     (tmp_path / "l.toml").write_text(FILES[1])
-    rules = gate.load_limits(tmp_path / "l.toml", load())
-    assert rules[:1] == gate.load_limits(None, load())
-    assert [meant.terms for meant in rules[1].rows] == [("ipc",), ("syscall.sbrk icache=off",)]
+    found, default = load_limits(tmp_path / "l.toml", load()), load_limits(None, load())
+    more = {series: limits[1:] for series, limits in found.items()}
+    assert {series: limits[:1] for series, limits in found.items()} == default
+    terms = {meant.terms for limits in more.values() for meant, _ in limits}
+    assert terms == {("ipc",), ("syscall.sbrk icache=off",)}

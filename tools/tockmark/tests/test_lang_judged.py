@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare import factors, fit, history, rule
-from tockmark.compare.gate import gate, load_limits
-from tockmark.compare.pairs import Comparison, Margins, compare
+from tockmark.compare.gate import gate
+from tockmark.compare.limits import Margins, load_limits
+from tockmark.compare.pairs import Comparison, compare
 from tockmark.compare.rule import Verdict, kernel_mean
 from tockmark.errors import OK, REGRESSION, UNUSABLE
 from tockmark.result import file
@@ -55,7 +56,7 @@ def compared(base: Result, new: Result) -> Comparison:
 def of(comparison: Comparison, id_: str) -> list[tuple[str, float, float, Verdict | None]]:
     return [
         (pair.row.name, pair.cycles.base, pair.cycles.new, pair.verdict)
-        for pair in comparison.pairs()
+        for pair in comparison.pairs
         if pair.row.id == id_
     ]
 
@@ -85,8 +86,8 @@ def test_each_language_is_compared_with_its_own(both: Result) -> None:
 
 def test_what_is_in_one_language_alone_is_compared_in_that(both: Result) -> None:
     found = compared(both, made(KNOWN, costing(1), icache=(True, False)))
-    assert {pair.row.lang for pair in found.pairs()} == {"c"}
-    assert f"{COMMAND} icache=on lang=rust" in found.only_base
+    assert {pair.row.lang for pair in found.pairs} == {"c"}
+    assert f"{COMMAND} icache=on lang=rust" in [one.name for one in found.only_base]
     assert found.factors == []  # the compiler of C is the same
 
 
@@ -125,9 +126,9 @@ def test_the_spread_over_links_is_that_of_the_kernel_in_any_language(both: Resul
     known = rule.Spread("x", 4, {(COMMAND, frozenset(), True): rule.logs_of([1, 2, 4, 8])})
     own = [row for row in both.rows if row.id == COMMAND and row.icache]
     assert [row.lang for row in own] == ["c", "rust"]
-    assert known.of(own[0]) is not None
-    assert known.of(own[0]) == known.of(own[1])
-    assert known.of_mean(own[1:]) == known.of(own[1])
+    assert known.of_row(own[0]) is not None
+    assert known.of_row(own[0]) == known.of_row(own[1])
+    assert known.of_mean(own[1:]) == known.of_row(own[1])
 
 
 def test_a_gate_finds_the_language_that_got_worse(both: Result) -> None:
@@ -135,7 +136,7 @@ def test_a_gate_finds_the_language_that_got_worse(both: Result) -> None:
     worse = languages(1, 1.95)
     gated = gate([("a", both)], ("b", worse), limits, KNOWN, CALM)
     assert gated.exit_code == REGRESSION
-    rows = {finding.row for finding in gated.findings}
+    rows = {finding.row.name for finding in gated.findings}
     assert rows == {f"{COMMAND} icache={on} lang=rust" for on in ("on", "off")}
     assert f"{COMMAND} icache=on lang=rust" in comparison.gate_text(["a"], "b", gated)
     assert gate([("a", both)], ("b", both), limits, KNOWN, CALM).exit_code == OK
@@ -152,7 +153,7 @@ def test_limits_and_margins_may_be_of_a_language(tmp_path: Path, both: Result) -
     assert gated.findings == []
     margins = Margins(0.01, ((select(KNOWN, "* lang=rust"), 0.9),))
     found = compare(both, worse, "b", KNOWN, margins, CALM)
-    assert Verdict.RELEVANT not in {pair.verdict for pair in found.pairs()}
+    assert Verdict.RELEVANT not in {pair.verdict for pair in found.pairs}
 
 
 def test_a_history_has_a_line_for_each_language(tmp_path: Path, both: Result) -> None:

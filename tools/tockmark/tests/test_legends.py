@@ -6,8 +6,9 @@ import re
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
+from tockmark.compare.limits import LEVELS, Level
 from tockmark.paths import RESULTS
-from tockmark.show.comparison import KINDS, LEVEL_WORDS, SHOWN
+from tockmark.show.comparison import SHOWN
 
 OLD, NEW = (str(RESULTS / f"baseline-{name}.json") for name in ("v1-cw310", "cw310"))
 
@@ -36,7 +37,9 @@ def test_the_legend_of_more_has_the_marks_of_their_table() -> None:
 def test_findings_stand_by_level_worst_first() -> None:
     text = shown("gate", OLD, NEW)
     titles = re.findall(r"^(\w+): (\d+) (?:beyond|lower)", text, re.MULTILINE)
-    assert [title.lower() for title, _ in titles] == [LEVEL_WORDS[level] for level in KINDS]
+    assert [title.lower() for title, _ in titles] == [
+        LEVELS[level].word for level in (Level.HARD, Level.SOFT, Level.BETTER)
+    ]
     last = re.findall(r"(\d+) (?:beyond a \w+|better)", text.splitlines()[-1])
     assert [count for _, count in titles] == last
     blocks = re.split(r"^-{100}\n", text, flags=re.MULTILINE)[1:]

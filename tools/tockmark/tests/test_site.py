@@ -129,9 +129,9 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
     there = [re.sub(r"<[^>]*>", " ", line).split() for line in lines]
     wanted = {
         (one.row.label, str(one.row.icache), comparison.compare_cells(one)[-1])
-        for one in pair.comparison.pairs()
+        for one in pair.comparison.pairs
     }
-    assert len(there) == len(pair.comparison.pairs()) == len(wanted)
+    assert len(there) == len(pair.comparison.pairs) == len(wanted)
     for label, icache, verdict in wanted:
         switch = "on" if icache == "True" else "off"
         (line,) = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from tockmark.compare import factors, gate
+from tockmark.compare import factors, gate, limits
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.build import WAITED, Context, build
@@ -79,7 +79,7 @@ def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catal
 def test_nothing_that_is_forced_passes(untimed: Result, known: Catalogue) -> None:
     sides = [("base", untimed)], ("new", untimed)
     with pytest.raises(TockmarkError, match="new has no row whose net cycles can be held"):
-        gate.gate(*sides, gate.load_limits(None, known), known, CALM, force=True)
+        gate.gate(*sides, limits.load_limits(None, known), known, CALM, force=True)
 
 
 @pytest.mark.parametrize("form", [form for form in export.FORMS if form != "csv"])
@@ -90,8 +90,8 @@ def test_other_tools_get_nothing(untimed: Result, known: Catalogue, form: str) -
 
 def test_it_is_not_judged_unless_forced(untimed: Result) -> None:
     with pytest.raises(TockmarkError, match="new is functional-only, not timing-valid"):
-        factors.check_timed(untimed, "new")
-    factors.check_timed(untimed, "new", force=True)
+        factors.check_timed("new", untimed)
+    factors.check_timed("new", untimed, force=True)
     board = msgspec.structs.replace(untimed.provenance.board, timing="unchecked")
     provenance = msgspec.structs.replace(untimed.provenance, board=board)
-    factors.check_timed(replace(untimed, provenance=provenance), "new")
+    factors.check_timed("new", replace(untimed, provenance=provenance))

@@ -11,8 +11,9 @@ from scipy import stats as reference
 
 from tockmark.compare import rule
 from tockmark.compare import rule as spreads
-from tockmark.compare.gate import Level, gate, load_limits
-from tockmark.compare.pairs import Margins, compare
+from tockmark.compare.gate import gate
+from tockmark.compare.limits import Level, Margins, load_limits
+from tockmark.compare.pairs import compare
 from tockmark.compare.rule import (
     Deviation,
     Spread,
@@ -193,7 +194,7 @@ def test_what_a_null_control_shows_widens_cached_rows(
     one, two = (made(catalogue, {"a.x": steady(net)}, icache=(True, False)) for net in (1000, 1060))
     monkeypatch.setattr(Result, "stated_error", lambda result, icache, lang: 40)
     found = gate([("a", one)], ("b", two), load_limits(None, catalogue), catalogue, CALM)
-    assert [finding.row for finding in found.findings] == ["a.x icache=off"]
+    assert [finding.row.name for finding in found.findings] == ["a.x icache=off"]
 
 
 def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None:
@@ -201,11 +202,11 @@ def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None
     found = over_links(of_links(runs), "here")
     (row,) = (row for row in runs[0].rows if row.id == "a.x")
     logs = [math.log(net / 1000) for net in (990, 1000, 1010, 1000)]
-    deviation = found.of(row)
+    deviation = found.of_row(row)
     assert deviation is not None
     assert deviation.value == pytest.approx(math.sqrt(sum(x * x for x in logs) / 3), rel=1e-3)
     assert (deviation.free, found.title) == (3, "here, 4 links")
-    assert over_links(runs[0], "here").of(row) is None, "one link has no spread"
+    assert over_links(runs[0], "here").of_row(row) is None, "one link has no spread"
 
 
 def test_without_committed_links_nothing_is_known(

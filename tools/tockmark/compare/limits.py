@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How much a row may differ, as files say it: the margins of `compare`, the limits of `gate`, and
+how far the simulator may be from the board, as validation/bounds.toml states it.
+
+Each file has entries for some rows; where several mean a row, the last one counts.
+"""
+
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from tockmark import paths
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
+from tockmark.files import toml
+from tockmark.log.rows import SERIES
+from tockmark.paths import shown
+from tockmark.result.model import Row, allowance
+from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.selection import Selection, select
+
+T = TypeVar("T")
+Tone = Literal["good", "doubtful", "bad"]  # the colour of a word
+Rows = Iterable[tuple[str, Params]]  # that results have besides the catalogue's
+
+
+def last_that_means(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | None:
+    """Return the value of the last entry that selects a row, or None if none does."""
+    return next(
+        (
+            value
+            for meant, value in reversed(entries)
+            if meant.fits(row.id, row.params, row.icache, row.lang)
+        ),
+        None,
+    )
+
+
+@contextmanager
+def _reading(path: Path | None, fault: str, todo: str = "", also: Any = ()) -> Iterator[None]:
+    """Turn what is wrong with a file, or with the defaults, into one line that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot read {shown(Path(error.filename))}: {error.strerror}"
+        ) from error
+    except (
+        KeyError,
+        ValueError,
+        msgspec.ValidationError,
+        *also,
+    ) as error:  # TOML's is a ValueError
+        name = shown(path) if path else "the default"
+        raise TockmarkError(f"{name} {fault}: {error}", todo) from error
+
+
+def _known_keys(data: Mapping[str, object], known: Iterable[str], where: str = "") -> None:
+    """Raise a ValueError if a table has another key than these."""
+    if extra := sorted(set(data) - set(known)):
+        raise ValueError(f"unknown key {extra[0]!r}{where}")
+
+
+def percent(text: object) -> float:
+    """Return `1 %` or `1%` as a number; anything else is a ValueError."""
+    if not isinstance(text, str) or not text.strip().endswith("%"):
+        raise ValueError(f"{text!r} is not a percentage such as '1 %'")
+    value = float(text.strip().removesuffix("%")) / 100
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{text!r} is not a percentage from 0 up")
+    return value
+
+
+# Margins
+
+
+SIMULATOR_MARGIN, BOARD_MARGIN = 0.01, 0.05
+
+
+@dataclass(frozen=True)
+class Margins:
+    """How much is too little to matter: for all rows, and for those that are selected."""
+
+    default: float | None = None
+    rows: tuple[tuple[Selection, float], ...] = ()
+
+    def of_row(self, row: Row, simulated: bool) -> float:
+        """Return the margin of a row."""
+        own = last_that_means(row, self.rows)
+        return self.general(simulated) if own is None else own
+
+    def general(self, simulated: bool) -> float:
+        """Return the margin of the rows that have none of their own."""
+        if self.default is not None:
+            return self.default
+        return SIMULATOR_MARGIN if simulated else BOARD_MARGIN
+
+
+def load_margins(option: str | None, catalogue: Catalogue, others: Rows = ()) -> Margins:
+    """Read what was given to --margin: a percentage, or a TOML file with `default` and `[rows]`,
+    which are those of the catalogue and `others`."""
+    if option is None:
+        return Margins()
+    if not option.endswith(".toml"):
+        try:
+            return Margins(percent(option))
+        except ValueError as error:
+            raise TockmarkError(
+                f"--margin {option} is no margin", "give one like 1%, or a .toml file"
+            ) from error
+    path, others = Path(option), list(others)
+    todo = "docs/comparing.md shows such a file"
+    with _reading(path, "holds no margins", todo, [TockmarkError]):
+        data = toml(path.read_text(encoding="utf-8"))
+        _known_keys(data, ["default", "rows"])
+        rows = data.get("rows", {})
+        if not isinstance(rows, dict):
+            raise ValueError("rows is not a table of terms")
+        return Margins(
+            percent(data["default"]) if "default" in data else None,
+            tuple((select(catalogue, term, others), percent(text)) for term, text in rows.items()),
+        )
+
+
+# Limits
+
+
+class Level(IntEnum):
+    """How bad a change is by its limits; findings are shown worst first."""
+
+    PASS = 0
+    BETTER = 1  # below by more than the soft limit: time for a new base
+    SOFT = 2
+    HARD = 3
+
+    @property
+    def words(self) -> "LevelWords":
+        """What is said of it."""
+        return LEVELS[self]
+
+
+@dataclass(frozen=True)
+class LevelWords:
+    """All that is said of a level, wherever it is shown."""
+
+    word: str
+    title: str
+    exit_code: int
+    tone: Tone
+    sign: str  # in a comment on a pull request
+    of_row: str  # of one row that moved
+    of_findings: str = ""  # what those of a level have in common
+
+
+LEVELS = {
+    Level.PASS: LevelWords("pass", "Pass", OK, "good", "✅", "within"),
+    Level.BETTER: LevelWords(
+        "better", "Pass", OK, "good", "✅", "better", "lower by more than the soft limit"
+    ),
+    Level.SOFT: LevelWords(
+        word="warning",
+        title="Warning",
+        exit_code=INCOMPLETE,
+        tone="doubtful",
+        sign="⚠️",
+        of_row="warning",
+        of_findings="beyond a soft limit, or not there",
+    ),
+    Level.HARD: LevelWords(
+        word="regression",
+        title="Regression",
+        exit_code=REGRESSION,
+        tone="bad",
+        sign="❌",
+        of_row="regression",
+        of_findings="beyond a hard limit, or not there",
+    ),
+}
+DEFAULTS = """\
+[[limit]]
+rows = ["*"]
+cycles = { soft = "1 %", hard = "2 %", slack = 2 }
+instructions = { soft = "0.5 %", hard = "1 %", slack = 2 }
+"""
+# What users call the series that a result has.
+SERIES_WORDS = dict(zip(SERIES, ("cycles", "instructions"), strict=True))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound of a limit: growth by more than a share of the base, or by more than so many
+    counts. If both are given, the smaller growth counts."""
+
+    share: float | None
+    counts: float | None
+    text: str
+
+    def allowed(self, base: float) -> float:
+        """Return the growth that is still allowed."""
+        parts = [self.share * base if self.share is not None else None, self.counts]
+        return min(part for part in parts if part is not None)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The limits of one series of the rows that are selected. Growth by no more than `slack` counts
+    is never too much."""
+
+    soft: Bound | None
+    hard: Bound | None
+    slack: float
+
+    def allowed(self, bound: Bound, base: float) -> float:
+        """Return the growth that is no breach of one of them."""
+        return max(bound.allowed(base), self.slack)
+
+
+Limits = Mapping[str, Sequence[tuple[Selection, Limit]]]  # by series, as the result calls them
+
+
+def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> Limits:
+    """Read the limits of a file, or the default ones, for rows of the catalogue and `others`."""
+    others = list(others)
+    limits: dict[str, list[tuple[Selection, Limit]]] = {series: [] for series in SERIES}
+    with _reading(path, "holds no limits", "docs/comparing.md shows such a file", [TockmarkError]):
+        data = toml(DEFAULTS if path is None else path.read_text(encoding="utf-8"))
+        _known_keys(data, ["limit"])
+        entries = data.get("limit")
+        if not isinstance(entries, list) or not entries:
+            raise ValueError("there is no [[limit]]")
+        for entry in entries:
+            rows, own = _entry(entry)
+            meant = [select(catalogue, row, others) for row in rows]
+            for series, limit in own.items():
+                limits[series] += [(selection, limit) for selection in meant]
+        if not any(one.soft or one.hard for some in limits.values() for _, one in some):
+            raise ValueError("no [[limit]] has a soft or a hard one")
+    return limits
+
+
+def _entry(entry: object) -> tuple[list[str], dict[str, Limit]]:
+    """Return the terms of a [[limit]], and its limits by series."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"{entry!r} is no [[limit]]")
+    _known_keys(entry, ["rows", *SERIES_WORDS.values()], " in [[limit]]")
+    rows = entry.get("rows")
+    if not (isinstance(rows, list) and rows and all(isinstance(row, str) for row in rows)):
+        raise ValueError("rows is not a list of terms")
+    limits = {name: _limit(entry[word]) for name, word in SERIES_WORDS.items() if word in entry}
+    if not limits:
+        raise ValueError(f"a [[limit]] limits neither {' nor '.join(SERIES_WORDS.values())}")
+    return rows, limits
+
+
+def _limit(entry: object) -> Limit:
+    if not isinstance(entry, dict):
+        raise ValueError(f"{entry!r} is not a limit")
+    _known_keys(entry, ["soft", "hard", "slack"], " in a limit")
+    soft, hard = (_bound(entry[name]) if name in entry else None for name in ("soft", "hard"))
+    return Limit(soft, hard, _counts(entry.get("slack", 0)))
+
+
+def _bound(value: object) -> Bound:
+    """Read `"1 %"`, `20` counts, or a list of both."""
+    parts = value if isinstance(value, list) else [value]
+    shares = [percent(part) for part in parts if isinstance(part, str)]
+    counts = [_counts(part) for part in parts if not isinstance(part, str)]
+    if not parts or len(shares) > 1 or len(counts) > 1:
+        raise ValueError(f"{value!r} is not one percentage, one count, or one of each")
+    text = " and ".join(
+        [*(f"{share * 100:g} %" for share in shares), *(f"{count:g}" for count in counts)]
+    )
+    return Bound(shares[0] if shares else None, counts[0] if counts else None, text)
+
+
+def _counts(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**32:
+        raise ValueError(f"{value!r} is not a count")
+    return value
+
+
+# Bounds of the simulator
+
+
+BOUNDS = paths.VALIDATION / "bounds.toml"
+
+NotNegative = Annotated[float, Meta(ge=0)]
+
+
+class _BoundsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of the file with the bounds, in which no unknown key may stand."""
+
+
+class Tolerance(_BoundsPart, frozen=True):
+    """By how much a whole sample may be off: the larger of the two."""
+
+    relative: NotNegative  # of the net cycles
+    cycles: NotNegative
+
+    def of_row(self, row: Row) -> float:
+        """Return the cycles by which a row's net may be off. What a sample may be off by is
+        shared by the passes of a slope, and what readings may be off by is no part of one."""
+        series = row.cycles
+        if series is None or series.net is None:
+            return 0
+        if series.is_slope:
+            off = self.cycles / max(row.passes, 1)
+        else:
+            off = max(self.cycles, allowance(row.icache, series.reading))
+        return max(self.relative * abs(series.net), off)
+
+
+class SimulatorBound(_BoundsPart, frozen=True):
+    """What is stated of some rows."""
+
+    rows: tuple[str, ...]
+    basis: Literal["measured", "claimed"]
+    why: str
+    relative: NotNegative | None = None
+    cycles: NotNegative | None = None
+    source: str | None = msgspec.field(default=None, name="from")
+    instructions: Annotated[int, Meta(ge=0)] = 0
+
+    @property
+    def tolerance(self) -> Tolerance | None:
+        """What it allows; None if no figures are stated."""
+        if self.relative is None or self.cycles is None:
+            return None
+        return Tolerance(self.relative, self.cycles)
+
+
+class _Machine(_BoundsPart, frozen=True):
+    name: str
+    bound: tuple[SimulatorBound, ...]
+
+
+class _BoundsFile(_BoundsPart, frozen=True):
+    machine: tuple[_Machine, ...]
+
+
+Bounds = Sequence[tuple[Selection, SimulatorBound]]
+
+
+def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Bounds:
+    """Read the bounds of a machine. TockmarkError if none is stated, or the file is damaged."""
+    with _reading(path, "does not follow its form"):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        stated = {one.name: one.bound for one in msgspec.convert(data, _BoundsFile).machine}
+        bounds = [_with_figures(bound, path.parent) for bound in stated.get(machine, ())]
+    if machine not in stated:
+        raise TockmarkError(
+            f"{shown(path)} states no bound for the machine '{machine}'",
+            f"it has {', '.join(stated)}",
+        )
+    return [(select(catalogue, ",".join(bound.rows)), bound) for bound in bounds]
+
+
+def _with_figures(bound: SimulatorBound, folder: Path) -> SimulatorBound:
+    """Add the figures of the file that a bound names. ValueError if it has half of them."""
+    if bound.source is not None:
+        if (bound.relative, bound.cycles) != (None, None):
+            raise ValueError(f"the bound of {', '.join(bound.rows)} has figures, and names a file")
+        data = tomllib.loads((folder / bound.source).read_text(encoding="utf-8"))
+        found = msgspec.convert(data["bound"], Tolerance)
+        return msgspec.structs.replace(bound, relative=found.relative, cycles=found.cycles)
+    if (bound.relative is None) != (bound.cycles is None):
+        raise ValueError(f"the bound of {', '.join(bound.rows)} has one of relative and cycles")
+    return bound
