@@ -44,9 +44,9 @@ from tockmark.rig.protocol import Ability, require
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import row_key
 from tockmark.suite.selection import only_one, select
-from tockmark.trees.builds import LINK_ARGS, Builder, Built, Given, Links, first_bad, worktree
+from tockmark.trees.builds import LINK_ARGS, Builder, Built, Given, Links, first_bad
 from tockmark.trees.builds import sides as commits
-from tockmark.trees.repository import Commit, repository
+from tockmark.trees.repository import Commit, repository, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name
 

@@ -10,8 +10,8 @@ from tockmark import paths
 from tockmark.cli.options import recipe
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.trees.builds import Builder, BuildError, Built, Patch, Recipe, sides, worktree
-from tockmark.trees.repository import repository
+from tockmark.trees.builds import Builder, BuildError, Built, Patch, Recipe, sides
+from tockmark.trees.repository import repository, worktree
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_patch_is_in_what_is_built_and_in_no_other_commit(user: User) -> None:
     with sides(user.tree, ["HEAD~1", "HEAD"], recipe) as (base, new):
         assert base.upto(1)[0].read_bytes() == elf(8, 0, 4)
         place = base.builder.worktree
-        place.at(new.commit)
+        place.check_out(new.commit)
         assert (place.path / "k0").read_bytes() == elf(0, 8, 4)
         assert not (place.path / "added").exists()
         assert (place.path / ELF).is_file()  # what git ignores stays: nothing is compiled twice

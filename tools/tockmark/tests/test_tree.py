@@ -13,8 +13,8 @@ import pytest
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.trees.builds import BuildError, Recipe, sides, worktree
-from tockmark.trees.repository import repository
+from tockmark.trees.builds import BuildError, Recipe, sides
+from tockmark.trees.repository import repository, worktree
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
 
 def test_two_at_a_time_are_told_so(user: User) -> None:
     with worktree(repository(user.tree)) as place:
-        place.at(head(user))
+        place.check_out(head(user))
         assert "another tockmark builds commits of" in refused(user)
         assert place.path.is_dir()
 

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A worktree of the user's repository in a folder of the tool's, which goes at the end.
+"""Builds kernels of commits by a command of the user's, each once, in several links if need be.
 
-Nothing of the user's changes: a worktree has its own files, index and HEAD, and no branch. Its
-folder is in none of our checkouts, whose settings for Cargo would count in it, too. It is called
-the same each time: paths get into a kernel.
+What was built is kept in build/commits/, a folder each with its log, by all that is known to decide
+it: the commit, the command, the patch and what the linker was told. The toolchain is not known, so
+who changes it has to say that nothing kept is to be taken.
 """
 
-import fcntl
 import hashlib
 import itertools
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -18,87 +16,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Protocol
 
 from tockmark import paths
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import replace_whole
 from tockmark.paths import shown
-from tockmark.plain import file_name, one_line, quoted
+from tockmark.plain import one_line, quoted
 from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
 from tockmark.rig.progress import task
-from tockmark.trees.repository import Commit, Repository, git, outside_git, repository, tried
-
-
-@dataclass
-class Worktree:
-    """A worktree, made when a first commit is wanted in it."""
-
-    repository: Repository
-    path: Path
-    made: bool = False
-
-    def at(self, commit: Commit) -> None:
-        """Put a commit there. What was built stays, as far as the tree has git ignore it; all else
-        is as in the commit."""
-        if not self.made:
-            # Before git begins: also half a worktree is to be removed.
-            self.made = True
-            add = ["worktree", "add", "--quiet", "--force", "--detach"]
-            git(self.repository.tree, *add, str(self.path), commit.sha)
-            return
-        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
-        git(self.path, "clean", "--quiet", "--force", "-d")
-
-
-@contextmanager
-def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
-    """A worktree for as long as it is needed, for each side another one. TockmarkError if another
-    process has it."""
-    name = repository.common.parent if repository.common.name == ".git" else repository.common
-    digest = hashlib.sha256(os.fsencode(repository.common.resolve())).hexdigest()
-    folder = paths.worktrees() / f"{file_name(name.name)}-{digest[:8]}" / str(side)
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TockmarkError(
-                f"another tockmark builds commits of {paths.shown(repository.tree)}",
-                "wait until it has ended",
-            ) from None
-        found = Worktree(repository, folder / "tree")
-        _remove(found)  # what a killed process left
-        try:
-            yield found
-        finally:
-            if found.made:
-                _remove(found)
-    finally:
-        os.close(handle)
-
-
-def _remove(worktree: Worktree) -> None:
-    """Take a worktree away, also one that is half made or whose folder is gone."""
-    path, tree = worktree.path, worktree.repository.tree
-    shutil.rmtree(path, ignore_errors=True)
-    listed = git(tree, "worktree", "list", "--porcelain").splitlines()
-    if f"worktree {path.resolve()}" in listed:
-        tried(tree, "worktree", "remove", "--force", "--force", str(path))
-
-
-# Building kernels of commits by a command of the user's, each once.
-#
-# What was built is kept in build/commits/, a folder each with its log, by all that is known to
-# decide it: the commit, the command, the patch and what the linker was told. The toolchain is not
-# known, so who changes it has to say that nothing kept is to be taken.
-
+from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree
 
 LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
 KEPT_NAME = "kernel.elf"
 PATIENCE = 5.0  # seconds that a command has to end when it is told to
 TAIL = 4096  # bytes at the end of a log that hold its last line
+TRIES = 3  # seeds in a row that give no new order, until there is none
 
 
 class BuildError(TockmarkError):
@@ -142,8 +74,8 @@ class Builder:
     seconds: float = 0.0  # that building took
 
     def build(self, commit: Commit, link_args: str = "") -> Path:
-        """The ELF of a commit's kernel, linked with these arguments besides. BuildError if the
-        patch does not fit, the command fails, or makes no ELF; TockmarkError after Ctrl-C."""
+        """Return the ELF of a commit's kernel, linked with these arguments besides. BuildError if
+        the patch does not fit, the command fails, or makes no ELF; TockmarkError after Ctrl-C."""
         kept = self.kept(commit, link_args)
         if kept.is_file() and (kept in self.built or not self.fresh):
             return kept
@@ -162,7 +94,7 @@ class Builder:
         return kept
 
     def kept(self, commit: Commit, link_args: str = "") -> Path:
-        """Where it is, or will be."""
+        """Return where a commit's kernel is, or will be."""
         recipe = self.recipe
         patch = recipe.patch.digest if recipe.patch else ""
         said = (commit.sha, recipe.command, str(recipe.elf), patch, link_args)
@@ -171,7 +103,7 @@ class Builder:
 
     def _make(self, commit: Commit, link_args: str, kept: Path) -> None:
         log, made = kept.with_name("build.log"), self.worktree.path / self.recipe.elf
-        self.worktree.at(commit)
+        self.worktree.check_out(commit)
         if self.recipe.patch is not None:
             try:
                 self.recipe.patch.put(self.worktree.path)
@@ -196,15 +128,14 @@ class Builder:
 
 
 def _run(command: str, folder: Path, link_args: str, log: Path, what: str) -> int:
-    """Run a command of the user's to its end, while its last line is shown; its exit code. Whatever
-    ends us ends it, with all that it began."""
-    environment = outside_git() | {LINK_ARGS: link_args}
+    """Run a command of the user's to its end, while its last line is shown, and return its exit
+    code. Whatever ends us ends it, with all that it began."""
     with log.open("wb") as out, task(what) as show:
         process = subprocess.Popen(
             command,
             shell=True,
             cwd=folder,
-            env=environment,
+            env=outside_git() | {LINK_ARGS: link_args},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -233,42 +164,28 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _last_line(log: Path) -> str:
-    """The last line of a log that says anything."""
+    """Return the last line of a log that says anything."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - TAIL))
         lines = file.read().decode(errors="replace").splitlines()
     return next((one_line(line).strip() for line in reversed(lines) if line.strip()), "")
 
 
-# Links of one side of a judgement: given, or built when they are asked for.
-
-
-TRIES = 3  # seeds in a row that give no new order, until there is none
-
-
-class Links(Protocol):
-    """Links of one source, in an order that stays: the first is the plain one."""
-
-    def upto(self, count: int) -> list[Path]:
-        """The first `count` ELF files, fewer where no more can be had, and never none. What takes
-        minutes is done here, once each. TockmarkError if the first cannot be had."""
-        ...
-
-
 @dataclass(frozen=True)
 class Given:
-    """Links that the user built."""
+    """Links of one source that the user built: the first is the plain one."""
 
     elves: tuple[Path, ...]
 
     def upto(self, count: int) -> list[Path]:
-        """As Links has it."""
+        """Return the first `count` ELF files, or as many as there are."""
         return list(self.elves[:count])
 
 
 @dataclass
 class Built:
-    """Links that are built of a commit, each with another seed for the order of its functions."""
+    """Links that are built of a commit when they are asked for, each with another seed for the
+    order of its functions: the first is the plain one."""
 
     commit: Commit
     builder: Builder
@@ -277,9 +194,10 @@ class Built:
     _tries: int = 0  # that gave no new link since the last that did
 
     def upto(self, count: int) -> list[Path]:
-        """As Links has it: fewer if the user's command does nothing with TOCKMARK_LINK_ARGS, or if
-        there are no more orders. TockmarkError if a further link differs in more than its
-        layout, so that it would be compared as what it is not."""
+        """Return the first `count` ELF files, and never none; fewer if the user's command does
+        nothing with TOCKMARK_LINK_ARGS, or if there are no more orders. TockmarkError if the first
+        cannot be had, or a further link differs in more than its layout, so that it would be
+        compared as what it is not."""
         if not self._found:
             self._add(0)
         while len(self._found) < count and self._tries < TRIES:
@@ -306,9 +224,12 @@ class Built:
         return True
 
 
+Links = Given | Built  # of one side of a judgement
+
+
 def link_args(seed: int) -> str:
-    """What the linker is told for the order of functions of a seed; nothing for the order of the
-    source. For lld, which takes 0 for a seed of its own choice."""
+    """Return what lld is told for the order of functions of a seed; nothing for the order of the
+    source, since it takes 0 for a seed of its own choice."""
     return f"--shuffle-sections=.text.*={seed}" if seed else ""
 
 
@@ -316,8 +237,8 @@ def link_args(seed: int) -> str:
 def sides(
     tree: Path, revisions: Sequence[str], recipe: Recipe, fresh: bool = False
 ) -> Iterator[list[Built]]:
-    """The links of commits of the user's checkout, a side each, as long as the worktrees stand in
-    which they are built. TockmarkError, before anything is built, if the checkout or a revision
+    """Give the links of commits of the user's checkout, a side each, as long as the worktrees stand
+    in which they are built. TockmarkError, before anything is built, if the checkout or a revision
     will not do."""
     found = repository(tree)
     commits = [found.commit(revision) for revision in revisions]
@@ -330,11 +251,9 @@ def sides(
         ]
 
 
-# Where a line of commits turns from good to bad, found in as few steps as may be.
-
-
 def first_bad(count: int, is_bad: Callable[[int], bool | None]) -> range:
-    """Which of so many commits is the first bad one, if the first is good and the last is bad.
+    """Find the first bad one of so many commits in as few steps as may be, if the first is good and
+    the last is bad.
 
     `is_bad` is asked of each at most once; None: it cannot be told of this one. Several come back
     where all before the last of them cannot be told."""

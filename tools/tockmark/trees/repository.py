@@ -1,28 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Calling git on the user's checkout, so that it does what is asked and nothing beside."""
+"""The user's repository: its commits, and worktrees in which these are built.
 
+Nothing of the user's changes. git does what is asked and nothing beside. A worktree has its own
+files, index and HEAD, and no branch; it goes at the end. Its folder is one of the tool's, in none
+of our checkouts, whose settings for Cargo would count in it, too. It is called the same each time:
+paths get into a kernel.
+"""
+
+import fcntl
+import hashlib
 import os
+import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
-from tockmark.paths import shown
-from tockmark.plain import quoted, showable
+from tockmark.paths import shown, worktrees
+from tockmark.plain import file_name, quoted, showable
+
+SHORT = 9  # characters of a commit's name, where people read it
 
 # No hook of the user's runs, and no daemon is started that outlives us.
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
-
 
 # By these a hook or `git bisect run` leads to a repository, or an index, that is not the folder's.
 LEADING = [
     *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
     *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
 ]
+_FORM = "--format=%H %s"
 
 
 def outside_git() -> dict[str, str]:
-    """The environment, as if no git had called us."""
+    """Return the environment, as if no git had called us."""
     leading = {f"GIT_{name}" for name in LEADING}
     return {name: value for name, value in os.environ.items() if name not in leading}
 
@@ -47,7 +60,7 @@ def tried(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def git(tree: Path, *command: str) -> str:
-    """What git says, without the newline at its end. TockmarkError with its own reason if it
+    """Return what git says, without the newline at its end. TockmarkError with its own reason if it
     fails."""
     done = tried(tree, *command)
     if done.returncode:
@@ -56,16 +69,10 @@ def git(tree: Path, *command: str) -> str:
 
 
 def reason(done: subprocess.CompletedProcess[str]) -> str:
-    """Why git failed, in its own words: the first line that says so, else the first."""
+    """Say why git failed, in its own words: the first line that says so, else the first."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
     return quoted(said[0].partition(": ")[2] or said[0]) if said else f"code {done.returncode}"
-
-
-# The user's repository, and commits of it: nothing in it is changed here.
-
-
-SHORT = 9  # characters of a commit's name, where people read it
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,8 @@ class Repository:
         return git(self.tree, "rev-parse", "--is-shallow-repository") == "true"
 
     def commit(self, revision: str) -> Commit:
-        """The commit that a revision names. TockmarkError if it names none, or one that a worktree
-        does not hold whole."""
+        """Return the commit that a revision names. TockmarkError if it names none, or one that a
+        worktree does not hold whole."""
         name = f"{revision}^{{commit}}"
         done = tried(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         if done.returncode or revision.startswith("-"):
@@ -112,14 +119,14 @@ class Repository:
                     f" {quoted(line.partition(chr(9))[2])}",
                     "a worktree has none: build its kernels by hand, and give their ELFs",
                 )
-        return self._known(git(self.tree, "log", "-1", "--no-show-signature", _FORM, sha))
+        return _commit(git(self.tree, "log", "-1", "--no-show-signature", _FORM, sha))
 
     def line(self, good: Commit, bad: Commit) -> list[Commit]:
-        """From one commit to another by way of first parents, both with it. TockmarkError if no
-        such way leads from one to the other."""
+        """Return the commits from one to another by way of first parents, both with them.
+        TockmarkError if no such way leads from one to the other."""
         walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
-        told = git(self.tree, *walk, f"{good.sha}..{bad.sha}")
-        between = [self._known(line) for line in told.splitlines()]
+        lines = git(self.tree, *walk, f"{good.sha}..{bad.sha}").splitlines()
+        between = [_commit(line) for line in lines]
         parent = git(self.tree, "rev-list", "--parents", "-1", between[0].sha) if between else ""
         if parent.split()[1:2] != [good.sha]:
             raise TockmarkError(
@@ -128,22 +135,16 @@ class Repository:
             )
         return [good, *between]
 
-    def _known(self, line: str) -> Commit:
-        sha, _, subject = line.partition(" ")
-        return Commit(sha, showable(subject))
-
     def _missing(self) -> str:
+        """Say what to do where a commit is not there."""
         if self.shallow:
             return "it is a shallow clone: `git fetch --unshallow` gets the rest"
         return "give a branch, a tag or a commit; `git fetch` may bring it"
 
 
-_FORM = "--format=%H %s"
-
-
 def repository(tree: Path) -> Repository:
-    """The repository in a folder. TockmarkError if there is none, or if it holds changes that no
-    commit has: they would be left out of what is built without a word."""
+    """Find the repository in a folder. TockmarkError if there is none, or if it holds changes that
+    no commit has: they would be left out of what is built without a word."""
     if not tree.is_dir():
         raise TockmarkError(f"{shown(tree)} is not a folder", "give the top folder of a checkout")
     done = tried(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
@@ -167,3 +168,63 @@ def repository(tree: Path) -> Repository:
                 "only commits are built: commit them, or put them away with `git stash`",
             )
     return found
+
+
+def _commit(line: str) -> Commit:
+    """Read a line of `git log`, as _FORM has it."""
+    sha, _, subject = line.partition(" ")
+    return Commit(sha, showable(subject))
+
+
+@dataclass(frozen=True)
+class Worktree:
+    """A worktree, made when a first commit is wanted in it."""
+
+    repository: Repository
+    path: Path
+
+    def check_out(self, commit: Commit) -> None:
+        """Put a commit there. What was built stays, as far as the tree has git ignore it; all else
+        is as in the commit."""
+        if not self.path.exists():
+            add = ["worktree", "add", "--quiet", "--force", "--detach"]
+            git(self.repository.tree, *add, str(self.path), commit.sha)
+            return
+        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
+        git(self.path, "clean", "--quiet", "--force", "-d")
+
+    def remove(self) -> None:
+        """Take it away, also if it is half made, its folder is gone, or it never was there."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        tree = self.repository.tree
+        listed = git(tree, "worktree", "list", "--porcelain").splitlines()
+        if f"worktree {self.path.resolve()}" in listed:
+            tried(tree, "worktree", "remove", "--force", "--force", str(self.path))
+
+
+@contextmanager
+def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
+    """Give a worktree for as long as it is needed, for each side another one. TockmarkError if
+    another process has it."""
+    common = repository.common
+    name = file_name((common.parent if common.name == ".git" else common).name)
+    digest = hashlib.sha256(os.fsencode(common.resolve())).hexdigest()
+    folder = worktrees() / f"{name}-{digest[:8]}" / str(side)
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TockmarkError(
+                f"another tockmark builds commits of {shown(repository.tree)}",
+                "wait until it has ended",
+            ) from None
+        found = Worktree(repository, folder / "tree")
+        found.remove()  # what a killed process left
+        try:
+            yield found
+        finally:
+            found.remove()
+    finally:
+        os.close(handle)
