@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What the two versions of the system-call interface have in common: error codes, and what a call
-//! can result in. How a result lies in registers is for [`crate::version`] to say.
+//! The words of the system-call interface: error codes, what a call can result in, how an upcall is
+//! named; and the few constants by which its two versions differ. How a call and its result lie in
+//! registers is for [`crate::version`] to say.
 
 /// Why a call failed. This kernel's drivers need about half of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,4 +47,52 @@ impl From<Result<(), ErrorCode>> for Return {
             Err(error) => Return::Failure(error),
         }
     }
+}
+
+/// Which upcall of which driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpcallId {
+    pub driver: u32,
+    pub number: u32,
+}
+
+pub use of_version::{FIRST_PROCESS, INTERFACE, NOT_QUEUED, PERF, UNSTATED};
+
+#[cfg(not(feature = "abi-v1"))]
+mod of_version {
+    use super::ErrorCode;
+
+    /// The version served, as application headers name it; and what is taken for an application whose
+    /// header names none: it is refused, as on Tock.
+    pub const INTERFACE: (u16, u16) = (2, 2);
+    pub const UNSTATED: Option<(u16, u16)> = None;
+
+    /// Perf's driver number.
+    pub const PERF: u32 = tockmark_perf::DRIVER_NUMBER;
+
+    /// To applications the first process is this number.
+    pub const FIRST_PROCESS: u32 = 0;
+
+    /// What a notification that finds no room fails with.
+    pub const NOT_QUEUED: ErrorCode = ErrorCode::NoMemory;
+}
+
+#[cfg(feature = "abi-v1")]
+mod of_version {
+    use super::ErrorCode;
+
+    /// The version served, as application headers name it; and what is taken for an application whose
+    /// header names none, as was usual.
+    pub const INTERFACE: (u16, u16) = (1, 0);
+    pub const UNSTATED: Option<(u16, u16)> = Some(INTERFACE);
+
+    /// Perf's driver number: that of the 2021 study. Commands 0, 1, 2 and 8 only, since a result is one
+    /// word; counters come as they are, whatever their sign.
+    pub const PERF: u32 = 0x9_0004;
+
+    /// To applications the first process is this number.
+    pub const FIRST_PROCESS: u32 = 1;
+
+    /// What a notification that finds no room fails with.
+    pub const NOT_QUEUED: ErrorCode = ErrorCode::Fail;
 }

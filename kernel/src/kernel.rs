@@ -13,9 +13,10 @@ use crate::arch::{Hardware, Machine, Source};
 use crate::drivers::Drivers;
 use crate::frame::Frame;
 use crate::loader::Apps;
-use crate::process::{MAX_PROCESSES, Process, Processes};
+use crate::process::{Process, Processes};
 use crate::report;
 use crate::say;
+use crate::slots::MAX_PROCESSES;
 use crate::syscall::Next;
 
 /// The shortest time slice in microseconds: in a shorter one a process would hardly get anywhere.

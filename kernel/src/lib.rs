@@ -25,6 +25,7 @@ pub mod process;
 pub mod region;
 pub mod report;
 pub mod sharing;
+pub mod slots;
 pub mod syscall;
 pub mod tbf;
 pub mod umem;

@@ -6,12 +6,13 @@
 //! cannot be run is refused with a line that says why, and the search goes on; a header that cannot
 //! be read ends the search, since nothing says where the next one is.
 
-use crate::process::{App, MAX_PROCESSES};
+use crate::abi::{INTERFACE, UNSTATED};
+use crate::process::App;
 use crate::region::Region;
 use crate::report::Name;
 use crate::say;
+use crate::slots::MAX_PROCESSES;
 use crate::tbf::{self, Entry, Header};
-use crate::version::{INTERFACE, UNSTATED};
 use core::fmt;
 
 pub type Apps = [Option<App>; MAX_PROCESSES];

@@ -3,18 +3,14 @@
 //! A process: an application's memory, its registers while it does not run, and what it has asked
 //! for: upcalls subscribed to, buffers allowed; and what others share with it.
 
-use crate::abi::ErrorCode;
-use crate::drivers::{READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS};
-use crate::drivers::{is_from_process, subscription_slot};
+use crate::abi::{ErrorCode, FIRST_PROCESS, UpcallId};
 use crate::frame::Frame;
 use crate::region::Region;
 use crate::sharing::Inbox;
+use crate::slots::{MAX_PROCESSES, READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS};
+use crate::slots::{is_from_process, subscription_slot};
 use crate::umem::UserBuffer;
-use crate::upcall::{Queue, Upcall, UpcallId};
-use crate::version::FIRST_PROCESS;
-
-/// How many applications the kernel takes.
-pub const MAX_PROCESSES: usize = 4;
+use crate::upcall::{Queue, Upcall};
 
 pub type Processes = [Process; MAX_PROCESSES];
 

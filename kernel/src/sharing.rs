@@ -10,8 +10,8 @@
 //! open bytes that nobody shared. One that is not aligned stays closed, and the notification says
 //! that there is nothing.
 
-use crate::process::MAX_PROCESSES;
 use crate::region::Region;
+use crate::slots::MAX_PROCESSES;
 
 /// How many shared buffers a process can reach at a time: one of each other process.
 pub const WINDOWS: usize = MAX_PROCESSES - 1;

@@ -3,12 +3,12 @@
 //! What the system calls do, whichever version of the interface they come by. [`crate::version`]
 //! calls these functions for the current process, and its `give` puts a result into registers.
 
-use crate::abi::{ErrorCode, Return};
-use crate::drivers::{self, Answer, Call, Then};
+use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::drivers::call::{Answer, Call, Then};
 use crate::kernel::Kernel;
 use crate::process::State;
+use crate::slots;
 use crate::umem::{UserBuffer, write_byte};
-use crate::upcall::UpcallId;
 
 /// Who runs after a system call.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,10 +90,10 @@ impl Kernel {
         number: u32,
         new: Option<UserBuffer>,
     ) -> Result<UserBuffer, ErrorCode> {
-        let (slot, new) = both(drivers::read_write_slot(driver, number), new)?;
+        let (slot, new) = both(slots::read_write_slot(driver, number), new)?;
         let place = &mut self.process().read_write[slot];
         let old = core::mem::replace(place, new);
-        if let Some(with) = drivers::shared_with(slot) {
+        if let Some(with) = slots::shared_with(slot) {
             let owner = self.index();
             let inbox = &mut self.processes[with].inbox;
             inbox.offer(owner, new.region());
@@ -109,7 +109,7 @@ impl Kernel {
         number: u32,
         new: Option<UserBuffer>,
     ) -> Result<UserBuffer, ErrorCode> {
-        let (slot, new) = both(drivers::read_only_slot(driver, number), new)?;
+        let (slot, new) = both(slots::read_only_slot(driver, number), new)?;
         let place = &mut self.process().read_only[slot];
         Ok(core::mem::replace(place, new))
     }

@@ -5,15 +5,8 @@
 //! The queue is bounded, so no driver can make the kernel run out of memory; an upcall that finds no
 //! room is dropped and its driver is told.
 
-use crate::abi::ErrorCode;
-use crate::process::MAX_PROCESSES;
-
-/// Which upcall of which driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UpcallId {
-    pub driver: u32,
-    pub number: u32,
-}
+use crate::abi::{ErrorCode, UpcallId};
+use crate::slots::MAX_PROCESSES;
 
 /// An event that a driver reports to a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,29 +13,13 @@
 //! subscribe 0 is for being a service and N for being a client of process N, and command N notifies
 //! process N, as a service if its argument is 0, else as a client.
 
-use crate::abi::{ErrorCode, Return};
+use crate::abi::{ErrorCode, FIRST_PROCESS, Return, UpcallId};
 use crate::arch::{Hardware, Machine};
 use crate::drivers::{alarm, ipc};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
 use crate::umem::UserBuffer;
-use crate::upcall::UpcallId;
-
-/// The version served, as application headers name it; and what is taken for an application whose
-/// header names none, as was usual.
-pub const INTERFACE: (u16, u16) = (1, 0);
-pub const UNSTATED: Option<(u16, u16)> = Some(INTERFACE);
-
-/// Perf's driver number: that of the 2021 study. Commands 0, 1, 2 and 8 only, since a result is one
-/// word; counters come as they are, whatever their sign.
-pub const PERF: u32 = 0x9_0004;
-
-/// To applications the first process is this number.
-pub const FIRST_PROCESS: u32 = 1;
-
-/// What a notification that finds no room fails with.
-pub const NOT_QUEUED: ErrorCode = ErrorCode::Fail;
 
 /// Register a0 of an `ecall` says what kind of call it is.
 pub mod class {

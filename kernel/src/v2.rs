@@ -7,26 +7,11 @@
 //! which says what the others are. Each class is one function here, all of one signature, from the
 //! four argument words to what is to run [`Next`]; what the calls do is in [`crate::syscall`].
 
-use crate::abi::{ErrorCode, Return};
+use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
 use crate::umem::UserBuffer;
-use crate::upcall::UpcallId;
-
-/// The version served, as application headers name it; and what is taken for an application whose
-/// header names none: it is refused, as on Tock.
-pub const INTERFACE: (u16, u16) = (2, 2);
-pub const UNSTATED: Option<(u16, u16)> = None;
-
-/// Perf's driver number.
-pub const PERF: u32 = tockmark_perf::DRIVER_NUMBER;
-
-/// To applications the first process is this number.
-pub const FIRST_PROCESS: u32 = 0;
-
-/// What a notification that finds no room fails with.
-pub const NOT_QUEUED: ErrorCode = ErrorCode::NoMemory;
 
 /// Register a4 of an `ecall` says what kind of call it is.
 pub mod class {

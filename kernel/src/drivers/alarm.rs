@@ -13,13 +13,13 @@
 //!
 //! Upcall 0 comes when the alarm is due: the time now, and when it was due.
 
-use super::{Answer, Call, Then};
-use crate::abi::{ErrorCode, Return};
+use super::call::{Answer, Call, Then};
+use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::arch::{Hardware, Machine};
-use crate::process::{MAX_PROCESSES, Processes};
-use crate::upcall::UpcallId;
+use crate::process::Processes;
+use crate::slots::MAX_PROCESSES;
 
-pub const NUMBER: u32 = 0x0;
+pub use crate::slots::ALARM as NUMBER;
 
 const UPCALL: UpcallId = UpcallId {
     driver: NUMBER,

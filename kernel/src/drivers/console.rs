@@ -15,14 +15,14 @@
 //! of its write, or its line of the low-level debug ([`super::debug`]). So each has its share of the UART,
 //! whatever the others send, and so much of a write goes out in one piece.
 
-use super::Call;
+use super::call::Call;
 use super::debug::Line;
-use crate::abi::{ErrorCode, Return};
+use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::arch::{Hardware, Machine};
-use crate::process::{MAX_PROCESSES, Processes, State};
-use crate::upcall::UpcallId;
+use crate::process::{Processes, State};
+use crate::slots::MAX_PROCESSES;
 
-pub const NUMBER: u32 = 0x1;
+pub use crate::slots::CONSOLE as NUMBER;
 
 const WRITTEN: UpcallId = UpcallId {
     driver: NUMBER,

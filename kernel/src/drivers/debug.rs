@@ -11,14 +11,14 @@
 //! | 2 | number | the number |
 //! | 3 | two numbers | both |
 
+use super::call::{Answer, Call, Then};
 use super::console::Console;
-use super::{Answer, Call, Then};
 use crate::abi::{ErrorCode, Return};
 use crate::process::{Process, Processes};
 use crate::report::Name;
 use crate::say;
 
-pub const NUMBER: u32 = 0x8;
+pub use crate::slots::DEBUG as NUMBER;
 
 /// What a command prints.
 #[derive(Clone, Copy)]

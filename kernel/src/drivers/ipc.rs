@@ -20,15 +20,13 @@
 //! cannot wait for one of these upcalls by yield-wait-for, and may run later upcalls before them. As
 //! there, who subscribes gets what was sent before, and who notifies itself gets nothing.
 
-use super::{Answer, Call, Then};
-use crate::abi::{ErrorCode, Return};
+use super::call::{Answer, Call, Then};
+use crate::abi::{ErrorCode, NOT_QUEUED, Return, UpcallId};
 use crate::process::{Process, Processes, State};
 use crate::region::Region;
 use crate::umem::UserBuffer;
-use crate::upcall::UpcallId;
-use crate::version;
 
-pub const NUMBER: u32 = 0x1_0000;
+pub use crate::slots::IPC as NUMBER;
 
 /// The slot of read-only buffer 0.
 const NAME: usize = 1;
@@ -82,7 +80,7 @@ pub fn notify(
     // Length and address are found when the upcall is taken.
     let arguments = [sender as u32, 0, 0];
     let queued = process.notify(id, arguments);
-    queued.map_err(|_| version::NOT_QUEUED)
+    queued.map_err(|_| NOT_QUEUED)
 }
 
 /// Takes all back that a process which has ended had shared.

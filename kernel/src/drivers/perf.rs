@@ -3,14 +3,13 @@
 //! Perf on this kernel: the adapter between the capsule, which has the command table, and the
 //! kernel's own types.
 
-use super::Call;
-use crate::abi::{ErrorCode, Return};
+use super::call::Call;
+use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::arch::Hardware;
 use crate::process::Processes;
-use crate::upcall::UpcallId;
 use tockmark_perf::{Perf, Reply};
 
-pub const NUMBER: u32 = crate::version::PERF;
+pub use crate::abi::PERF as NUMBER;
 
 const UPCALL: UpcallId = UpcallId {
     driver: NUMBER,

@@ -5,8 +5,9 @@
 
 use super::*;
 use crate::drivers::{alarm, console, debug, ipc, perf};
-use crate::process::{MAX_PROCESSES, Process, State};
+use crate::process::{Process, State};
 use crate::region::Region;
+use crate::slots::MAX_PROCESSES;
 use crate::tbf::tests::Numbers;
 use proptest::prelude::*;
 

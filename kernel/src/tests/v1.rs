@@ -3,6 +3,7 @@
 //! Version 1 of the interface on the fake machine: what is different from version 2, whose tests cover
 //! all that the two share.
 
+use crate::abi::PERF;
 use crate::arch::{Hardware, Machine, host};
 use crate::drivers::{alarm, console, debug, ipc};
 use crate::kernel::Kernel;
@@ -11,7 +12,7 @@ use crate::region::Region;
 use crate::syscall::Next;
 use crate::tbf::tests::{Numbers, app, usual};
 use crate::upcall::PER_SENDER;
-use crate::v1::{PERF, class};
+use crate::v1::class;
 use proptest::prelude::*;
 
 const FLASH: u32 = 0x2003_0000;

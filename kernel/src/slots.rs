@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where a process keeps what it has given to each driver: the upcalls it has subscribed to and the
+//! buffers it has allowed have a slot each, found by the numbers of driver and upcall or buffer. The
+//! numbers of the drivers and of processes are here, since the tables are made of them.
+
+use crate::abi::{ErrorCode, PERF, UpcallId};
+
+/// How many applications the kernel takes.
+pub const MAX_PROCESSES: usize = 4;
+
+/// The numbers of the drivers.
+pub const ALARM: u32 = 0x0;
+pub const CONSOLE: u32 = 0x1;
+pub const DEBUG: u32 = 0x8;
+pub const IPC: u32 = 0x1_0000;
+
+/// How many subscriptions, read-only and read-write buffers a process can have.
+pub const SUBSCRIPTION_SLOTS: usize = 3 + MAX_PROCESSES;
+pub const READ_ONLY_SLOTS: usize = 2;
+pub const READ_WRITE_SLOTS: usize = 1 + MAX_PROCESSES;
+
+/// Where a process keeps the subscription to this upcall.
+pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
+    match (id.driver, id.number) {
+        (ALARM, 0) => Ok(0),
+        (CONSOLE, 1) => Ok(1),
+        (PERF, 0) => Ok(2),
+        (IPC, process) if process < MAX_PROCESSES as u32 => Ok(3 + process as usize),
+        (driver, _) => Err(absent(driver)),
+    }
+}
+
+/// Does another process send this upcall? Then it brings what that one shares; and subscribing keeps
+/// those that came before, or a service that starts late would miss its first client.
+pub fn is_from_process(id: UpcallId) -> bool {
+    id.driver == IPC
+}
+
+/// Where a process keeps this read-only buffer.
+pub fn read_only_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
+    match (driver, number) {
+        (CONSOLE, 1) => Ok(0),
+        (IPC, 0) => Ok(1),
+        (driver, _) => Err(absent(driver)),
+    }
+}
+
+/// Where a process keeps this read-write buffer.
+pub fn read_write_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
+    match (driver, number) {
+        (CONSOLE, 1) => Ok(0),
+        (IPC, process) if process < MAX_PROCESSES as u32 => Ok(1 + process as usize),
+        (driver, _) => Err(absent(driver)),
+    }
+}
+
+/// The process with which a read-write buffer in this slot is shared.
+pub fn shared_with(slot: usize) -> Option<usize> {
+    slot.checked_sub(1)
+}
+
+/// Why there is no such slot.
+fn absent(driver: u32) -> ErrorCode {
+    match driver {
+        ALARM | CONSOLE | DEBUG | IPC | PERF => ErrorCode::NoSupport,
+        _ => ErrorCode::NoDevice,
+    }
+}
