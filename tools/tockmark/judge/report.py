@@ -19,7 +19,7 @@ from tockmark.profile import diff
 from tockmark.profile.diff import Growth
 from tockmark.rig.kernel import KernelElf
 from tockmark.show import comparison, text
-from tockmark.show.comparison import counted, differing, finite, headline
+from tockmark.show.comparison import counted, differing, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
 
@@ -199,7 +199,7 @@ def as_json(report: Report) -> dict[str, object]:
                 "row": one.row.name,
                 "series": one.series,
                 "level": one.level.words.of_row,
-                "change": finite(one.change),
+                "change": text.as_json(one.change),
             }
             for one in judged.moved
         ],

@@ -12,10 +12,11 @@ from tockmark.compare.agree import Agreement, AgreePair, Standing
 from tockmark.compare.factors import Factor
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level, SimulatorBound
-from tockmark.compare.pairs import Comparison, Finding, Lone, Mean, Moved, Pair, tables
+from tockmark.compare.pairs import Comparison, Finding, Lone, Moved, Pair, tables
 from tockmark.compare.rule import Change, Verdict, Z
 from tockmark.result.model import Result, Row
 from tockmark.show import text
+from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue, aside
 
 CACHE = {False: " with the cache off", True: " with the cache on", None: ""}
@@ -24,52 +25,35 @@ NAMED = 3  # parts of the suite in which only some rows moved; of more, how many
 
 def headline(comparison: Comparison, moved: Sequence[Moved], gone: int = 0) -> str:
     """What moved, of the rows that were judged, and how many of them are gone."""
-    judged, links = [pair.row for pair in comparison.judged], comparison.links
+    judged, links = [pair.row for pair in comparison.judged], dict.fromkeys(comparison.links)
+    many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
+    still = f"({len(judged)} rows, {many}{' a side' if len(links) == 1 else ''})"
     lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
     if not moved:
-        return f"{lost}nothing moved beyond its layout spread ({len(judged)} rows, {_links(links)})"
-    parts = []
-    for lower in (False, True):
-        same = [one for one in moved if one.series == "instret" and one.change.lower is lower]
-        if same:
-            parts.append(_instructions(same, judged))
-    for setting, cache in CACHE.items():
-        for lower in (False, True):
-            same = [
-                one
-                for one in moved
-                if one.series == "cycles"
-                and one.row.icache is setting
-                and one.change.lower is lower
-            ]
-            if same:
-                there = [row for row in judged if row.icache is setting]
-                parts.append(f"cycles{cache} {_typical(same)}{_where(same, there)}")
-    parts.append(f"nothing else moved ({len(judged)} rows, {_links(links)})")
-    return lost + "; ".join(parts)
+        return f"{lost}nothing moved beyond its layout spread {still}"
+    parts = [_part(moved, judged, "instret", lower) for lower in (False, True)]
+    for icache in CACHE:
+        found = [one for one in moved if one.row.icache is icache]
+        there = [row for row in judged if row.icache is icache]
+        parts += [_part(found, there, "cycles", lower) for lower in (False, True)]
+    return lost + "; ".join([*filter(None, parts), f"nothing else moved {still}"])
 
 
-def _links(links: tuple[int, int]) -> str:
-    base, new = (f"{many} link{'s' if many > 1 else ''}" for many in links)
-    return f"{base} a side" if base == new else f"{base} against {new}"
-
-
-def _instructions(same: Sequence[Moved], judged: Sequence[Row]) -> str:
-    """Of one operation: what most have, or the least that any has."""
-    counts = [round(one.change.new - one.change.base) for one in same]
-    ((common, many),) = Counter(counts).most_common(1)
-    if 2 * many >= len(counts):
-        told = f"{common:+d} instructions"
-    else:
-        told = f"{min(counts, key=abs):+d} instructions or more"
-    where = _where(same, [row for row in judged if row.instret])
-    return f"{told} ({_typical(same)}){where}"
-
-
-def _typical(same: Sequence[Moved]) -> str:
-    """The median change in percent."""
+def _part(moved: Sequence[Moved], judged: Sequence[Row], series: str, lower: bool) -> str:
+    """What moved in one direction, and where; of one cache setting if it is of cycles."""
+    same = [one for one in moved if one.series == series and one.change.lower is lower]
+    if not same:
+        return ""
     ratios = [one.change.ratio for one in same if one.change.ratio]
-    return text.percent(median(ratios) - 1, sign="+") if ratios else "from or to none"
+    typical = text.percent(median(ratios) - 1, sign="+") if ratios else "from or to none"
+    if series == "cycles":
+        return f"cycles{CACHE[same[0].row.icache]} {typical}{_where(same, judged)}"
+    counts = [round(one.change.new - one.change.base) for one in same]
+    ((count, many),) = Counter(counts).most_common(1)
+    told = f"{count:+d} instructions"
+    if 2 * many < len(counts):
+        told = f"{min(counts, key=abs):+d} instructions or more"
+    return f"{told} ({typical}){_where(same, [row for row in judged if row.instret])}"
 
 
 def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
@@ -100,35 +84,34 @@ SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 
 TONES = {"good": text.good, "doubtful": text.doubtful, "bad": text.bad}
 APP = "app"  # in the place of a verdict
+LABEL = TableColumn(left=True)
+# What a reader must know of the baseline.
+TOLD = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 
 
 def compare_text(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> str:
     """All comparisons with the first of the named results."""
-    letters = text.letters(len(named))
+    base, *letters = text.letters(len(named))
     lines: list[str] = []
-    for letter, comparison in zip(letters[1:], comparisons, strict=True):
+    for letter, comparison in zip(letters, comparisons, strict=True):
         lines += text.wrap(f"{letter}: {factor_told(comparison)}")
+    known = factors.factors_of(named[0][1])
+    facts = [[f"{factor:<9} {known[factor]}" for factor in TOLD if factor in known]]
+    facts += [differing(comparison.factors, text.LINE - 4) for comparison in comparisons]
     lines.append("")
-    for i, (letter, (name, result)) in enumerate(zip(letters, named, strict=True)):
-        lines.append(f"{letter} = {name}{', the baseline' if i == 0 else ''}")
-        if i == 0:
-            known = factors.factors_of(result)
-            lines += [f"    {factor:<9} {known[factor]}" for factor in TOLD if factor in known]
-        else:
-            lines += [
-                f"    {line}" for line in differing(comparisons[i - 1].factors, text.LINE - 4)
-            ]
-        why = result.incomplete
-        lines += [f"    {text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)"] if why else []
+    for letter, (name, result), said in zip([base, *letters], named, facts, strict=True):
+        lines.append(f"{letter} = {name}{', the baseline' if letter == base else ''}")
+        if why := result.incomplete:
+            said.append(f"{text.bad('INCOMPLETE')}: {why[0]} ({len(why)} in all)")
+        lines += [f"    {line}" for line in said]
     lines += ["", *_legend(comparisons), ""]
     if len(comparisons) == 1:
         lines += _detailed(comparisons[0])
     else:
         for at in range(0, len(comparisons), SIDE_BY_SIDE):
-            lines += _compare_columns(
-                comparisons[at : at + SIDE_BY_SIDE], letters[at + 1 : at + 1 + SIDE_BY_SIDE]
-            )
-    for letter, comparison in zip(letters[1:], comparisons, strict=True):
+            some = slice(at, at + SIDE_BY_SIDE)
+            lines += _side_by_side(dict(zip(letters[some], comparisons[some], strict=True)))
+    for letter, comparison in zip(letters, comparisons, strict=True):
         lines += summed(comparison, letter)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -136,10 +119,6 @@ def compare_text(named: list[tuple[str, Result]], comparisons: list[Comparison])
 def factor_told(comparison: Comparison) -> str:
     """What happened, in one line."""
     return headline(comparison, comparison.moved())
-
-
-# What a reader must know of the baseline.
-TOLD = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 
 
 def differing(found: list[Factor], width: int = text.LINE) -> list[str]:
@@ -156,12 +135,12 @@ def differing(found: list[Factor], width: int = text.LINE) -> list[str]:
 
 
 def _legend(comparisons: list[Comparison]) -> list[str]:
-    margin = text.percent(comparisons[0].margin)
-    known = comparisons[0].rule.known
+    first = comparisons[0]
     found = [
         "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
-        f"Lower is better. Margin: {margin}, unless a row has its own; instructions have half.",
-        f"Spread over links: {known.title}; z = {Z:g}",
+        f"Lower is better. Margin: {text.percent(first.margin)}, unless a row has its own;"
+        " instructions have half.",
+        f"Spread over links: {first.rule.known.title}; z = {Z:g}",
         "",
     ]
     if len(comparisons) > 1:  # whose table has marks in the place of words
@@ -175,63 +154,64 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
 
 
 def _detailed(comparison: Comparison) -> list[str]:
-    """One contender: all columns."""
+    """The table of one contender: all columns."""
     widths = {"A": 7, "B": 7, "change": 8, "interval": 15, "instr": 8}
-    lines = []
+    columns = [LABEL, *figures(widths), TableColumn("verdict", 16, 2, left=True)]
+    lines: list[str] = []
     for section, pairs in comparison.sections:
-        heads = text.cells(widths, widths.values())
-        lines += text.heading(section, f"{heads}  {'verdict':<16}")
+        table = Table(columns, ends_at=text.LINE)
         for pair in pairs:
             *values, verdict = compare_cells(pair)
-            verdict = text.left(_coloured(verdict, pair.cycles, pair.verdict), 16)
-            line = f"{text.cells(values, widths.values())}  {verdict}"
-            lines.append(text.row(pair.row.label, line))
-        lines.append("")
+            coloured = _coloured(verdict, pair.cycles, pair.verdict)
+            table.add(pair.row.label, *values, coloured)
+        lines += [*table.text(section), ""]
     return lines
 
 
-def compare_cells(pair: Pair) -> tuple[str, str, str, str, str, str]:
+def compare_cells(pair: Pair) -> tuple[str, ...]:
     """What is said of a row: cycles of both sides, the change with its interval, the change of the
     instructions, and the verdict."""
-    cycles = pair.cycles
+    cycles, instret, verdict = pair.cycles, _change(pair.instret), pair.verdict or APP
+    interval = text.NONE
+    if pair.judged and cycles.ratio is not None and math.isfinite(cycles.high):
+        interval = " … ".join(text.points(end - 1, "+") for end in (cycles.low, cycles.high))
+    relevant = pair.retired is Verdict.RELEVANT
+    instret += _mark(pair.instret, pair.retired) if relevant else " "
+    if verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
+        verdict = f"{verdict}, {'lower' if cycles.lower else 'higher'}"
     return (
-        text.trimmed(cycles.base),
-        text.trimmed(cycles.new),
+        *map(text.trimmed, (cycles.base, cycles.new)),
         _change(cycles),
-        _interval(pair),
-        _retired(pair),
-        _verdict_word(pair),
+        interval,
+        instret,
+        verdict,
     )
 
 
-def _compare_columns(comparisons: list[Comparison], letters: list[str]) -> list[str]:
-    """Several contenders: each beside the baseline, its change and the mark of its verdict."""
-    widths = [8, *([8, 8, 1] * len(comparisons))]
-    heads = ["A", *(text for letter in letters for text in (letter, f"{letter}/A", ""))]
+def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
+    """The table of several contenders by their letters: each beside the baseline, its change and
+    the mark of its verdict."""
+    columns = [LABEL, TableColumn("A", 8)]
     found: dict[str, dict[str, dict[str, Pair]]] = {}
-    for letter, comparison in zip(letters, comparisons, strict=True):
+    for letter, comparison in comparisons.items():
+        columns += [*figures({letter: 8, f"{letter}/A": 8}), TableColumn(width=1)]
         for section, pairs in comparison.sections:
             for pair in pairs:
-                row = found.setdefault(section, {}).setdefault(pair.row.label, {})
-                row[letter] = pair
-    lines = []
+                there = found.setdefault(section, {}).setdefault(pair.row.label, {})
+                there[letter] = pair
+    lines: list[str] = []
     for section, rows in found.items():
-        lines += text.heading(section, text.cells(heads, widths))
+        table = Table(columns, ends_at=text.LINE)
         for label, there in rows.items():
-            values = [text.trimmed(next(iter(there.values())).cycles.base)]
-            for letter in letters:
+            cells = [label, text.trimmed(next(iter(there.values())).cycles.base)]
+            for letter in comparisons:
                 one = there.get(letter)
-                values += (
-                    [
-                        text.trimmed(one.cycles.new),
-                        _change(one.cycles),
-                        _mark(one.cycles, one.verdict),
-                    ]
-                    if one
-                    else [text.NONE, text.NONE, ""]
+                cells += (
+                    [text.trimmed(one.cycles.new), _change(one.cycles)] if one else [text.NONE] * 2
                 )
-            lines.append(text.row(label, text.cells(values, widths)))
-        lines.append("")
+                cells.append(_mark(one.cycles, one.verdict) if one else "")
+            table.add(*cells)
+        lines += [*table.text(section), ""]
     return lines
 
 
@@ -249,94 +229,62 @@ def summed(comparison: Comparison, letter: str) -> list[str]:
     )
     moved = [row.name for row in comparison.rule.moved]
     lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
-    lines += _mean(comparison, letter)
+    for lang, mean in comparison.means.items():
+        known = math.isfinite(mean.high)
+        span = f"{mean.low:.4f} to {mean.high:.4f}" if known else "spread unknown"
+        several = f"{mean.benchmarks} benchmarks that touch"
+        many = several if mean.benchmarks > 1 else "the one that touches"
+        lines += text.wrap(
+            f"geometric mean of {letter}/A over {many} the kernel, each weighing as one whatever"
+            f" its rows{aside(lang)}: {mean.ratio:.4f} ({span}): {mean.verdict}"
+        )
+    if not comparison.means:
+        lines.append(
+            "no geometric mean: no row with a ratio is of a benchmark that touches the kernel"
+        )
     lines += text.listed("only in A", [one.name for one in comparison.only_base])
     lines += text.listed(f"only in {letter}", [one.name for one in comparison.only_new])
     lines += [f"not compared: {one.name}: {one.why}" for one in comparison.unusable]
     return [*lines, ""]
 
 
-def _mean(comparison: Comparison, letter: str) -> list[str]:
-    if not comparison.means:
-        return ["no geometric mean: no row with a ratio is of a benchmark that touches the kernel"]
-    return [
-        line
-        for lang, mean in comparison.means.items()
-        for line in _mean_of(mean, letter, aside(lang))
+def compare_json(baseline: str, comparisons: list[Comparison]) -> object:
+    """The comparisons for other programs."""
+    found = [
+        {
+            "name": comparison.name,
+            "told": factor_told(comparison),
+            "factors": comparison.factors,
+            "margin": comparison.margin,
+            "rows": [
+                {
+                    "section": section,
+                    "id": pair.row.id,
+                    "params": pair.row.params,
+                    "icache": pair.row.icache,
+                    "lang": pair.row.lang,
+                    "margin": pair.margin,
+                    "cycles": {**asdict(pair.cycles), "verdict": pair.verdict},
+                    "instret": pair.instret and {**asdict(pair.instret), "verdict": pair.retired},
+                }
+                for section, pairs in comparison.sections
+                for pair in pairs
+            ],
+            "geometric_mean": None,
+            **{
+                "geometric_mean" + ("" if lang == "c" else f"_{lang}"): mean
+                for lang, mean in comparison.means.items()
+            },
+            "spread": comparison.rule.known.title,
+            "links": comparison.links,
+            "apps_moved": [row.name for row in comparison.rule.moved],
+            "only_baseline": [one.name for one in comparison.only_base],
+            "only_this": [one.name for one in comparison.only_new],
+            "not_compared": [f"{one.name}: {one.why}" for one in comparison.unusable],
+        }
+        for comparison in comparisons
     ]
-
-
-def _mean_of(mean: Mean, letter: str, told: str) -> list[str]:
-    """That of one language."""
-    span = f"{mean.low:.4f} to {mean.high:.4f}" if math.isfinite(mean.high) else "spread unknown"
-    many = (
-        f"{mean.benchmarks} benchmarks that touch"
-        if mean.benchmarks > 1
-        else "the one that touches"
-    )
-    return text.wrap(
-        f"geometric mean of {letter}/A over {many} the kernel, each weighing as one whatever its"
-        f" rows{told}: {mean.ratio:.4f} ({span}): {mean.verdict}"
-    )
-
-
-def compare_json(baseline: str, comparisons: list[Comparison]) -> dict[str, object]:
-    """The same for other programs."""
-    return {
-        "baseline": baseline,
-        "comparisons": [
-            {
-                "name": comparison.name,
-                "told": factor_told(comparison),
-                "factors": [asdict(factor) for factor in comparison.factors],
-                "margin": comparison.margin,
-                "rows": [
-                    _compare_row_json(section, pair)
-                    for section, pairs in comparison.sections
-                    for pair in pairs
-                ],
-                "geometric_mean": None,
-                **{
-                    "geometric_mean" + ("" if lang == "c" else f"_{lang}"): finite(mean)
-                    for lang, mean in comparison.means.items()
-                },
-                "spread": comparison.rule.known.title,
-                "links": comparison.links,
-                "apps_moved": [row.name for row in comparison.rule.moved],
-                "only_baseline": [one.name for one in comparison.only_base],
-                "only_this": [one.name for one in comparison.only_new],
-                "not_compared": [f"{one.name}: {one.why}" for one in comparison.unusable],
-            }
-            for comparison in comparisons
-        ],
-    }
-
-
-def _compare_row_json(section: str, pair: Pair) -> dict[str, object]:
-    return {
-        "section": section,
-        "id": pair.row.id,
-        "params": pair.row.params,
-        "icache": pair.row.icache,
-        "lang": pair.row.lang,
-        "margin": pair.margin,
-        "cycles": {**finite(pair.cycles), "verdict": pair.verdict},
-        "instret": {**finite(pair.instret), "verdict": pair.retired} if pair.instret else None,
-    }
-
-
-def finite(part: Change | Mean) -> dict[str, object]:
-    """Its fields; what is not bounded is null."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in asdict(part).items()
-    }
-
-
-def _verdict_word(pair: Pair) -> str:
-    if pair.verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
-        return f"{pair.verdict}, {'lower' if pair.cycles.lower else 'higher'}"
-    return pair.verdict or APP
+    return text.as_json({"baseline": baseline, "comparisons": found})
 
 
 def _coloured(word: str, changed: Change | None, verdict: Verdict | None) -> str:
@@ -362,18 +310,6 @@ def _change(changed: Change | None) -> str:
     return "0 %" if changed.ratio == 1 else text.percent(changed.ratio - 1, sign="+")
 
 
-def _retired(pair: Pair) -> str:
-    relevant = pair.retired is Verdict.RELEVANT
-    return _change(pair.instret) + (_mark(pair.instret, pair.retired) if relevant else " ")
-
-
-def _interval(pair: Pair) -> str:
-    cycles = pair.cycles
-    if not pair.judged or cycles.ratio is None or not math.isfinite(cycles.high):
-        return text.NONE
-    return " … ".join(text.points(end - 1, "+") for end in (cycles.low, cycles.high))
-
-
 # How a gate's judgement is shown: as text, as JSON, and in Markdown for a pull request.
 
 
@@ -385,32 +321,90 @@ def gate_text(names: list[str], new: str, gated: Gated) -> str:
     lines = [*text.wrap(finding_told(gated)), ""]
     lines += [f"base    {name}" for name in names] + [f"new     {new}"]
     lines += differing(gated.comparison.factors)
+    widths = figures({"base": 8, "new": 9, "change": 10}, gap=0)
     for level in reversed(Level):
-        lines += _findings(level, [one for one in gated.findings if one.level is level])
+        found = [one for one in gated.findings if one.level is level]
+        table = Table([LABEL, *widths, TableColumn("limit", 12, 2, left=True)], ends_at=text.LINE)
+        for one in found[:SHOWN]:
+            if isinstance(one, Moved):
+                name = f"{one.row.name} {limits.SERIES_WORDS[one.series]}"
+                table.add(name, *_gate_cells(one), one.why)
+            else:
+                table.add(f"{one.row.name}: {one.why}")
+        if len(found) > SHOWN:
+            table.add(f"and {len(found) - SHOWN} more; --json has all")
+        words = level.words
+        title = f"{TONES[words.tone](text.sentence(words.word))}: {len(found)} {words.of_findings}"
+        lines += ["", *table.text(title)] if found else []
     lines.append("")
     for warning in gated.warnings:
         lines += text.wrap(f"warning: {warning}")
     for note in _notes(gated):
         lines += text.wrap(f"note: {note}")
     lines.append(f"spread over links: {gated.comparison.rule.known.title}")
-    coloured = TONES[gated.level.words.tone]
-    return "\n".join([*lines, coloured(_gate_verdict(gated))]) + "\n"
+    return "\n".join([*lines, TONES[gated.level.words.tone](_gate_verdict(gated))]) + "\n"
 
 
-def _findings(level: Level, found: list[Finding]) -> list[str]:
-    """Those of one level under a heading that counts them; nothing if there are none."""
-    if not found:
-        return []
-    words = level.words
-    title = f"{TONES[words.tone](text.sentence(words.word))}: {len(found)} {words.of_findings}"
-    lines = ["", *text.heading(title, _gate_columns("base", "new", "change", "limit"))]
-    for one in found[:SHOWN]:
-        if isinstance(one, Moved):
-            columns = _gate_columns(*_gate_cells(one), one.why)
-            lines.append(text.row(f"{one.row.name} {limits.SERIES_WORDS[one.series]}", columns))
-        else:
-            lines.append(f"{one.row.name}: {one.why}")
-    return [*lines, *([f"and {len(found) - SHOWN} more; --json has all"] * (len(found) > SHOWN))]
+def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
+    """A summary for a pull request. Its names come from whoever opened that: all are escaped."""
+    bases = ", ".join(map(text.quoted, names))
+    lines = [f"### tockmark: {_gate_verdict(gated)}", "", text.prose(finding_told(gated)), ""]
+    lines += [f"{text.quoted(new)} against {bases}.", ""]
+    lines += _gate_table([one for one in gated.findings if one.level > Level.BETTER])
+    if better := [one for one in gated.findings if one.level is Level.BETTER]:
+        summary = f"<details><summary>{len(better)} better</summary>"
+        lines += [summary, "", *_gate_table(better), "</details>", ""]
+    said = [*(f"Warning: {warning}" for warning in gated.warnings), *_notes(gated)]
+    said += [f"{one.name} differs: {one.base} → {one.new}" for one in gated.comparison.factors]
+    return "\n".join([*lines, *(f"- {text.prose(one)}" for one in said)]).rstrip() + "\n"
+
+
+def _gate_table(findings: list[Finding]) -> list[str]:
+    """The findings in Markdown."""
+    left, numbers = TableColumn(left=True), map(TableColumn, ("base", "new", "change"))
+    table = Table([TableColumn("row", left=True, names=True), left, *numbers, left])
+    for one in findings:
+        why = f"{one.level.words.word}: {one.why}"
+        table.add(one.row.name, _series_word(one) or "", *_gate_cells(one), why)
+    return table.markdown()
+
+
+def _gate_cells(finding: Finding) -> tuple[str, str, str]:
+    """Counts of one operation, and the change."""
+    if not isinstance(finding, Moved):
+        return text.NONE, text.NONE, text.NONE
+    found = finding.change
+    return text.number(found.base), text.number(found.new), text.change(found.base, found.new)
+
+
+def gate_json(names: list[str], new: str, gated: Gated) -> object:
+    """The judgement for other programs."""
+    return text.as_json(
+        {
+            "base": names,
+            "new": new,
+            "told": finding_told(gated),
+            "verdict": gated.level.words.word,
+            "exit_code": gated.exit_code,
+            "rows": gated.checked,
+            "findings": [
+                {
+                    "level": finding.level.words.word,
+                    "row": finding.row.name,
+                    "series": _series_word(finding),
+                    "why": finding.why,
+                    "change": finding.change if isinstance(finding, Moved) else None,
+                }
+                for finding in gated.findings
+            ],
+            "notes": gated.notes,
+            "perhaps_beyond": [f"{one.row.name} {_series_word(one)}" for one in gated.unsure],
+            "links": gated.comparison.links,
+            "spread": gated.comparison.rule.known.title,
+            "warnings": gated.warnings,
+            "factors": gated.comparison.factors,
+        }
+    )
 
 
 def finding_told(gated: Gated) -> str:
@@ -419,60 +413,16 @@ def finding_told(gated: Gated) -> str:
     return headline(gated.comparison, moved, len(gated.gone))
 
 
-def _notes(gated: Gated) -> list[str]:
-    """Those of the judgement, and how many rows it could not tell of."""
-    many = len(gated.unsure)
-    told = f"{many} figure{'s' if many > 1 else ''} may be beyond a limit, or it is the layout"
-    return [*gated.notes, *([f"{told}; --json names them"] if many else [])]
-
-
-def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
-    """A summary for a pull request."""
-    lines = [f"### tockmark: {_gate_verdict(gated)}", "", finding_told(gated), ""]
-    lines += [f"`{new}` against {', '.join(f'`{name}`' for name in names)}.", ""]
-    shown = [finding for finding in gated.findings if finding.level > Level.BETTER]
-    lines += _gate_table(shown)
-    better = [finding for finding in gated.findings if finding.level is Level.BETTER]
-    if better:
-        summary = f"<details><summary>{len(better)} better</summary>"
-        lines += [summary, "", *_gate_table(better), "</details>", ""]
-    lines += [f"- Warning: {warning}" for warning in gated.warnings]
-    lines += [f"- {note}" for note in _notes(gated)]
-    lines += [f"- {f.name} differs: {f.base} → {f.new}" for f in gated.comparison.factors]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def gate_json(names: list[str], new: str, gated: Gated) -> dict[str, object]:
-    """The same for other programs."""
-    return {
-        "base": names,
-        "new": new,
-        "told": finding_told(gated),
-        "verdict": gated.level.words.word,
-        "exit_code": gated.exit_code,
-        "rows": gated.checked,
-        "findings": [
-            {
-                "level": finding.level.words.word,
-                "row": finding.row.name,
-                "series": _series_word(finding),
-                "why": finding.why,
-                "change": finite(finding.change) if isinstance(finding, Moved) else None,
-            }
-            for finding in gated.findings
-        ],
-        "notes": gated.notes,
-        "perhaps_beyond": [f"{one.row.name} {_series_word(one)}" for one in gated.unsure],
-        "links": gated.comparison.links,
-        "spread": gated.comparison.rule.known.title,
-        "warnings": gated.warnings,
-        "factors": [asdict(factor) for factor in gated.comparison.factors],
-    }
-
-
 def _series_word(finding: Finding) -> str | None:
     """What users call the series that moved; None if the whole row is gone."""
     return limits.SERIES_WORDS[finding.series] if isinstance(finding, Moved) else None
+
+
+def _notes(gated: Gated) -> list[str]:
+    """The notes of the judgement, and how many rows it could not tell of."""
+    many = len(gated.unsure)
+    told = f"{many} figure{'s' if many > 1 else ''} may be beyond a limit, or it is the layout"
+    return [*gated.notes, *([f"{told}; --json names them"] if many else [])]
 
 
 def _gate_verdict(gated: Gated) -> str:
@@ -486,30 +436,6 @@ def counted(gated: Gated, unit: str = "") -> str:
         f"{counts[Level.HARD]}{unit} beyond a hard limit, {counts[Level.SOFT]} beyond a soft one,"
         f" {counts[Level.BETTER]} better"
     )
-
-
-def _gate_table(findings: list[Finding]) -> list[str]:
-    if not findings:
-        return []
-    lines = ["| row | | base | new | change | |", "|---|---|---:|---:|---:|---|"]
-    for finding in findings:
-        base, new, change = _gate_cells(finding)
-        why = f"{finding.level.words.word}: {finding.why}".replace("|", "\\|")
-        cells = [f"`{finding.row.name}`", _series_word(finding) or "", base, new, change, why]
-        lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, ""]
-
-
-def _gate_columns(base: str, new: str, change: str, why: str) -> str:
-    return f"{base:>8}{new:>9}{change:>10}  {why:<12}"
-
-
-def _gate_cells(finding: Finding) -> tuple[str, str, str]:
-    """Counts of one operation, and the change."""
-    if not isinstance(finding, Moved):
-        return text.NONE, text.NONE, text.NONE
-    found = finding.change
-    return text.number(found.base), text.number(found.new), text.change(found.base, found.new)
 
 
 # How the agreement of a board with the simulator is shown: the counts first, then what is outside,
@@ -555,18 +481,10 @@ def agree_text(
         (Standing.UNSTATED, "Different, and no bound is stated"),
     ):
         if some := found.that_are(standing):
-            lines += [
-                *_agree_heading(title),
-                *(_agree_line(pair, pair.sim.name) for pair in some),
-                "",
-            ]
+            lines += _agree_table(title, ((pair.sim.name, pair) for pair in some))
     if every:
         for title, pairs in tables(found.pairs, catalogue, lambda pair: pair.sim):
-            lines += [
-                *_agree_heading(title),
-                *(_agree_line(pair, pair.sim.label) for pair in pairs),
-                "",
-            ]
+            lines += _agree_table(title, ((pair.sim.label, pair) for pair in pairs))
     lines += _alone("only on the simulator", found.only_sim)
     lines += _alone("only on the board", found.only_board)
     lines += _alone("not compared", found.unusable)
@@ -593,24 +511,20 @@ def standing_told(found: Agreement) -> str:
     return f"{found.machine}: {len(found.pairs)} rows compared: {', '.join(parts)}; {rest}"
 
 
-def _agree_heading(title: str) -> list[str]:
-    return text.heading(title, f"{text.cells(WIDTHS, WIDTHS.values())}  {'':<{WORD}}")
-
-
-def _agree_line(pair: AgreePair, label: str) -> str:
-    sim, board = pair.cycles
-    instr = pair.instructions
-    values = (
-        text.trimmed(sim),
-        text.trimmed(board),
-        text.NONE if pair.ratio is None else f"{pair.ratio:.4f}",
-        f"{'+' * (pair.off > 0)}{text.trimmed(pair.off)}",
-        text.NONE if pair.allowed is None else text.trimmed(pair.allowed, 1),
-        text.NONE if instr is None else f"{'+' * (instr > 0)}{text.trimmed(instr)}",
-    )
-    cells = text.cells(values, WIDTHS.values())
-    coloured = COLOURS.get(pair.standing, str)
-    return text.row(label, f"{cells}  {text.left(coloured(STANDING_WORDS[pair.standing]), WORD)}")
+def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
+    table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
+    for label, pair in rows:
+        instr = pair.instructions
+        table.add(
+            label,
+            *map(text.trimmed, pair.cycles),
+            text.NONE if pair.ratio is None else f"{pair.ratio:.4f}",
+            f"{'+' * (pair.off > 0)}{text.trimmed(pair.off)}",
+            text.NONE if pair.allowed is None else text.trimmed(pair.allowed, 1),
+            text.NONE if instr is None else f"{'+' * (instr > 0)}{text.trimmed(instr)}",
+            COLOURS.get(pair.standing, str)(STANDING_WORDS[pair.standing]),
+        )
+    return [*table.text(title), ""]
 
 
 def _alone(what: str, some: Iterable[Lone]) -> list[str]:
@@ -646,9 +560,9 @@ def bound_allows(bound: SimulatorBound) -> str:
     return f"{bound.basis}, {relative}{text.trimmed(stated.cycles)} cycles{instr}"
 
 
-def agree_json(names: Sequence[str], found: Agreement) -> dict[str, object]:
-    """The same for other programs."""
-    return {
+def agree_json(names: Sequence[str], found: Agreement) -> object:
+    """The agreement for other programs."""
+    said = {
         "sim": names[0],
         "board": names[1],
         "machine": found.machine,
@@ -666,28 +580,27 @@ def agree_json(names: Sequence[str], found: Agreement) -> dict[str, object]:
         "notes": found.notes,
         "incomplete": found.incomplete,
         "factors": {one.name: {"sim": one.base, "board": one.new} for one in found.factors},
-        "rows": [_agree_row_json(pair) for pair in found.pairs],
+        "rows": [
+            {
+                "id": pair.sim.id,
+                "params": pair.sim.params,
+                "icache": pair.sim.icache,
+                "lang": pair.sim.lang,
+                "sim": pair.cycles[0],
+                "board": pair.cycles[1],
+                "ratio": pair.ratio,
+                "allowed": pair.allowed,
+                "unsure": pair.unsure,
+                "instructions": pair.instructions,
+                "same_samples": pair.same_samples,
+                "standing": pair.standing,
+                "basis": pair.bound.basis if pair.bound and pair.bound.tolerance else None,
+            }
+            for pair in found.pairs
+        ],
         **{
             name: [{"row": one.name, "why": one.why} for one in getattr(found, name)]
             for name in ("only_sim", "only_board", "unusable", "skipped")
         },
     }
-
-
-def _agree_row_json(pair: AgreePair) -> dict[str, object]:
-    sim, board = pair.cycles
-    return {
-        "id": pair.sim.id,
-        "params": pair.sim.params,
-        "icache": pair.sim.icache,
-        "lang": pair.sim.lang,
-        "sim": sim,
-        "board": board,
-        "ratio": pair.ratio,
-        "allowed": pair.allowed,
-        "unsure": pair.unsure,
-        "instructions": pair.instructions,
-        "same_samples": pair.same_samples,
-        "standing": str(pair.standing),
-        "basis": pair.bound.basis if pair.bound and pair.bound.tolerance else None,
-    }
+    return text.as_json(said)

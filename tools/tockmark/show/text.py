@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from string import ascii_uppercase
-from typing import TextIO
+from typing import Any, TextIO
+
+import msgspec
 
 from tockmark.plain import showable
 
@@ -356,3 +358,8 @@ class Table:
     def _cells(self, cells: Sequence[str]) -> Iterator[tuple[TableColumn, str]]:
         """The cells of a row with their columns; the only one of a row across all is the first."""
         return zip(self.columns, (cells,) if isinstance(cells, str) else cells, strict=False)
+
+
+def as_json(records: object) -> Any:
+    """Any records as other programs read them; what is not bounded is null."""
+    return msgspec.json.decode(msgspec.json.encode(records))

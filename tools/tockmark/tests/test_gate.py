@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare import rule as spreads
+from tockmark.compare.factors import Factor
 from tockmark.compare.gate import Gated, gate
 from tockmark.compare.limits import Level, Limits, load_limits
 from tockmark.compare.rule import Spread
@@ -338,3 +339,20 @@ def test_the_verb_and_its_exit_codes(
 def test_markdown_folds_what_is_better(catalogue: Catalogue) -> None:
     page = comparison.gate_markdown(["base"], "new", gated(catalogue, 1000, 500))
     assert "<details><summary>1 better</summary>" in page
+
+
+def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
+    """Whoever opens a pull request names kernels, rows and files."""
+    hostile = "[click](http://evil.example) @octocat <img src=x>"
+    rows = "a.x", f"a.{hostile.replace(' ', '_')}"
+    one, two = (made(catalogue, dict.fromkeys(rows, steady(net))) for net in (1000, 1200))
+    found = gate([("base", one)], ("new", two), *rule(catalogue))
+    found.comparison.factors.append(Factor("kernel", hostile, "`x`|#1"))
+    found.warnings.append(hostile)
+    found.notes.append(hostile)
+    page = comparison.gate_markdown([hostile], f"{hostile}`", found)
+    assert not set(page.replace("### ", "")) & set("[]@!\\*~")
+    assert "http:" not in page
+    assert "<img" not in page
+    assert page.count("&#60;img") == 6
+    assert page.count("`") == 2  # of the row a.x
