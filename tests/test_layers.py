@@ -40,7 +40,7 @@ def test_every_folder_is_a_layer() -> None:
         ("tockmark.log.rows", "tockmark.log.marks", True),
         ("tockmark.log.rows", "tockmark.result.model", False),
         ("tockmark.show.table", "tockmark.compare.rule", True),
-        ("tockmark.check.study", "tockmark.judge.engine", False),
+        ("tockmark.check.programs", "tockmark.judge.engine", False),
         ("tockmark.site.pages", "tockmark.cli.app", False),
         ("tockmark.errors", "tockmark.paths", True),
         ("tockmark.paths", "tockmark.suite.catalogue", False),

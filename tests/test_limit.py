@@ -12,11 +12,11 @@ import pytest
 from products import make
 
 from tockmark import paths
-from tockmark.check import bare, limit
+from tockmark.check import programs
 from tockmark.profile.trace import Step, parse
 
 RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
-KERNELS = [program for program in limit.programs() if "kernel" in program]
+KERNELS = [program for program in programs.limit_programs() if "kernel" in program]
 ECALL, MRET = 0x73, 0x30200073
 LOADS = {True: (0x03,), False: (0x4000, 0x4002)}  # of 4 bytes, by 0x7f; of 2, by 0xe003
 STORES = {True: (0x23,), False: (0xC000, 0xC002)}
@@ -37,8 +37,8 @@ def simulator() -> None:
 
 
 def steps(elf: Path) -> Iterator[Step]:
-    command = [str(RETIRE), "--elf", str(elf), "--boot", hex(bare.FLASH_START)]
-    command += ["--mailbox", hex(bare.MAILBOX), "--itrace", "-"]
+    command = [str(RETIRE), "--elf", str(elf), "--boot", hex(programs.FLASH_START)]
+    command += ["--mailbox", hex(programs.MAILBOX), "--itrace", "-"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
         if len(line.split()) > 1 and not line.startswith("#"):
@@ -64,7 +64,7 @@ def test_what_a_call_may_not_change_it_keeps(program: dict[str, Any]) -> None:
     other[SP] = OTHER_SP
     waiting = [other, other] if "-DSWITCHES" in program["options"] else [other]
     running, commands, yields = 0, 0, 0
-    for before, after in calls(limit.build(program, 1)):
+    for before, after in calls(programs.build_limit(program, 1)):
         if before[A4] == EXIT:
             continue
         if before[A4] == YIELD:
@@ -104,7 +104,7 @@ def samples(elf: Path) -> Iterator[list[Step]]:
 
 @pytest.mark.parametrize("program", KERNELS, ids=lambda program: program["kernel"])
 def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
-    found = list(samples(limit.build(program, 1)))
+    found = list(samples(programs.build_limit(program, 1)))
     assert len(found) == len(program["row"])
     for sample in found:
         jumps: list[int] = []  # when, the last one last
@@ -128,8 +128,8 @@ def test_every_cycle_has_a_rule(program: dict[str, Any]) -> None:
 
 def test_a_row_that_is_not_measured_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that stops before its end has no rows that hold."""
-    monkeypatch.setattr(bare, "run", lambda *_: bare.BareRun(2, (31, 25), "stopped"))
-    (job, *_) = limit.jobs()
+    monkeypatch.setattr(programs, "run", lambda *_: programs.BareRun(2, (31, 25), "stopped"))
+    (job, *_) = programs.PARTS["limit"].jobs()
     rows = job()
     assert rows
     assert not [row for row in rows if row.measured or "stopped" not in row.note]

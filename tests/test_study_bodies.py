@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tockmark import paths
-from tockmark.check import bare, study, validation
+from tockmark.check import programs, validation
 
 LOOP = "loop.alternating"
 TAILS = {0: LOOP, **{tail: f"{LOOP}, odd counts at {tail} mod 8" for tail in (2, 4, 6)}}
@@ -16,7 +16,7 @@ TAILS = {0: LOOP, **{tail: f"{LOOP}, odd counts at {tail} mod 8" for tail in (2,
 
 @pytest.fixture(scope="module", autouse=True)
 def simulator() -> None:
-    if bare.simulator("nexysvideo").exists():
+    if programs.simulator("nexysvideo").exists():
         return
     make = ["make", "--silent", "sim-nexysvideo"]
     subprocess.run(make, cwd=paths.ROOT, check=True, capture_output=True)
@@ -28,22 +28,22 @@ def placements() -> dict[tuple[int, int], float]:
     counts."""
     return {
         (offset, tail): cycles[name] / 1000
-        for offset in study.entries()["offsets"]
-        for cycles in [study.measured(offset)[0]]
+        for offset in programs.study_data()["offsets"]
+        for cycles in [programs.study_cycles(offset)[0]]
         for tail, name in TAILS.items()
     }
 
 
 def test_the_part_is_what_is_stored() -> None:
-    now = {row.key: row.measured for job in study.jobs() for row in job()}
+    now = {row.key: row.measured for job in programs.PARTS["study"].jobs() for row in job()}
     stored = validation.load_validation(paths.DATA / "validation.json")
-    assert now == {row.key: row.measured for row in stored if row.part == study.NAME}
+    assert now == {row.key: row.measured for row in stored if row.part == "study"}
 
 
 def test_one_of_16_placements_gives_the_figure_of_the_study(
     placements: dict[tuple[int, int], float],
 ) -> None:
-    data = study.entries()
+    data = programs.study_data()
     (judged,) = [entry for entry in data["row"] if entry["name"] == LOOP]
     theirs = judged["expected"] / 1000
     near = [

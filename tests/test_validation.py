@@ -6,13 +6,13 @@ floor of docs/limit.md, which is made of what is stored. The whole is `make vali
 """
 
 from tockmark import paths
-from tockmark.check import limit, memory, riscv_tests, validation
+from tockmark.check import programs, validation
 from tockmark.check.validation import JudgedRow, ValidationVerdict, judge_rows, load_unexplained
 
 
 def judged_now() -> list[JudgedRow]:
-    few = riscv_tests.jobs(("rv32um", "rv32uc"), ("cw310",))
-    jobs = [*memory.jobs(), *few, *limit.jobs()]
+    few = programs.riscv_tests(("rv32um", "rv32uc"), ("cw310",))
+    jobs = [*programs.PARTS["memory"].jobs(), *few, *programs.PARTS["limit"].jobs()]
     return judge_rows([row for job in jobs for row in job()], load_unexplained())
 
 

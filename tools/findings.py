@@ -16,7 +16,7 @@ import jinja2
 from lookup import bisected, levels, shifts, versions, where
 from lookup.figures import multiples, number, per_op, share, times
 from lookup.runs import Run
-from tockmark.check import limit
+from tockmark.check import programs
 from tockmark.check import validation as validations
 from tockmark.paths import DATA, ROOT
 from tockmark.show import text
@@ -103,9 +103,9 @@ class Findings:
         """The part limit of the committed validation, by name."""
         found = {}
         for row in validations.load_validation(DATA / "validation.json"):
-            if row.part == limit.NAME:
+            if row.part == "limit":
                 instructions, on, off = map(float, row.measured)
-                of_parts = row.group == limit.PARTS
+                of_parts = row.group == programs.LEAST_PARTS
                 found[row.name] = Least(row.name, instructions, on, off, row.source, of_parts)
         return found
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Does a process get its share of what all share, while others take what they can?
+"""The verb `conformance` asks whether a kernel keeps the interface's rules, and whether it holds.
 
-The app victim does one kind of work for a set time: alone, beside one attacker, beside two. It has
-to finish half of an equal share of what it finishes alone. The apps (availability.h) have the same
-lists of works and attacks, in the same order.
+Five kinds of boots tell (docs/conformance.md): apps that check rules by number; one that tries what
+none may, and one that makes pseudo-random calls, both between neighbours that watch their own
+memory; one that names every control register; and those that take what others need. What is judged
+is the UART log alone.
 """
 
 import re
@@ -16,121 +17,15 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
-from tockmark.log.protocol import Decoder, Problem, Record
+from tockmark.log.protocol import Problem, Record, decode
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
-WORKS = ("lines", "prints", "answers", "sums", "alarms", "upcalls")
-ATTACKS = ("none", "write", "take-back-buffer", "print", "notify", "compute", "set-alarms")
-ATTACKERS = (1, 2)
-ATTACK_SLICE_US = 1000  # short, so that a case is
-
-
-@dataclass(frozen=True)
-class AttackCase:
-    """One resource, what the victim does with it, and what the attackers do."""
-
-    resource: str
-    work: str
-    attack: str
-
-
-CASES = (
-    AttackCase("console", "lines", "write"),
-    AttackCase("console", "lines", "take-back-buffer"),
-    AttackCase("console", "lines", "print"),
-    AttackCase("debug", "prints", "print"),
-    AttackCase("debug", "prints", "write"),
-    AttackCase("IPC queue", "answers", "notify"),
-    AttackCase("CPU", "sums", "compute"),
-    AttackCase("CPU", "sums", "set-alarms"),
-    AttackCase("timer", "alarms", "set-alarms"),
-    AttackCase("upcall queue", "upcalls", "notify"),
-)
-ON_UART = ("lines", "prints")  # works that wait for the UART, at 115200 baud
-UART_CYCLES = {True: 2083, False: 16}  # of a byte, for those and for the others
-MILLISECONDS = {True: 120, False: 40}  # that a victim works, likewise
-MAX_CYCLES = 60_000_000
-
-
-@dataclass(frozen=True)
-class VictimShare:
-    """What became of a case: units of work finished alone, beside one attacker, beside two; None:
-    the victim was not heard of."""
-
-    resource: str
-    work: str
-    attack: str
-    alone: int | None
-    attacked: tuple[int | None, ...]
-
-
-def boot(work: str, attack: str, attackers: int) -> Boot:
-    """The victim, the service it asks, and the attackers."""
-    service = ("service",) if work == "answers" else ()
-    slots = ("victim", *service, *("attacker",) * attackers)
-    scene = WORKS.index(work) + 16 * ATTACKS.index(attack)
-    name = f"{work}-{attack}-{attackers}" if attackers else f"{work}-alone"
-    return Boot(name, "victim", slots, (), scene, ATTACK_SLICE_US)
-
-
-def boots() -> Iterator[tuple[Boot, bool]]:
-    """All boots of this part, and whether each is one on the UART."""
-    for work in WORKS:
-        yield boot(work, "none", 0), work in ON_UART
-    for case in CASES:
-        for attackers in ATTACKERS:
-            yield boot(case.work, case.attack, attackers), case.work in ON_UART
-
-
-def least(alone: int, attackers: int) -> int:
-    """The bound: half of an equal share, in whole units."""
-    return alone // (2 * (attackers + 1))
-
-
-def shares(done: Mapping[str, int]) -> list[VictimShare]:
-    """The cases, from what victims say that they have done, by the names of their boots."""
-    return [
-        VictimShare(
-            case.resource,
-            case.work,
-            case.attack,
-            done.get(boot(case.work, "none", 0).name),
-            tuple(done.get(boot(case.work, case.attack, n).name) for n in ATTACKERS),
-        )
-        for case in CASES
-    ]
-
-
-def lost(found: Iterable[VictimShare]) -> list[str]:
-    """What was not available, in words."""
-    what = []
-    for share in found:
-        where = f"{share.resource}, while others {share.attack}"
-        if not share.alone:
-            what.append(f"{where}: no {share.work} even alone")
-            continue
-        for attackers, done in zip(ATTACKERS, share.attacked, strict=True):
-            bound = least(share.alone, attackers)
-            if done is None or done < bound:
-                got = "the victim was not heard of" if done is None else f"{done} {share.work}"
-                what.append(f"{where}: {got} with {attackers}, not {bound} of {share.alone}")
-    return what
-
-
-# The verb `conformance`: does a kernel keep the interface's rules, and does it hold?
-#
-# Five kinds of boots (docs/conformance.md): apps that check rules by number; one that tries what
-# none may, and one that makes pseudo-random calls, both between neighbours that watch their own
-# memory; one that names every control register; and those that take what others need
-# (availability.py). What is judged is the UART log alone.
-
-
 RULES = paths.ROOT / "apps" / "conformance" / "rules.toml"
-SLICE_US = 1000  # short, so that the neighbours get their turns
+SLICE_US = 1000  # short, so that a boot is, and so that neighbours get their turns
 NEIGHBOURS = ("neighbour", "neighbour2")
 SLOW, FAST = 200, 1  # cycles of a byte on the UART: so slow that a write is seen under way, or not
 OTHER_KERNEL = 1  # the scene on any other
@@ -153,12 +48,31 @@ class InterfaceRule:
 
     @property
     def abi(self) -> int:
+        """The version of the interface that has it."""
         return int(self.number[1])
+
+
+@dataclass(frozen=True)
+class AttackCase:
+    """One resource, what the victim does with it, and what the attackers do."""
+
+    resource: str
+    work: str
+    attack: str
+
+
+@dataclass(frozen=True)
+class VictimShare(AttackCase):
+    """The units of work that the victim of a case finished alone, and beside one attacker and two;
+    None where it was not heard of."""
+
+    alone: int | None
+    attacked: tuple[int | None, ...]
 
 
 @dataclass
 class Count:
-    """What the boots of one kernel came to."""
+    """What the boots of one kernel add up to."""
 
     rules: int = 0
     attempts: int = 0
@@ -172,15 +86,10 @@ class Count:
     shares: list[VictimShare] = field(default_factory=list)
 
     def add(self, other: "Count") -> None:
-        self.rules += other.rules
-        self.attempts += other.attempts
-        self.calls += other.calls
-        self.skipped += other.skipped
-        self.lost += other.lost
-        self.listed += other.listed
-        self.csrs += other.csrs
-        self.open_csrs += other.open_csrs
-        self.done |= other.done
+        """Add what another boot came to."""
+        for name, value in vars(other).items():
+            own = getattr(self, name)
+            setattr(self, name, own | value if isinstance(value, dict) else own + value)
 
 
 @dataclass(frozen=True)
@@ -196,6 +105,7 @@ class Plan:
 
     @property
     def own(self) -> bool:
+        """Whether the kernel is ours, which is held to more rules and attacked."""
         return (self.kernel.name or "").startswith(BASELINE)
 
 
@@ -207,8 +117,9 @@ class Log:
     problems: list[str]
     faults: list[tuple[int, str, int, int]]  # line, app, cause, value
 
-
-Judge = Callable[[Log], Count]
+    def said(self, kind: str, *words: str) -> list[Record]:
+        """Return the records of a kind, or those that have just these words."""
+        return [r for r in self.records if r.kind == kind and words in ((), r.words)]
 
 
 @dataclass(frozen=True)
@@ -216,22 +127,22 @@ class Trial:
     """One boot, and who judges its log."""
 
     boot: Boot
-    judge: Judge
+    judge: Callable[[Log], Count]
     max_cycles: int
     uart_cycles: int
     milliseconds: int = 0  # how long its apps work, where that is set
 
 
 def load_rules() -> list[InterfaceRule]:
-    """The list of rules."""
+    """Return the list of rules."""
     return [InterfaceRule(**entry) for entry in tomllib.loads(RULES.read_text())["rule"]]
 
 
 def run(plan: Plan) -> Count:
-    """All boots of a kernel, some at a time."""
+    """Run all boots of a kernel, some at a time."""
     total = Count()
     with ThreadPoolExecutor(plan.jobs) as pool:
-        for count in pool.map(lambda trial: run_trial(plan, trial), trials(plan)):
+        for count in pool.map(partial(run_trial, plan), trials(plan)):
             total.add(count)
     if plan.own:
         total.shares = shares(total.done)
@@ -240,34 +151,26 @@ def run(plan: Plan) -> Count:
 
 
 def trials(plan: Plan) -> Iterator[Trial]:
-    """The boots of a plan, the long ones first."""
+    """Yield the boots of a plan, the long ones first."""
     scene = 0 if plan.own else OTHER_KERNEL
     if plan.own:
         cycles = 20_000_000 + 2000 * plan.calls
         for seed in plan.seeds:
-            boot = _boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
-            yield Trial(boot, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
-        boot = _boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
-        yield Trial(boot, judge_attempts, 100_000_000, FAST)
+            fuzz = _boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
+            yield Trial(fuzz, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
+        hostile = _boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
+        yield Trial(hostile, judge_attempts, 100_000_000, FAST)
         if plan.abi == 2:  # what user mode may do with them does not depend on the interface
-            for access, insn in ACCESSES.items():
-                boot = _boot(f"csrs-{access}", ("csrs",), list(ACCESSES).index(access))
-                yield Trial(boot, partial(judge_csrs, insn=insn), 60_000_000, FAST)
+            for number, (access, insn) in enumerate(ACCESSES.items()):
+                csrs = _boot(f"csrs-{access}", ("csrs",), number)
+                yield Trial(csrs, partial(judge_csrs, insn=insn), 60_000_000, FAST)
         yield from availability_trials()
-    rules = [r for r in load_rules() if r.abi == plan.abi and (r.tock or plan.own)]
+    rules = [rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.own)]
     for app in dict.fromkeys(rule.app for rule in rules):
         beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]
-        boot = _boot(app, (app, *beside), scene)
-        yield Trial(boot, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
-
-
-def availability_trials() -> Iterator[Trial]:
-    """The boots of the part on availability."""
-    for boot, on_uart in boots():
-        judge = partial(judge_work, boot=boot.name)
-        pace, time = UART_CYCLES[on_uart], MILLISECONDS[on_uart]
-        yield Trial(boot, judge, MAX_CYCLES, pace, time)
+        one = _boot(app, (app, *beside), scene)
+        yield Trial(one, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
 
 
 def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
@@ -276,7 +179,6 @@ def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
 
 def run_trial(plan: Plan, trial: Trial) -> Count:
     """Build an image, run it, judge what it says."""
-    out = logs_of(plan)
     name = trial.boot.name
     try:
         image = image_of(plan, trial)
@@ -286,7 +188,8 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
         ending = session.ending()
     except TockmarkError as error:
         return Count(lost=[f"{name}: {error}"])
-    (out / f"{name}.log").write_text("".join(f"{line}\n" for line in lines), encoding="latin-1")
+    text = "".join(f"{line}\n" for line in lines)
+    (logs_of(plan) / f"{name}.log").write_text(text, encoding="latin-1")
     log = read_log(lines)
     count = trial.judge(log)
     problems = [*log.problems, *([ending] if ending else [])]
@@ -295,52 +198,41 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
 
 
 def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
-    """The image of a boot, on a kernel that starts each app again after so many faults."""
+    """Build the image of a boot, on a kernel that starts each app again after so many faults."""
     apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
     words = {"cf_calls": plan.calls, "cf_milliseconds": trial.milliseconds}
     return build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
 
 
-def read_log(lines: Iterable[str]) -> Log:
-    """The records of a log, what is wrong with it, and the faults that the kernel reports."""
-    decoder = Decoder()
-    records: list[Record] = []
-    problems: list[Problem] = []
-    faults = []
-    for number, line in enumerate(lines, 1):
-        found = _FAULT.search(line)
-        if found:
-            faults.append((number, found[1], int(found[2], 16), int(found[3], 16)))
-        _sort(decoder.feed(line), records, problems)
-    _sort(decoder.close(), records, problems)
+def logs_of(plan: Plan) -> Path:
+    """Return where the logs of a kernel's boots are kept."""
+    return paths.ROOT / "build" / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
+
+
+def read_log(lines: list[str]) -> Log:
+    """Return a log's records, what is wrong with it, and the faults that the kernel reports."""
+    items = decode(lines)
+    records = [item for item in items if isinstance(item, Record)]
     # An app that was to end says no `end`, and one whose RAM was cleared begins anew.
     gone = {record.words[0] for record in records if record.kind == "gone"}
-    return Log(records, [str(p) for p in problems if p.app not in gone], faults)
-
-
-def _sort(items: Iterable[object], records: list[Record], problems: list[Problem]) -> None:
-    for item in items:
-        if isinstance(item, Record):
-            records.append(item)
-        elif isinstance(item, Problem):
-            problems.append(item)
+    problems = [str(p) for p in items if isinstance(p, Problem) and p.app not in gone]
+    found = ((number, _FAULT.search(line)) for number, line in enumerate(lines, 1))
+    faults = [(number, m[1], int(m[2], 16), int(m[3], 16)) for number, m in found if m]
+    return Log(records, problems, faults)
 
 
 def judge_rules(log: Log, expected: list[str]) -> Count:
-    """Each rule is reported, by at least one app, and by none as broken."""
-    count = Count()
+    """Count the rules that an app reports as kept and none as broken; each has to be reported."""
     verdicts: dict[str, str] = {}
-    for record in log.records:
-        if record.kind != "rule":
-            continue
+    for record in log.said("rule"):
         number, verdict = record.words[:2]
         if verdict == "wrong":
             pairs = dict(record.pairs)
             verdict = f"broken: line {pairs['line']} got {pairs['got']}, wanted {pairs['want']}"
         if not verdicts.get(number, "").startswith("broken"):
             verdicts[number] = verdict
-    count.rules = sum(verdicts.get(number) == "ok" for number in expected)
+    count = Count(rules=sum(verdicts.get(number) == "ok" for number in expected))
     for number in expected:
         verdict = verdicts.pop(number, "not reported")
         if verdict == "skipped":
@@ -353,46 +245,45 @@ def judge_rules(log: Log, expected: list[str]) -> Count:
 
 
 def judge_attempts(log: Log) -> Count:
-    """Each attempt ended by the fault that it announced, or, where it announced none, by an answer
-    as it should be; and the neighbours are whole."""
+    """Count the attempts that ended by the fault that they announced, or, where they announced
+    none, by an answer as it should be; and see that the neighbours are whole."""
     count = Count(lost=_damage(log))
     own = [record for record in log.records if record.kind in ("try", "tried")]
-    for at, record in enumerate(own):
+    for record, after in zip(own, [*own[1:], None], strict=True):
         if record.kind != "try":
             continue
         name, pairs = " ".join(record.words), dict(record.pairs)
-        after = own[at + 1] if at + 1 < len(own) else None
         if after is None or after.kind != "tried":
             count.lost.append(f"{name}: nothing was heard of it")
             continue
         faults = [fault for fault in log.faults if record.line < fault[0] < after.line]
-        how = _how(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
-        if how is None:
+        wrong = _wrong_end(after.words[0], faults, int(pairs["cause"]), pairs.get("at"))
+        if wrong is None:
             count.attempts += 1
             count.listed.append(name)
         else:
-            count.lost.append(f"{name}: {how}")
+            count.lost.append(f"{name}: {wrong}")
     return count
 
 
-def _how(
+def _wrong_end(
     ended: str, faults: list[tuple[int, str, int, int]], cause: int, at: str | None
 ) -> str | None:
-    """What is wrong with how an attempt ended; None if it was stopped."""
-    if cause == 0:
-        return None if ended == "held" and not faults else f"{ended}, with {len(faults)} faults"
-    if ended != "faulted" or len(faults) != 1:
+    """Say what is wrong with how an attempt ended; None if it was stopped."""
+    wanted = ("faulted", 1) if cause else ("held", 0)
+    if (ended, len(faults)) != wanted:
         return f"{ended}, with {len(faults)} faults"
-    _, app, got_cause, value = faults[0]
-    wanted = value if at is None else int(at)
-    good = (app, got_cause, value) == ("hostile", cause, wanted)
+    if not faults:
+        return None
+    ((_, app, got_cause, value),) = faults
+    good = (app, got_cause) == ("hostile", cause) and (at is None or int(at) == value)
     return None if good else f"app {app} faulted with cause {got_cause} at {value:#x}"
 
 
 def judge_fuzz(log: Log, calls: int) -> Count:
-    """So many calls were made, and the neighbours are whole."""
+    """See that so many calls were made, and that the neighbours are whole."""
     count = Count(lost=_damage(log))
-    done = [r for r in log.records if r.kind == "fuzz" and r.words == ("done",)]
+    done = log.said("fuzz", "done")
     count.calls = int(dict(done[0].pairs)["calls"]) if done else 0
     if count.calls < calls:
         count.lost.append(f"{count.calls} of {calls} calls were made")
@@ -400,11 +291,10 @@ def judge_fuzz(log: Log, calls: int) -> Count:
 
 
 def judge_csrs(log: Log, insn: int) -> Count:
-    """Each control register's access by this instruction (less the number) was illegal, or the
-    number gives the register to user mode; none is left out."""
+    """See that each control register's access by this instruction (less the number) was illegal,
+    or that the number gives the register to user mode; none is left out."""
     illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
-    found = [r for r in log.records if r.kind == "csr" and r.words == ("open",)]
-    opened = {int(dict(record.pairs)["number"]) for record in found}
+    opened = {int(dict(record.pairs)["number"]) for record in log.said("csr", "open")}
     stopped = {number for number in range(CSRS) if number << 20 | insn in illegal}
     count = Count(csrs=len(stopped))
     count.open_csrs = [f"{number:#05x}" for number in sorted(opened) if not number & LEAST_MODE]
@@ -416,17 +306,92 @@ def judge_csrs(log: Log, insn: int) -> Count:
 
 
 def judge_work(log: Log, boot: str) -> Count:
-    """What the victim has done; whether it was enough is judged beside the others."""
-    found = [r for r in log.records if r.kind == "work"]
+    """Note what the victim has done; whether it was enough is judged beside the others."""
+    found = log.said("work")
     return Count(done={boot: int(dict(found[0].pairs)["done"])} if found else {})
 
 
 def _damage(log: Log) -> list[str]:
-    """The neighbours that did not say that they are whole."""
-    whole = {r.app for r in log.records if r.kind == "neighbour" and r.words == ("whole",)}
+    """Name the neighbours that did not say that they are whole."""
+    whole = {record.app for record in log.said("neighbour", "whole")}
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
-def logs_of(plan: Plan) -> Path:
-    """Where the logs of a kernel's boots are kept."""
-    return paths.ROOT / "build" / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
+# Availability: does a process get its share of what all share, while others take what they can?
+#
+# The app victim does one kind of work for a set time: alone, beside one attacker, beside two. It
+# has to finish half of an equal share of what it finishes alone. The apps (availability.h) have the
+# same lists of works and attacks, in the same order.
+
+WORKS = ("lines", "prints", "answers", "sums", "alarms", "upcalls")
+ATTACKS = ("none", "write", "take-back-buffer", "print", "notify", "compute", "set-alarms")
+ATTACKERS = (1, 2)
+CASES = (
+    AttackCase("console", "lines", "write"),
+    AttackCase("console", "lines", "take-back-buffer"),
+    AttackCase("console", "lines", "print"),
+    AttackCase("debug", "prints", "print"),
+    AttackCase("debug", "prints", "write"),
+    AttackCase("IPC queue", "answers", "notify"),
+    AttackCase("CPU", "sums", "compute"),
+    AttackCase("CPU", "sums", "set-alarms"),
+    AttackCase("timer", "alarms", "set-alarms"),
+    AttackCase("upcall queue", "upcalls", "notify"),
+)
+ON_UART = ("lines", "prints")  # works that wait for the UART, at 115200 baud
+UART_CYCLES = {True: 2083, False: 16}  # of a byte, for those and for the others
+MILLISECONDS = {True: 120, False: 40}  # that a victim works, likewise
+MAX_CYCLES = 60_000_000
+
+
+def boot(work: str, attack: str, attackers: int) -> Boot:
+    """Return a boot of the victim, the service that it asks, and the attackers."""
+    service = ("service",) if work == "answers" else ()
+    slots = ("victim", *service, *("attacker",) * attackers)
+    scene = WORKS.index(work) + 16 * ATTACKS.index(attack)
+    return _boot(f"{work}-{attack}-{attackers}" if attackers else f"{work}-alone", slots, scene)
+
+
+def availability_trials() -> Iterator[Trial]:
+    """Yield each work's boot alone, then each case's."""
+    alone = [(work, "none", 0) for work in WORKS]
+    attacked = [(case.work, case.attack, number) for case in CASES for number in ATTACKERS]
+    for work, attack, attackers in alone + attacked:
+        one, slow = boot(work, attack, attackers), work in ON_UART
+        judge = partial(judge_work, boot=one.name)
+        yield Trial(one, judge, MAX_CYCLES, UART_CYCLES[slow], MILLISECONDS[slow])
+
+
+def least(alone: int, attackers: int) -> int:
+    """Return the bound: half of an equal share, in whole units."""
+    return alone // (2 * (attackers + 1))
+
+
+def shares(done: Mapping[str, int]) -> list[VictimShare]:
+    """Return the cases' shares, from what victims have done by the names of their boots."""
+    return [
+        VictimShare(
+            case.resource,
+            case.work,
+            case.attack,
+            done.get(boot(case.work, "none", 0).name),
+            tuple(done.get(boot(case.work, case.attack, n).name) for n in ATTACKERS),
+        )
+        for case in CASES
+    ]
+
+
+def lost(found: Iterable[VictimShare]) -> list[str]:
+    """Say what was not available."""
+    what = []
+    for share in found:
+        where = f"{share.resource}, while others {share.attack}"
+        if not share.alone:
+            what.append(f"{where}: no {share.work} even alone")
+            continue
+        for attackers, done in zip(ATTACKERS, share.attacked, strict=True):
+            bound = least(share.alone, attackers)
+            if done is None or done < bound:
+                got = "the victim was not heard of" if done is None else f"{done} {share.work}"
+                what.append(f"{where}: {got} with {attackers}, not {bound} of {share.alone}")
+    return what

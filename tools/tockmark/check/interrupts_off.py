@@ -51,7 +51,7 @@ class Scene:
 
 
 def _one_app(name: str, app: str) -> Boot:
-    return Boot(name, app, (app,), (), 0, conformance.ATTACK_SLICE_US)
+    return Boot(name, app, (app,), (), 0, conformance.SLICE_US)
 
 
 SCENES = (

@@ -6,7 +6,7 @@ import subprocess
 import textwrap
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -110,21 +110,6 @@ def _judge(row: ValidationRow, known: Known | None) -> JudgedRow:
         was = ", ".join(f"{value:g}" for value in known.measured)
         return JudgedRow(row, ValidationVerdict.WRONG, f"unexplained before, but it was {was}")
     return JudgedRow(row, ValidationVerdict.UNEXPLAINED, known.reason)
-
-
-# What a part is to the runner: its name, its machines, and what makes its jobs.
-
-
-Job = Callable[[], list[ValidationRow]]
-
-
-@dataclass(frozen=True)
-class ValidationPart:
-    """A part; a job builds and runs one program, or a few, and returns rows."""
-
-    name: str
-    machines: tuple[str, ...]
-    jobs: Callable[[], list[Job]]
 
 
 # The table of a validation, and the same for other programs.

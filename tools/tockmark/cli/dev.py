@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.check import conformance, doctor, interrupts_off, runner, validation
+from tockmark.check import conformance, doctor, interrupts_off, programs, validation
 from tockmark.check.validation import ValidationRow, ValidationVerdict, judge_rows, load_unexplained
 from tockmark.cli import options
 from tockmark.cli.options import AsJson, print_json
@@ -50,8 +50,8 @@ def validate_verb(
     part: Annotated[
         str | None,
         typer.Option(
-            help=f"Parts, separated by commas: {', '.join(runner.PARTS)}.",
-            autocompletion=options.several(lambda: runner.PARTS),
+            help=f"Parts, separated by commas: {', '.join(programs.PARTS)}.",
+            autocompletion=options.several(lambda: programs.PARTS),
         ),
     ] = None,
     as_json: AsJson = False,
@@ -81,9 +81,9 @@ def validate_verb(
 
 
 def _measured(part: str | None) -> list[ValidationRow]:
-    parts = [runner.PARTS[name] for name in of_names("part", part, runner.PARTS)]
-    runner.build_simulators(parts)
-    return runner.run(parts)
+    parts = [programs.PARTS[name] for name in of_names("part", part, programs.PARTS)]
+    programs.build_simulators(parts)
+    return programs.run_parts(parts)
 
 
 # The verb conformance.

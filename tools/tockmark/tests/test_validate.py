@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tockmark.check import validation
-from tockmark.check.icache import NONE, breaking_point
+from tockmark.check.programs import NONE, breaking_point
 from tockmark.check.validation import JudgedRow, Known, ValidationRow, ValidationVerdict, judge_rows
 from tockmark.errors import TockmarkError
 

@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Bare programs hold the simulator against what others published or measured: `validate` runs them.
+
+A program is built with the cross-compiler, run on a simulated machine, and heard by a mailbox. Each
+part of the validation has jobs that build and run a few of them and return rows. The programs and
+what is expected of them are data, under validation/.
+"""
+
+import csv
+import importlib.util
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
+
+from rich.progress import TaskID
+
+from tockmark import paths
+from tockmark.check.validation import ValidationRow
+from tockmark.errors import TockmarkError
+from tockmark.paths import VALIDATION
+from tockmark.result.stats import fitted
+from tockmark.rig.elf import read_elf
+from tockmark.rig.image import GCC
+from tockmark.rig.progress import bars
+
+BUILD = paths.ROOT / "build" / "validate"
+LINK = ("-nostdlib", "-nostartfiles", "-Wl,--build-id=none,--no-warn-rwx-segments")
+IN_FLASH = ("-mno-relax", *LINK, "-Wl,-Ttext=0x20000000,--omagic")
+
+MAILBOX = 0x41130000  # a register block that both generations of the chip have
+MAILBOX_OF_RTL = 0x41140000  # where the programs of the RTL have it
+SRAM = 0x10000000
+FLASH_START = 0x20000400  # the first instruction is 0x80 further on
+
+Job = Callable[[], list[ValidationRow]]
+
+
+@dataclass(frozen=True)
+class BareRun:
+    """What a program sent, and how its run ended (0: it closed the mailbox with 0)."""
+
+    code: int
+    numbers: tuple[int, ...]
+    last: str  # what the simulator said last
+
+    def whole(self, count: int) -> bool:
+        """Whether it ended well and sent so many numbers."""
+        return self.code == 0 and len(self.numbers) == count
+
+
+@dataclass(frozen=True)
+class ValidationPart:
+    """A part of the validation: the machines that it needs, and what makes its jobs."""
+
+    name: str
+    machines: tuple[str, ...]
+    jobs: Callable[[], Iterable[Job]]
+
+
+def simulator(machine: str) -> Path:
+    """Return where the simulator of a machine is, once it is built."""
+    return paths.ROOT / "build" / "sim" / machine / "earlgrey-sim"
+
+
+def build_simulators(parts: Iterable[ValidationPart]) -> None:
+    """Let make bring the simulators of these parts up to date."""
+    machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
+    targets = [f"sim-{machine}" for machine in machines]
+    print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
+    command = ["make", "--no-print-directory", *targets]
+    if subprocess.run(command, cwd=paths.ROOT, stdout=sys.stderr, check=False).returncode:
+        raise TockmarkError("a simulator cannot be built", f"try `{' '.join(command)}`")
+    missing = [machine for machine in machines if not simulator(machine).exists()]
+    if missing:
+        raise TockmarkError(f"there is no simulator of {', '.join(missing)}", "run `make sim-…`")
+
+
+def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
+    """Run all jobs side by side; return their rows in the order of parts and jobs."""
+    with bars() as shown, ThreadPoolExecutor(os.cpu_count()) as pool:
+        task_of: dict[Future[list[ValidationRow]], TaskID] = {}
+        for part in parts:
+            futures = [pool.submit(job) for job in part.jobs()]
+            task_of |= dict.fromkeys(futures, shown.add_task(part.name, total=len(futures)))
+        try:
+            for future in as_completed(task_of):
+                task = shown.tasks[task_of[future]]
+                shown.advance(task.id)
+                future.result()
+                if shown.disable and task.finished:
+                    print(f"{task.description}: {task.total} programs done", file=sys.stderr)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [row for future in task_of for row in future.result()]
+
+
+def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path:
+    """Call the compiler once and return the file that it made, `output` under build/validate."""
+    made = BUILD / output
+    made.parent.mkdir(parents=True, exist_ok=True)
+    command = [GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise TockmarkError(f"building {output} failed: {done.stderr.strip()}")
+    return made
+
+
+def run(
+    machine: str,
+    elf: Path,
+    boot: int = FLASH_START,
+    *options: str,
+    mailbox: int = MAILBOX,
+    max_cycles: int = 20_000_000,
+) -> BareRun:
+    """Run a program from the address `boot` on, until it closes the mailbox."""
+    command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
+    command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = done.stderr.strip().splitlines()
+    return BareRun(done.returncode, tuple(map(int, done.stdout.split())), said[-1] if said else "")
+
+
+def _vendor() -> Path:
+    """Return where the Ibex package has riscv-tests and the benchmarks."""
+    spec = importlib.util.find_spec("pythondata_cpu_ibex")
+    if spec is None or not spec.submodule_search_locations:
+        raise TockmarkError("the Ibex package is not installed", "run `make setup`")
+    return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
+
+
+def _data(part: str) -> dict[str, Any]:
+    """Return what a part's TOML file says of its programs."""
+    return tomllib.loads((VALIDATION / part / f"{part}.toml").read_text(encoding="utf-8"))
+
+
+# The part conformance: the riscv-tests that ship inside the Ibex package, in our own environment.
+
+SUITES = ("rv32ui", "rv32um", "rv32uc", "rv32mi")
+TESTED = ("cw310", "nexysvideo")
+
+
+def riscv_tests(
+    suites: tuple[str, ...] = SUITES, machines: tuple[str, ...] = TESTED
+) -> Iterable[Job]:
+    """Yield a job a test, which runs it with the cache on and off on each machine."""
+    known = VALIDATION / "conformance" / "not_applicable.toml"
+    skipped: dict[str, dict[str, str]] = tomllib.loads(known.read_text(encoding="utf-8"))
+    tests = _vendor() / "riscv-tests" / "isa"
+    for suite in suites:
+        for source in sorted((tests / suite).glob("*.S")):
+            name = f"{suite}-{source.stem}"
+            asked = [m for m in machines if name not in {*skipped["all"], *skipped.get(m, {})}]
+            yield partial(_riscv_test, suite, source, asked)
+
+
+def _riscv_test(suite: str, source: Path, machines: list[str]) -> list[ValidationRow]:
+    folder, vendor = VALIDATION / "conformance", _vendor()
+    rows = []
+    for machine, icache in product(machines, ("on", "off")):
+        test = f"{suite}-{source.stem}"
+        elf = compile_program(
+            f"conformance/{test}-{icache}.elf",
+            [source],
+            *("-march=rv32imc_zicsr_zifencei", f"-DICACHE={int(icache == 'on')}"),
+            *(f"-I{folder}", f"-I{vendor / 'riscv-test-env'}"),
+            f"-I{vendor / 'riscv-tests' / 'isa' / 'macros' / 'scalar'}",
+            *(*LINK, "-T", str(folder / "test.ld")),
+        )
+        done = run(machine, elf, SRAM, max_cycles=200_000)
+        rows.append(
+            ValidationRow(
+                part="conformance",
+                group=f"{suite}, {machine}, i-cache {icache}: programs passed",
+                name=f"{test}, {machine}, i-cache {icache}",
+                machine=machine,
+                unit="passed",
+                expected=(1,),
+                measured=(int(done.code == 0),),
+                source="riscv-tests in the Ibex package",
+                note="" if done.code == 0 else done.last,
+            )
+        )
+    return rows
+
+
+# The part benchmarks: CoreMark and Dhrystone on one-cycle memory, against what Ibex publishes.
+
+BENCHMARKS = VALIDATION / "benchmarks"
+COREMARK_PER_MHZ = 3.13
+COREMARK_BOUND = 0.05
+ITERATIONS = 10
+VAX_DHRYSTONES = 1757  # a second, which is one DMIPS
+
+# The flags of Ibex's own port (examples/sw/benchmarks/coremark/ibex/core_portme.mak), and the ISA
+# that its benchmarks README names best for this configuration, rv32imcb, as far as GCC 12 has it.
+COREMARK_FLAGS = (
+    *("-march=rv32imc_zicsr_zba_zbb_zbc_zbs", "-static", "-mcmodel=medlow"),
+    *("-mtune=sifive-3-series", "-O3", "-falign-functions=16"),
+    *("-funroll-all-loops", "-finline-functions", "-falign-jumps=4", "-ffreestanding"),
+    *("-mstrict-align", "-DTOTAL_DATA_SIZE=2000", "-DPERFORMANCE_RUN=1"),
+)
+# Dhrystone's rules forbid inlining. The C library that it calls is built for plain rv32imc.
+DHRYSTONE_FLAGS = (
+    *("-march=rv32imc", "-misa-spec=2.2", "--specs=picolibc.specs", "-O2", "-fno-inline"),
+    *("-fno-builtin-printf", "-fno-common", "-w"),
+)
+
+
+def _coremark() -> list[ValidationRow]:
+    vendor = _vendor() / "eembc_coremark"
+    names = ("list_join", "main", "matrix", "state", "util")
+    elf = compile_program(
+        "benchmarks/coremark.elf",
+        [
+            BENCHMARKS / "start.S",
+            BENCHMARKS / "core_portme.c",
+            *(vendor / f"core_{n}.c" for n in names),
+        ],
+        *(*COREMARK_FLAGS, f"-DITERATIONS={ITERATIONS}", f"-I{BENCHMARKS}", f"-I{vendor}"),
+        *(*LINK, "-T", str(BENCHMARKS / "bare.ld"), "-lgcc"),
+    )
+    score, last = _per_megahertz(elf)
+    row = ValidationRow(
+        part="benchmarks",
+        group="CoreMark/MHz on one-cycle memory; Ibex publishes 3.13",
+        name="CoreMark/MHz",
+        machine="flat",
+        unit="1/MHz",
+        expected=(COREMARK_PER_MHZ,),
+        measured=() if score is None else (round(score, 3),),
+        bound=COREMARK_BOUND * COREMARK_PER_MHZ,
+        source="README.md of Ibex, Performance (CoreMark/MHz), maxperf-pmp-bmfull",
+        note=last,
+    )
+    return [row]
+
+
+def _dhrystone() -> list[ValidationRow]:
+    vendor = _vendor()
+    suite = vendor / "riscv-tests" / "benchmarks"
+    folders = (suite / "common", vendor / "riscv-test-env", suite / "dhrystone")
+    include = [f"-I{folder}" for folder in folders]
+    objects = [
+        compile_program(
+            f"benchmarks/{source.stem}.o", [source], *DHRYSTONE_FLAGS, *rename, "-c", *include
+        )
+        for source, rename in (
+            (suite / "dhrystone" / "dhrystone.c", ()),
+            (suite / "dhrystone" / "dhrystone_main.c", ("-Dmain=dhrystone",)),
+            (BENCHMARKS / "dhrystone_port.c", ()),
+        )
+    ]
+    elf = compile_program(
+        "benchmarks/dhrystone.elf",
+        [BENCHMARKS / "start.S", *objects],
+        *(*DHRYSTONE_FLAGS, *LINK[1:], "-T", str(BENCHMARKS / "bare.ld")),
+    )
+    score, last = _per_megahertz(elf)
+    dmips = (score or 0) / VAX_DHRYSTONES
+    row = ValidationRow(
+        part="benchmarks",
+        group=f"Dhrystone: wrong results of its own ({dmips:.2f} DMIPS/MHz)",
+        name="Dhrystone, its own results",
+        machine="flat",
+        unit="wrong",
+        expected=(0,),
+        measured=(int(score is None),),
+        source="dhrystone_main.c: what each of its variables should be",
+        note=last,
+    )
+    return [row]
+
+
+def _per_megahertz(elf: Path) -> tuple[float | None, str]:
+    """Return the iterations a second and megahertz; or None, and what the simulator said last."""
+    done = run("flat", elf, SRAM)
+    if not done.whole(2):
+        return None, done.last
+    return 1e6 * done.numbers[0] / done.numbers[1], ""
+
+
+# The part memory: 337 programs against OpenTitan's own RTL, cycles and instructions exactly.
+
+RTL = VALIDATION / "rtl-cw310"
+ROM_BLOCK = 0x8100  # where programs2 wants its block
+
+
+def _memory(program: str) -> list[ValidationRow]:
+    path = compile_program(
+        f"memory/{program}.elf",
+        [RTL / f"{program}.S"],
+        *("-march=rv32imc_zicsr_zifencei", "-mno-relax", f"-Wa,-I{RTL}"),
+        *(*LINK, "-T", str(RTL / "programs.ld")),
+    )
+    elf, load = read_elf(path), list[str]()
+    if "blk0" in elf.addresses:  # a block of the program that is wanted in the ROM, too
+        ((start, content),) = elf.segments
+        first, end = (elf.addresses[name] - start for name in ("blk0", "blkend"))
+        block = path.with_suffix(".block")
+        block.write_bytes(content[first:end])
+        load = ["--load", f"{block}@{ROM_BLOCK:#x}"]
+    done = run("cw310", path, FLASH_START, *load, mailbox=MAILBOX_OF_RTL)
+    measured = list(zip(done.numbers[::2], done.numbers[1::2], strict=False))
+    with (RTL / "expected.csv").open(encoding="utf-8", newline="") as file:
+        entries = [entry for entry in csv.DictReader(file) if entry["program"] == program]
+    return [
+        ValidationRow(
+            part="memory",
+            group=f"{program}, cw310, i-cache {expected['icache']}: cycles and instructions",
+            name=f"{program} {expected['index']} {expected['icache']}: {expected['test']}",
+            machine="cw310",
+            unit="cycles, instr",
+            expected=(int(expected["cycles"]), int(expected["instret"])),
+            measured=measured[place] if place < len(measured) else (),
+            source="OpenTitan's RTL at edf5e35f5d",
+            note="" if place < len(measured) else done.last,
+        )
+        for place, expected in enumerate(entries)
+    ]
+
+
+# The part study: what the study of 2021 measured on its FPGA, where no kernel takes part.
+
+
+def build_study(offset: int) -> Path:
+    """Build the program with its bodies so many bytes behind the start of a flash word."""
+    options = ("-march=rv32imc_zicsr", f"-DOFFSET={offset}", *IN_FLASH)
+    return compile_program(
+        f"study/study-{offset}.elf", [VALIDATION / "study" / "study.S"], *options
+    )
+
+
+def study_data() -> dict[str, Any]:
+    """Return what study.toml says."""
+    return _data("study")
+
+
+def study_cycles(offset: int) -> tuple[dict[str, int], str]:
+    """Run the program with its bodies at that offset. Return net cycles of each measurement by its
+    name in study.toml, none if the run failed, and what the simulator said last."""
+    names = [entry["name"] for entry in study_data()["row"] if "same_as" not in entry]
+    done = run("nexysvideo", build_study(offset))
+    numbers = done.numbers if done.whole(len(names)) else ()
+    return dict(zip(names, numbers, strict=False)), done.last
+
+
+def _study() -> list[ValidationRow]:
+    data = study_data()
+    done = {offset: study_cycles(offset) for offset in data["offsets"]}
+    rows = []
+    for entry in data["row"]:
+        if "expected" not in entry:
+            continue
+        (count, operation), name = entry["of"], entry["name"]
+        cycles, last = done[entry["offset"]]
+        value = cycles.get(entry.get("same_as", name), 0) - cycles.get(entry.get("less", ""), 0)
+        # The row is an operation's; the bound is that of the whole sample.
+        allowed = max(entry["expected"] * data["bound"]["relative"], data["bound"]["cycles"])
+        unit = f"cycles {'an' if operation[0] in 'aeiou' else 'a'} {operation}"
+        rows.append(
+            ValidationRow(
+                part="study",
+                group=f"{name}: {unit}, at {entry['offset']} mod 8",
+                name=name,
+                machine="nexysvideo",
+                unit=unit,
+                expected=(round(entry["expected"] / count, 3),),
+                measured=(round(value / count, 3),) if cycles else (),
+                bound=round(allowed / count, 4) + 0.001,  # of rounding
+                source=entry["source"],
+                note="" if cycles else last,
+            )
+        )
+    return rows
+
+
+# The part icache: where the cost of straight code changes its slope, which tells the cache's size.
+
+SIZES = range(1, 9)  # KiB
+CLEARLY = 0.1  # two slopes differ if they do by so much of the lower one
+NONE = 0  # no change
+
+
+def _icache(icache: str) -> list[ValidationRow]:
+    elf = compile_program(
+        f"icache/nops-{icache}.elf",
+        [VALIDATION / "icache" / "nops.S"],
+        *("-march=rv32imc_zicsr_zifencei", f"-DICACHE={int(icache == 'on')}", *IN_FLASH),
+    )
+    done = run("cw310", elf)
+    good = done.whole(2 * len(SIZES))
+    return [
+        ValidationRow(
+            part="icache",
+            group=f"NOPs of {width} bytes, i-cache {icache}: KiB where the slope changes",
+            name=f"NOPs of {width} bytes, i-cache {icache}",
+            machine="cw310",
+            unit="KiB",
+            expected=(4 if (width, icache) == (4, "on") else NONE,),
+            measured=(breaking_point(SIZES, done.numbers[part]),) if good else (),
+            source="the cache holds 4 KiB; flash delivers a 2-byte NOP a cycle without it",
+            note="" if good else done.last,
+        )
+        for width, part in ((2, slice(len(SIZES))), (4, slice(len(SIZES), None)))
+    ]
+
+
+def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
+    """Return the x behind which a second line fits best if its slope differs clearly, else NONE."""
+    both = {i: (fitted(y[:i], x[:i]), fitted(y[i:], x[i:])) for i in range(2, len(x) - 1)}
+    best = min(both, key=lambda i: sum(line.squares for line in both[i]))
+    low, high = sorted(line.slopes[0] for line in both[best])
+    return x[best - 1] if high > low * (1 + CLEARLY) else NONE
+
+
+# The part secure: the core in lockstep (SecureIbex) gives the same cycles as the core alone.
+
+ALONE_AND_IN_LOCKSTEP = ("cw310", "cw310_secure")
+
+
+def _secure() -> list[ValidationRow]:
+    """Run one small program on both: that of the part study does as well as any other."""
+    elf = build_study(0)
+    alone, lockstep = (run(machine, elf) for machine in ALONE_AND_IN_LOCKSTEP)
+    good = alone.code == 0 and lockstep.code == 0
+    return [
+        ValidationRow(
+            part="secure",
+            group="the study's program with SecureIbex=1 against 0: cycles",
+            name=f"SecureIbex=1 against 0, count {place}",
+            machine="cw310_secure",
+            unit="cycles",
+            expected=(expected,),
+            measured=(measured,) if good else (),
+            source="the same program on cw310",
+            note="" if good else lockstep.last,
+        )
+        for place, (expected, measured) in enumerate(
+            zip(alone.numbers, lockstep.numbers or alone.numbers, strict=True)
+        )
+    ]
+
+
+# The part limit: the least that a system call can cost on this core (docs/limit.md).
+
+ASM = paths.ROOT / "apps" / "asm"
+BODIES = tuple(ASM / f"{name}.S" for name in ("sample", "empty", "syscalls", "upcalls"))
+LEAST_PARTS = "the least of a part of a system call: instructions, cycles on, cycles off"
+LEAST_CALLS = "the least of a whole system call: instructions, cycles on, cycles off"
+
+
+def limit_programs() -> list[dict[str, Any]]:
+    """Return the programs of limit.toml, each with its rows."""
+    found: list[dict[str, Any]] = _data("limit")["program"]
+    return found
+
+
+def build_limit(program: dict[str, Any], icache: int) -> Path:
+    """Build a program with the instruction cache on (1) or off (0)."""
+    name = "".join(c for c in program.get("kernel", "parts") if c.isalpha())
+    return compile_program(
+        f"limit/{name}-{icache}.elf",
+        [VALIDATION / "limit" / program["source"], *(BODIES if "kernel" in program else ())],
+        *("-march=rv32imc_zicsr", "-DTM_ABI=2", f"-DICACHE={icache}", *program["options"]),
+        *(f"-I{ASM}", *IN_FLASH),
+    )
+
+
+def _limit(program: dict[str, Any]) -> list[ValidationRow]:
+    """Run a program with the cache on and off. The instructions are those with the
+    cache on: without it a reading can be one too high."""
+    off, on = (run("cw310", build_limit(program, icache)) for icache in (0, 1))
+    counts = zip(on.numbers[1::2], on.numbers[::2], off.numbers[::2], strict=False)
+    measured = dict(enumerate(counts if off.code == 0 and on.code == 0 else ()))
+    return [
+        ValidationRow(
+            part="limit",
+            group=LEAST_CALLS if "kernel" in program else LEAST_PARTS,
+            name=entry["name"],
+            machine="cw310",
+            unit="instr, cycles on, cycles off",
+            expected=(entry["instructions"], entry["on"], entry["off"]),
+            measured=measured.get(place, ()),
+            source=entry["source"],
+            note="" if place in measured else f"{off.last}; {on.last}",
+        )
+        for place, entry in enumerate(program["row"])
+    ]
+
+
+PARTS = {
+    part.name: part
+    for part in (
+        ValidationPart("conformance", TESTED, riscv_tests),
+        ValidationPart("benchmarks", ("flat",), lambda: [_coremark, _dhrystone]),
+        ValidationPart(
+            "memory", ("cw310",), lambda: [partial(_memory, f"programs{n}") for n in (1, 2)]
+        ),
+        ValidationPart("study", ("nexysvideo",), lambda: [_study]),
+        ValidationPart("icache", ("cw310",), lambda: [partial(_icache, i) for i in ("off", "on")]),
+        ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure]),
+        ValidationPart(
+            "limit", ("cw310",), lambda: [partial(_limit, one) for one in limit_programs()]
+        ),
+    )
+}
