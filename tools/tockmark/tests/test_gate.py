@@ -344,8 +344,12 @@ def test_markdown_folds_what_is_better(catalogue: Catalogue) -> None:
 def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
     """Whoever opens a pull request names kernels, rows and files."""
     hostile = "[click](http://evil.example) @octocat <img src=x>"
-    rows = "a.x", f"a.{hostile.replace(' ', '_')}"
-    one, two = (made(catalogue, dict.fromkeys(rows, steady(net))) for net in (1000, 1200))
+    one, two = (made(catalogue, {"a.x": steady(net), "a.y": steady(net)}) for net in (1000, 1200))
+    names = {"a.y": f"a.{hostile}"}
+    one, two = (
+        replace(side, rows=tuple(replace(row, id=names.get(row.id, row.id)) for row in side.rows))
+        for side in (one, two)
+    )
     found = gate([("base", one)], ("new", two), *rule(catalogue))
     found.comparison.factors.append(Factor("kernel", hostile, "`x`|#1"))
     found.warnings.append(hostile)
