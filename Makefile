@@ -129,13 +129,10 @@ validate: build
 	@$(TOCKMARK) validate
 
 tables: setup apps
-	@.venv/bin/python tools/refresh_tables.py
-	@.venv/bin/python tools/pictures.py
-	@.venv/bin/python tools/architecture.py
-	@.venv/bin/python tools/bodies.py
+	@.venv/bin/python docs/make tables pictures architecture bodies
 
 findings: setup
-	@.venv/bin/python tools/findings.py
+	@.venv/bin/python docs/make findings
 
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site

@@ -5,7 +5,6 @@ the paths that are named."""
 import fnmatch
 import json
 import re
-import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -15,9 +14,11 @@ import jsonschema
 import pytest
 from pages import FENCED, PAGES
 
+import pictures
 from tockmark.tests.conftest import committed
 
 ROOT = Path(__file__).parents[1]
+MAKE = ROOT / "docs" / "make"
 BUILT = ("build", ".venv", ".tools")
 # Whose paths have this before them.
 UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")
@@ -28,7 +29,7 @@ OPEN = re.compile(r"<\w+>|\{[\w.,]+\}|…")  # a place that anything may stand i
 
 
 def test_tables_are_those_of_the_committed_results() -> None:
-    command = [sys.executable, str(ROOT / "tools" / "refresh_tables.py"), "--check"]
+    command = [sys.executable, str(MAKE), "--check", "tables"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -180,7 +181,7 @@ OTHERS = ("architecture.svg", "speed-and-size.svg")  # of the code, and of the f
 
 def test_the_pictures_are_those_of_the_committed_results() -> None:
     """Byte for byte, and no other picture is there."""
-    drawn: dict[Path, bytes] = runpy.run_path(str(ROOT / "tools" / "pictures.py"))["drawn"]()
+    drawn = pictures.made()
     folder = ROOT / "docs" / "pictures"
     assert set(folder.glob("*.svg")) - {folder / name for name in OTHERS} == set(drawn)
     for path, picture in drawn.items():
@@ -189,6 +190,6 @@ def test_the_pictures_are_those_of_the_committed_results() -> None:
 
 
 def test_the_findings_are_those_of_the_committed_results() -> None:
-    check = [sys.executable, str(ROOT / "tools" / "findings.py"), "--check"]
+    check = [sys.executable, str(MAKE), "--check", "findings"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

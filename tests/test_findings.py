@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lookup import bisected, figures, levels, shifts, versions, where
-from lookup.runs import Run
-from lookup.shifts import Beside
+import committed
+import comparisons
+import levels
+import where
+from committed import CommittedResult
+from comparisons import StudiedRow
 from tockmark.profile.file import StoredProfile
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +23,9 @@ PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
 SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
 # Of one link, with all rows.
-WHOLE = [Run(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")]
+WHOLE = [
+    committed.committed(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")
+]
 PROFILES = [one for path in where.FOLDER.iterdir() for one in where.profiles(path.name).values()]
 
 
@@ -93,9 +98,9 @@ def test_what_has_tables_says_their_conditions(section: str) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
 def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
-    assert sum(where.parts(profile, where.cycles).values()) == profile.cycles
-    assert sum(where.parts(profile, where.instructions).values()) == profile.instructions
-    assert all(where.kind(profile, name, where.cycles) < profile.cycles for name in where.KINDS)
+    for what, whole in (("cycles", profile.cycles), ("instructions", profile.instructions)):
+        assert sum(where.split(profile, what)[name] for name in where.PARTS) == whole
+    assert all(where.split(profile, "cycles")[name] < profile.cycles for name in where.KINDS)
 
 
 def test_kernels_are_at_the_level_that_their_file_says() -> None:
@@ -112,7 +117,7 @@ def test_kernels_are_at_the_level_that_their_file_says() -> None:
 
 
 @pytest.mark.parametrize("run", WHOLE, ids=lambda run: run.name)
-def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: Run) -> None:
+def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: CommittedResult) -> None:
     """So it explains their figure. With the i-cache off: with it on no two samples are alike."""
     own = [p for p in PROFILES if p.kernel.sha256 == run.kernel.sha256 and not p.icache]
     assert len(own) >= 3
@@ -126,7 +131,7 @@ def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: Run) -> None:
 def test_profiles_are_of_the_link_that_upstream_makes() -> None:
     for kernel in ("tock-2.2", "tock-master"):
         (sha256,) = {p.kernel.sha256 for p in where.profiles(f"{kernel}-z").values()}
-        assert sha256 == Run(f"{kernel}-cw310").kernel.sha256
+        assert sha256 == committed.committed(f"{kernel}-cw310").kernel.sha256
 
 
 @pytest.mark.parametrize(
@@ -134,34 +139,43 @@ def test_profiles_are_of_the_link_that_upstream_makes() -> None:
     [(10, "inside"), (9, "inside"), (12, "above by 9.1 %"), (8, "below by 11.1 %")],
 )
 def test_a_figure_lies_inside_the_range_or_by_so_much_outside(study: float, verdict: str) -> None:
-    assert Beside("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict
+    assert StudiedRow("x", study, [11.0, 9.0, 10.0], (None, None)).verdict == verdict
 
 
 def test_a_row_in_one_shift_has_no_range() -> None:
-    found = list(shifts.beside(*map(Run, ("paper-2021", "links/study-shifts"))))
+    found = list(
+        comparisons.studied_rows(*map(committed.committed, ("paper-2021", "links/study-shifts")))
+    )
     assert found
     assert all(len(one.ours) > 1 for one in found)
-    assert list(shifts.beside(*map(Run, ("paper-2021", "tock-1.x-nexysvideo")))) == []
+    assert (
+        list(
+            comparisons.studied_rows(
+                *map(committed.committed, ("paper-2021", "tock-1.x-nexysvideo"))
+            )
+        )
+        == []
+    )
 
 
 def test_ranges_are_written_short() -> None:
-    assert figures.between([3.0, 1.0, 2.0]) == "1–3"
-    assert figures.between([1234.4, 1233.6]) == "1,234"
-    assert figures.between([]) == "-"
+    assert committed.between([3.0, 1.0, 2.0]) == "1–3"
+    assert committed.between([1234.4, 1233.6]) == "1,234"
+    assert committed.between([]) == "-"
 
 
 def test_the_bisection_agrees_with_the_runs() -> None:
     """The ends were measured twice: by hand on the way, and with all rows."""
-    held = bisected.held()
+    held = comparisons.bisection()
     for row in held.rows:
         for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
-            own = figures.retired(levels.run(kernel, "z").row(row, False))
+            own = committed.retired(levels.run(kernel, "z").row(row, False))
             assert own is not None
-            assert held.of(row, name) == pytest.approx(own, rel=0.01), (row, name)
+            assert held.instructions(row, name) == pytest.approx(own, rel=0.01), (row, name)
 
 
 def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
-    runs = [versions.run(name) for name in versions.KERNELS]
+    runs = [comparisons.version(name) for name in comparisons.VERSIONS]
     assert [one.result.provenance.abi for one in runs] == [1, 2, 2]
     assert len({(one.board.machine, one.board.simulator_sha256) for one in runs}) == 1
     assert len({(one.kernel.rustc, one.kernel.opt_level) for one in runs}) == 1
@@ -170,17 +184,19 @@ def test_both_versions_are_of_one_machine_compiler_and_level() -> None:
 
 def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
     command = "syscall.command"
-    before, after = (figures.retired(versions.run(n).row(command, False)) for n in ("1", "2"))
+    before, after = (
+        committed.retired(comparisons.version(n).row(command, False)) for n in ("1", "2")
+    )
     assert before is not None
     assert after is not None
-    assert versions.added(command) == after - before
-    assert versions.added(command, "2", "1") == -versions.added(command)
-    assert versions.more(command, "1", "1") == "+0 %"
-    assert versions.more(command).startswith("+")
-    assert f"| {command} | {before:.0f} |" in versions.table([command])
+    assert comparisons.added(command) == after - before
+    assert comparisons.added(command, "2", "1") == -comparisons.added(command)
+    assert comparisons.more(command, "1", "1") == "+0 %"
+    assert comparisons.more(command).startswith("+")
+    assert f"| {command} | {before:.0f} |" in comparisons.version_table([command])
 
 
 def test_profiles_of_the_versions_are_of_three_kernels() -> None:
-    found = [where.profiles(versions.folder(name)) for name in versions.KERNELS]
+    found = [where.profiles(comparisons.profile_folder(name)) for name in comparisons.VERSIONS]
     assert len({frozenset(one) for one in found}) == 1
     assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)

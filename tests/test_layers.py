@@ -58,7 +58,7 @@ def test_the_simulators_speed_is_measured_without_the_tool() -> None:
 
 def test_the_picture_is_that_of_the_imports() -> None:
     """Byte for byte; and each arrow is an import."""
-    check = [sys.executable, str(paths.ROOT / "tools" / "architecture.py"), "--check"]
+    check = [sys.executable, str(paths.ROOT / "docs" / "make"), "--check", "architecture"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     shown = architecture.PICTURE.read_text(encoding="utf-8")

@@ -2,28 +2,19 @@
 """What a page shows is what the tool prints: blocks are filled, and nothing else is run."""
 
 import json
-import runpy
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tables import refreshed
 from tockmark.result import file
 from tockmark.result.model import Row
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture
-def refreshed() -> Callable[[str], str]:
-    made: Callable[[str], str] = runpy.run_path(str(ROOT / "tools" / "refresh_tables.py"))[
-        "refreshed"
-    ]
-    return made
-
-
-def test_a_block_shows_the_command_and_its_output(refreshed: Callable[[str], str]) -> None:
+def test_a_block_shows_the_command_and_its_output() -> None:
     page = "a\n<!-- output: tockmark --version -->\nold\n<!-- end of output -->\nb\n"
     new = refreshed(page)
     assert new.startswith(
@@ -34,7 +25,7 @@ def test_a_block_shows_the_command_and_its_output(refreshed: Callable[[str], str
     assert refreshed(new) == new
 
 
-def test_a_list_shows_the_benchmarks_of_its_section(refreshed: Callable[[str], str]) -> None:
+def test_a_list_shows_the_benchmarks_of_its_section() -> None:
     page = "a\n<!-- benchmarks: Memory latencies -->\nold\n<!-- end of benchmarks -->\nb\n"
     new = refreshed(page)
     assert "\n- `mem.latency` (stride 16, 32, 64): a walk along a linked list" in new
@@ -46,7 +37,7 @@ def test_a_list_shows_the_benchmarks_of_its_section(refreshed: Callable[[str], s
         refreshed(page.replace("Memory latencies", "Memories"))
 
 
-def test_what_others_add_is_shown(refreshed: Callable[[str], str], tmp_path: Path) -> None:
+def test_what_others_add_is_shown(tmp_path: Path) -> None:
     """Twice the calls' cycles in the file `more`, and one row that only the first has."""
     base = ROOT / "results" / "rust" / "assembly.json"
     result = file.load(base)
@@ -76,7 +67,7 @@ def twice(row: Row) -> Row:
     return replace(row, cycles=replace(row.cycles, samples=samples))
 
 
-def test_an_exit_code_is_shown(refreshed: Callable[[str], str], tmp_path: Path) -> None:
+def test_an_exit_code_is_shown(tmp_path: Path) -> None:
     """A made regression: every sample but those of time.read is twice what it was."""
     base = ROOT / "results" / "baseline-cw310.json"
     result = file.load(base)
@@ -89,9 +80,7 @@ def test_an_exit_code_is_shown(refreshed: Callable[[str], str], tmp_path: Path) 
 
 
 @pytest.mark.parametrize("command", ["ls", "tockmark table results/none.json"])
-def test_other_commands_and_errors_are_refused(
-    command: str, refreshed: Callable[[str], str]
-) -> None:
+def test_other_commands_and_errors_are_refused(command: str) -> None:
     with pytest.raises(SystemExit, match=r"is not a command of tockmark|shows nothing"):
         refreshed(f"<!-- output: {command} -->\n<!-- end of output -->\n")
 
@@ -100,9 +89,7 @@ def test_other_commands_and_errors_are_refused(
     ("ticks", "verdict"),
     [(100, "equal"), (101, "equal"), (97, "within"), (111, "within"), (121, "outside by 9.0 %")],
 )
-def test_a_board_is_held_against_all_links(
-    refreshed: Callable[[str], str], tmp_path: Path, ticks: int, verdict: str
-) -> None:
+def test_a_board_is_held_against_all_links(tmp_path: Path, ticks: int, verdict: str) -> None:
     """Ticks of 10 cycles, 10 iterations; links of 98 to 110 cycles, and a tick that is cut off."""
     row = {"name": "r", "iterations": 10, "board": ticks, "simulated": 100, "links": [98, 110]}
     held = tmp_path / "board.json"

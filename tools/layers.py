@@ -3,7 +3,7 @@
 
 Their one list is the table of docs/house.md, lowest first; layers of one line stand beside each
 other. Below them is the base, which all may use, and above them the command line.
-tests/test_layers.py holds the code to it, and tools/architecture.py draws it.
+tests/test_layers.py holds the code to it, and docs/make/architecture.py draws it.
 """
 
 import ast

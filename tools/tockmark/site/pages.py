@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The measured bodies, disassembled: bodies.txt beside this file, which tools/bodies.py makes from
-the apps that are built, so that a page can show a body where nothing is built.
+"""The measured bodies, disassembled: bodies.txt beside this file, which docs/make/bodies.py makes
+from the apps that are built, so that a page can show a body where nothing is built.
 """
 
 from collections import Counter

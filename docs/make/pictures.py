@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws the pictures of docs/pictures/ from the committed results; `make tables` does it. A test
-draws them again and compares the bytes."""
+"""Draws the pictures of docs/pictures/ from the committed results. A test draws them again and
+compares the bytes."""
 
 from pathlib import Path
 
-from tockmark.files import write_whole
+from tockmark.paths import DOCS, RESULTS
 from tockmark.result import file
 from tockmark.show import figures, plot
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "docs" / "pictures"
+FOLDER = DOCS / "pictures"
 ONE = ["baseline-cw310"]
 TOCK = ["tock-2.2-cw310", "tock-master-cw310"]
 # A picture, and the results that it shows.
@@ -26,16 +25,12 @@ PICTURES = {
 }
 
 
-def drawn() -> dict[Path, bytes]:
+def made() -> dict[Path, bytes]:
     """Every picture as it should be."""
     pictures = {}
     for name, results in PICTURES.items():
-        paths = [ROOT / "results" / f"{result}.json" for result in results]
+        paths = [RESULTS / f"{result}.json" for result in results]
         named = [plot.Named(path.stem, file.load(path).leading) for path in paths]
         sheet = figures.draw(named, [name])[name]
         pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet, "svg")
     return pictures
-
-
-if __name__ == "__main__":
-    write_whole(drawn())

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Draws docs/pictures/architecture.svg: the tool's layers, and which imports which. `make tables`
-does it. All of it is read from the code: the imports, and what each layer says of itself.
+"""Draws docs/pictures/architecture.svg: the tool's layers, and which imports which. All of it is
+read from the code: the imports, and what each layer says of itself.
 
 A layer stands one step above the highest that it imports. Those that the most others build on are
-on the left. An arrow that follows from others is left out. With --check nothing is written, and the
-exit code is 1 if the picture is not that of the code.
+on the left. An arrow that follows from others is left out.
 """
 
-import sys
 import textwrap
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 from layers import BASE, ROOT, TOP, direct, edges, reached, says
@@ -31,7 +31,12 @@ STYLE = """
 """
 
 
-class Box(NamedTuple):
+def made() -> dict[Path, bytes]:
+    """The picture of the imports that are there."""
+    return {PICTURE: picture(edges()).encode()}
+
+
+class LayerBox(NamedTuple):
     """A layer on the sheet."""
 
     name: str
@@ -46,37 +51,33 @@ class Box(NamedTuple):
 
 def levels(among: set[tuple[str, str]]) -> dict[str, int]:
     """How many steps each layer is above the base."""
-    found: dict[str, int] = {}
 
+    @cache
     def level(name: str) -> int:
-        if name not in found:
-            found[name] = 1 + max((level(b) for a, b in among if a == name), default=-1)
-        return found[name]
+        return 1 + max((level(b) for a, b in among if a == name), default=-1)
 
-    for one, other in sorted(among):
-        level(one), level(other)
-    return found
+    return {name: level(name) for pair in among for name in pair}
 
 
-def placed(among: set[tuple[str, str]]) -> dict[str, Box]:
+def placed(among: set[tuple[str, str]]) -> dict[str, LayerBox]:
     """Where each layer stands: a line a level, the highest at the top."""
     steps = levels(among)
-    boxes: dict[str, Box] = {}
+    boxes: dict[str, LayerBox] = {}
     y = HEAD
     for step in range(max(steps.values()), 0, -1):
         names = sorted(
             (name for name in steps if steps[name] == step),
             key=lambda name: (-sum(name in reached(other, among) for other in steps), name),
         )
-        boxes[names[0]] = Box(names[0], LEFT, y)
+        boxes[names[0]] = LayerBox(names[0], LEFT, y)
         for place, name in enumerate(names[1:]):
-            boxes[name] = Box(name, RIGHT, y + place * (HEIGHT + GAP))
+            boxes[name] = LayerBox(name, RIGHT, y + place * (HEIGHT + GAP))
         y += max(1, len(names) - 1) * (HEIGHT + GAP)
-    boxes["base"] = Box("base", LEFT, y, RIGHT + WIDTH - LEFT)
+    boxes["base"] = LayerBox("base", LEFT, y, RIGHT + WIDTH - LEFT)
     return boxes
 
 
-def lines(boxes: dict[str, Box], among: set[tuple[str, str]]) -> list[str]:
+def lines(boxes: dict[str, LayerBox], among: set[tuple[str, str]]) -> list[str]:
     """The arrows: straight down to the next box below, else in a lane between the columns."""
     found, bent = [], []
     for one, other in sorted(among):
@@ -88,13 +89,13 @@ def lines(boxes: dict[str, Box], among: set[tuple[str, str]]) -> list[str]:
         else:
             bent.append((a, b))
     # Where the arrows touch a box's side: in the order of their other ends, so that few cross.
-    ports: dict[tuple[Box, Box, str], int] = {}
+    ports: dict[tuple[LayerBox, LayerBox, str], int] = {}
     for box in boxes.values():
-        ends = [(b.y, (a, b, "from")) for a, b in bent if a == box]
-        ends += [(a.y, (a, b, "to")) for a, b in bent if b == box]
-        for place, (_, end) in enumerate(sorted(ends)):
-            ports[end] = box.y + HEIGHT * (place + 1) // (len(ends) + 1) // STEP * STEP
-            ports[end] += 0 if box.x == LEFT else STEP // 2  # so that no two lie on each other
+        touching = [(b.y, (a, b, "from")) for a, b in bent if a == box]
+        touching += [(a.y, (a, b, "to")) for a, b in bent if b == box]
+        for place, (_, port) in enumerate(sorted(touching)):
+            side = 0 if box.x == LEFT else STEP // 2  # so that no two lie on each other
+            ports[port] = box.y + side + HEIGHT * (place + 1) // (len(touching) + 1) // STEP * STEP
     lanes: list[list[range]] = []
     for a, b in sorted(bent, key=lambda pair: (pair[1].y - pair[0].y, pair)):
         start, end = ports[a, b, "from"], ports[a, b, "to"]
@@ -115,23 +116,21 @@ def lines(boxes: dict[str, Box], among: set[tuple[str, str]]) -> list[str]:
     return found
 
 
-def drawn(box: Box) -> list[str]:
+def drawn(box: LayerBox) -> list[str]:
     """A box with its name, and what it says of itself."""
     if box.name == "base":
-        what = [f"what all may use: {', '.join(one for one in BASE if one != '__init__')}"]
+        kind, what = "base", [f"what all may use: {', '.join(BASE[1:])}"]
     else:
-        what = textwrap.wrap(says(box.name), LETTERS)
-    kind = "base" if box.name == "base" else "box"
+        kind, what = "box", textwrap.wrap(says(box.name), LETTERS)[:2]
     name = f"{box.name}.py" if box.name in TOP else box.name
-    text = [
+    return [
         f'<rect class="{kind}" x="{box.x}" y="{box.y}" width="{box.width}" height="{HEIGHT}"/>',
         f'<text class="name" x="{box.x + 10}" y="{box.y + 19}">{escape(name)}</text>',
+        *(
+            f'<text x="{box.x + 10}" y="{box.y + 36 + 15 * at}">{escape(line)}</text>'
+            for at, line in enumerate(what)
+        ),
     ]
-    text += [
-        f'<text x="{box.x + 10}" y="{box.y + 36 + 15 * at}">{escape(line)}</text>'
-        for at, line in enumerate(what[:2])
-    ]
-    return text
 
 
 def picture(among: set[tuple[str, str]]) -> str:
@@ -147,7 +146,7 @@ def picture(among: set[tuple[str, str]]) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right} {bottom}"'
             f' width="{right}" height="{bottom}" role="img" aria-label="{heads[0]}">',
-            "<!-- SPDX-License-Identifier: Apache-2.0 OR MIT. Made by tools/architecture.py. -->",
+            "<!-- SPDX-License-Identifier: Apache-2.0 OR MIT. Made by docs/make. -->",
             f"<style>{STYLE}</style>",
             '<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"'
             ' markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#35507a"/></marker>',
@@ -160,19 +159,3 @@ def picture(among: set[tuple[str, str]]) -> str:
             "",
         ]
     )
-
-
-def main() -> int:
-    new = picture(edges())
-    if PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == new:
-        return 0
-    if "--check" in sys.argv:
-        print(f"{PICTURE.relative_to(ROOT)}: stale; run `make tables`")
-        return 1
-    PICTURE.write_text(new, encoding="utf-8")
-    print(f"{PICTURE.relative_to(ROOT)}: refreshed")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Puts into the pages what they show: what the tool prints of committed results, and the benchmarks
+of the catalogue; and writes the schema of the result file.
+
+A page asks for it with a line, and what stands between that line and the closing one is replaced:
+
+    <!-- table: results/x.json -->                  the table of a result
+    <!-- validation: results/v.json -->             what `tockmark validate -o` has stored
+    <!-- end of table -->                           closes these two
+
+    <!-- output: tockmark gate a.json b.json -->    the command, its output, its exit code if not 0
+    <!-- end of output -->
+
+    <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
+    <!-- end of benchmarks -->
+
+    <!-- added: a.json b.json c.json -->            what one call costs in a, and what b and c add
+    <!-- end of added -->
+
+    <!-- board: results/x.json -->                  a board's published figures, and simulated
+    <!-- end of board -->
+
+    <!-- exits: all -->                             the exit codes of every verb
+    <!-- end of exits -->
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from committed import markdown, retired
+from tockmark.cli.verb import VERBS, Heading, about
+from tockmark.paths import DOCS, ROOT
+from tockmark.result import file
+from tockmark.result.model import Row
+from tockmark.show.text import NONE
+from tockmark.suite.catalogue import load
+
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+SCHEMA = DOCS / "result.schema.json"
+
+
+def made() -> dict[Path, bytes]:
+    """Every page as it should be, and the published schema."""
+    pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    schema = msgspec.json.format(msgspec.json.encode(file.schema()))
+    texts = {page: refreshed(page.read_text(encoding="utf-8")).encode() for page in pages}
+    return texts | {SCHEMA: schema + b"\n"}
+
+
+def refreshed(page: str) -> str:
+    """The page with each of its blocks made anew."""
+    return BLOCK.sub(lambda m: f"{m[1]}{BLOCKS[m[2]](m[3])}\n{m[4]}", page)
+
+
+def output(command: str) -> str:
+    """A command, what it prints, and its exit code if that is not 0."""
+    program, *arguments = shlex.split(command)
+    if program != "tockmark":
+        raise SystemExit(f"'{command}' is not a command of tockmark; pages show only these")
+    done = run(arguments)
+    code = f"\nexit code {done.returncode}" if done.returncode else ""
+    return f"```text\n$ .venv/bin/{command}\n{done.stdout.rstrip()}{code}\n```"
+
+
+def printed(*arguments: str) -> str:
+    """What a verb prints that has to succeed."""
+    done = run(list(arguments))
+    done.check_returncode()
+    return f"```text\n{done.stdout.rstrip()}\n```"
+
+
+def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """Call the tool. An error of the tool, which goes to stderr, is not fit for a page."""
+    done = subprocess.run(
+        [TOCKMARK, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if not done.stdout:
+        raise SystemExit(f"tockmark {shlex.join(arguments)} shows nothing: {done.stderr.strip()}")
+    return done
+
+
+def benchmarks(section: str) -> str:
+    """The benchmarks of a section: what a sample of each does, and what is counted."""
+    entries = [one for one in load().benchmarks.values() if one.section == section]
+    if not entries:
+        raise SystemExit(f"the catalogue has no section '{section}'")
+    lines: list[str] = []
+    for entry in entries:
+        params = "; ".join(f"{k} {values(v)}" for k, v in entry.params.items())
+        head = f"- `{entry.id}`{f' ({params})' if params else ''}: {entry.what}."
+        text = f"{head} *Counted:* {entry.counts}."
+        lines += textwrap.wrap(text, 100, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def values(given: list[int | str]) -> str:
+    """A parameter's values; of many, the ends."""
+    return ", ".join(map(str, given if len(given) < 11 else [given[0], "…", given[-1]]))
+
+
+def cycles(row: Row) -> float | None:
+    """Net cycles of one operation."""
+    return row.per_op
+
+
+# What `added` shows: of the rows with the i-cache on or off, which figure.
+FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
+    "instructions": (False, retired),
+    "cycles, cache on": (True, cycles),
+    "cycles, cache off": (False, cycles),
+}
+
+
+def added(argument: str) -> str:
+    """Net instructions and cycles of one operation by the first result, and how many more by each
+    of the others, which are called as their files. A row that no other has is left out."""
+    paths = [ROOT / name for name in argument.split()]
+    base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
+    names = [path.stem for path in paths]
+    heads = [head for what in FIGURES for head in (f"{what}: {names[0]}", *names[1:])]
+    calls = dict.fromkeys(r.label for r in base.values() if not (r.is_overhead or r.is_control))
+    rows = []
+    for label in calls:
+        if not any((label, True) in other for other in others):
+            continue
+        cells = [f"`{label}`"]
+        for icache, figure in FIGURES.values():
+            own = figure(base[label, icache])
+            cells.append(NONE if own is None else f"{own:g}")
+            more = [figure(row) if (row := one.get((label, icache))) else None for one in others]
+            cells += [NONE if m is None or own is None else f"{m - own:+g}" for m in more]
+        rows.append(cells)
+    return markdown(["", *heads], rows, words=range(1 + len(heads)))
+
+
+class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
+    """One loop of a program whose clock only ticks, as a board's log and the simulator have it."""
+
+    name: str
+    iterations: int
+    board: int  # ticks that the log says
+    simulated: int  # ticks that the simulator gives for the program as linked
+    links: list[float]  # cycles an iteration of the same program in other links
+
+    def cells(self, tick: float) -> list[str]:
+        """Cycles an iteration, at so many cycles a tick. The last tick may be cut off, so figures
+        are equal that are a tick apart, and the board is within the links up to a tick."""
+        tick /= self.iterations
+        seen, simulated = self.board * tick, self.simulated * tick
+        low, high = min([*self.links, simulated]) - tick, max([*self.links, simulated]) + tick
+        if abs(self.board - self.simulated) <= 1:
+            verdict = "equal"
+        elif low <= seen <= high:
+            verdict = "within"
+        else:
+            verdict = f"outside by {100 * max(low / seen - 1, seen / high - 1):.1f} %"
+        ends = [min(self.links), max(self.links)] if self.links else []
+        shown = [f"{value:.{1 if tick < 1 else 0}f}" for value in (seen, simulated, *ends)]
+        return [self.name, *shown[:2], " to ".join(shown[2:]), verdict]
+
+
+class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
+    """The file of such a program; `said` names the logs and the images."""
+
+    said: dict[str, str]
+    tick: int  # in cycles
+    rows: list[BoardRow]
+
+
+def board(argument: str) -> str:
+    """A board's published loops beside the simulator's."""
+    held = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
+    heads = ["loop", "board", "simulated", "in other links", "the board"]
+    return markdown(heads, [row.cells(held.tick) for row in held.rows], words=range(5))
+
+
+def exits(_: str) -> str:
+    """What the exit codes of each verb mean: a line a verb, in the order of the help."""
+    rows = []
+    for heading in Heading:
+        for name in (name for name, one in VERBS.items() if one.heading is heading):
+            codes = (f"**{code}** {said}" for code, said in about(name).exits.items())
+            rows.append([f"`{name}`", "; ".join(codes)])
+    return markdown(["verb", "exit codes"], rows, words=(0, 1))
+
+
+# What belongs into a block, by its kind.
+BLOCKS: dict[str, Callable[[str], str]] = {
+    "table": lambda path: printed("table", path),
+    "validation": lambda path: printed("validate", "--show", path),
+    "output": output,
+    "benchmarks": benchmarks,
+    "added": added,
+    "board": board,
+    "exits": exits,
+}
+BLOCK = re.compile(
+    rf"(<!-- ({'|'.join(BLOCKS)}): ([^\n]+?) -->\n).*?(<!-- end of (?:{'|'.join(BLOCKS)}) -->)",
+    re.DOTALL,
+)
