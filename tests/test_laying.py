@@ -79,7 +79,7 @@ def test_tockloader_lays_the_same_bytes(folder: Laid, tmp_path: Path) -> None:
 
 def test_the_readme_says_what_is_known_not_to_work(folder: Laid) -> None:
     page = (folder.folder / "README.md").read_text()
-    known = boards.load("cw310").profile.not_working
+    known = boards.load("cw310").not_working
     assert known
     assert all(f"- {one}\n" in page for one in known)
 

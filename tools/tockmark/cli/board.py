@@ -156,13 +156,13 @@ def install_verb(
             write_whole({flash_file: made})
         print(f"{'fits into' if dry_run else 'laid into'} {paths.shown(flash_file)}")
     elif dry_run:
-        print(by_hand(profiled.profile, flash))
-    elif load_boot(profiled.profile, flash):
+        print(by_hand(profiled, flash))
+    elif load_boot(profiled, flash):
         print(f"loaded onto {profiled.name}")
     else:
         raise TockmarkError(
-            f"nothing was loaded: {no_tool(profiled.profile)}",
-            f"do it by hand: {by_hand(profiled.profile, flash)}",
+            f"nothing was loaded: {no_tool(profiled)}",
+            f"do it by hand: {by_hand(profiled, flash)}",
             INCOMPLETE,
         )
 

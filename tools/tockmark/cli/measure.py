@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from tockmark import BASELINE, paths, profile
@@ -137,7 +138,7 @@ def of_log(board: BoardProfile, log: Path, laid: Laid | None) -> BoardProfile:
     """The board, with a log captured of it in the place of its port."""
     if laid is None:
         raise TockmarkError("--log alone tells no boots", "give their --images, or use `parse`")
-    return replace(board, kind="file", target=Captured(log, board.target.icache))
+    return msgspec.structs.replace(board, kind="file", target=Captured(log, board.target.icache))
 
 
 # The verb that runs the suite on a target: run.

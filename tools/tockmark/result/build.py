@@ -46,7 +46,7 @@ def board_of(board: boards.BoardProfile) -> Board:
             "name": board.name,
             "machine": board.machine,
             "clock_hz": board.clock_hz,
-            "timing": board.profile.timing,
+            "timing": board.timing,
             **board.target.provenance(board.clock_hz),
         },
         Board,

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Board profiles (boards/*.toml): memory map, clock, UART, app slots, and how boots run there."""
+"""Board profiles (boards/*.toml): memory map, clock, UART, app slots, how boots run there, and what
+of the suite a target cannot measure: one answer for `image`, `run` and `parse`.
+"""
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from tockmark import paths
+from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.files import toml
 from tockmark.rig.protocol import Ability, Target
@@ -18,15 +20,12 @@ from tockmark.suite.catalogue import Benchmark, Boot, Catalogue
 DEFAULT = "earlgrey-sim"
 IMAGE = "{image}"  # in a load command
 KINDS = Path(__file__).with_name("kinds")
+NO_MARKS = "this target has no clock that sees interrupts: only the simulator's can time it"
 
 Address = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
 
-class StrictPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What all parts of a profile, or of a manifest, have in common: nothing strange is read."""
-
-
-class Region(StrictPart, frozen=True):
+class Region(Part, frozen=True):
     """A piece of the memory map."""
 
     base: Address
@@ -37,7 +36,7 @@ class Region(StrictPart, frozen=True):
         return self.base + self.size
 
 
-class Memory(StrictPart, frozen=True):
+class Memory(Part, frozen=True):
     """The memory map."""
 
     rom: Region
@@ -45,7 +44,7 @@ class Memory(StrictPart, frozen=True):
     flash: Region
 
 
-class Room(StrictPart, frozen=True):
+class Room(Part, frozen=True):
     """The flash and the RAM that a kernel leaves to apps."""
 
     flash_start: Address
@@ -54,7 +53,7 @@ class Room(StrictPart, frozen=True):
     ram_end: Address
 
 
-class Load(StrictPart, frozen=True):
+class Load(Part, frozen=True):
     """How a board's whole flash is loaded."""
 
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # IMAGE stands for the file
@@ -64,17 +63,17 @@ class Load(StrictPart, frozen=True):
             raise ValueError(f"no word of the load command is {IMAGE}, the file")
 
     def words(self, flash: Path) -> list[str]:
-        """The command for a flash image."""
+        """Return the command for a flash image."""
         return [str(flash) if word == IMAGE else word for word in self.command]
 
 
-class BootSettings(StrictPart, frozen=True):
+class BootSettings(Part, frozen=True):
     """What the chip's boot ROM asks of a flash image."""
 
     manifest: Literal["opentitan"] | None = None  # by which it enters: rig/image.py
 
 
-class ProfileFile(StrictPart, frozen=True):
+class ProfileFile(Part, frozen=True):
     """A profile as it stands in its file, but for its target."""
 
     name: str
@@ -94,51 +93,37 @@ class ProfileFile(StrictPart, frozen=True):
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
 
 
-@dataclass(frozen=True)
-class BoardProfile:
-    """One profile."""
+class BoardProfile(ProfileFile, frozen=True, kw_only=True):
+    """One profile, with the target on which its boots run."""
 
-    profile: ProfileFile
     kind: str  # of its target
     target: Target
 
     @property
-    def name(self) -> str:
-        return self.profile.name
-
-    @property
-    def machine(self) -> str:
-        return self.profile.machine
-
-    @property
-    def clock_hz(self) -> int:
-        return self.profile.clock_hz
-
-    @property
     def flash(self) -> Region:
-        return self.profile.memory.flash
+        return self.memory.flash
 
     @property
     def ram(self) -> Region:
-        return self.profile.memory.ram
+        return self.memory.ram
 
     @property
     def kernels(self) -> dict[int, Path]:
         """The baseline kernel, by version of the system-call interface."""
-        return {1: self.profile.kernel_v1, 2: self.profile.kernel}
+        return {1: self.kernel_v1, 2: self.kernel}
 
     def configured(self, options: Mapping[str, object]) -> "BoardProfile":
-        """The same with options of the command line for its target."""
-        return replace(self, target=self.target.configured(options))
+        """Return the same with options of the command line for its target."""
+        return msgspec.structs.replace(self, target=self.target.configured(options))
 
 
 def names() -> list[str]:
-    """All boards."""
+    """Return the names of all boards."""
     return sorted(path.stem for path in paths.BOARDS.glob("*.toml"))
 
 
 def simulated(machine: str) -> str:
-    """The name of the profile that simulates this machine."""
+    """Return the name of the profile that simulates this machine."""
     machines = {board.machine: board.name for board in map(load, names()) if board.kind == "sim"}
     if machine not in machines:
         raise TockmarkError(
@@ -163,7 +148,8 @@ def load(name: str) -> BoardProfile:
             raise ValueError(f"its target's kind is {kind!r}, not one of {', '.join(kinds)}")
         known: Any = importlib.import_module(f"tockmark.rig.kinds.{kind}").Target
         target: Target = _convert(settings, known, "target.")
-        return BoardProfile(_convert(data, ProfileFile), kind, target)
+        profile = msgspec.structs.asdict(_convert(data, ProfileFile))
+        return BoardProfile(**profile, kind=kind, target=target)
     except OSError as error:
         raise TockmarkError(f"cannot read {paths.shown(path)}: {error.strerror}") from error
     except (TypeError, ValueError) as error:
@@ -174,25 +160,19 @@ def load(name: str) -> BoardProfile:
 
 
 def _convert(data: dict[str, Any], to: Any, where: str = "") -> Any:
-    """A table of a profile as a type; paths in it begin at the root of the checkout."""
+    """Read a table of a profile as a type; paths in it begin at the root of the checkout."""
     try:
         return msgspec.convert(data, to, dec_hook=lambda _, text: paths.ROOT / text)
     except msgspec.ValidationError as error:
         raise ValueError(str(error).replace("$.", where)) from error
 
 
-# What of the suite a target cannot measure, and why: one answer for `image`, `run` and `parse`.
-
-
-NO_MARKS = "this target has no clock that sees interrupts: only the simulator's can time it"
-
-
 def row_unsuited(benchmark: Benchmark, target: Target) -> str | None:
-    """Why the rows of a benchmark cannot be had from this target; None: they can."""
+    """Say why the rows of a benchmark cannot be had from this target; None: they can."""
     return NO_MARKS if benchmark.by == "mark" and Ability.MARKS not in target.can else None
 
 
 def boot_unsuited(boot: Boot, known: Catalogue, target: Target) -> str | None:
-    """Why a boot gives no row of its own on this target; None: it gives some."""
+    """Say why a boot gives no row of its own on this target; None: it gives some."""
     reasons = [row_unsuited(known.benchmarks[id_], target) for id_ in boot.measures]
     return None if None in reasons else reasons[0]

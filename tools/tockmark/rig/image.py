@@ -29,8 +29,9 @@ from typing import Annotated
 import msgspec
 
 from tockmark import paths
+from tockmark.documents import Part, Sha256
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.rig.board import BoardProfile, Room, StrictPart
+from tockmark.rig.board import Address, BoardProfile, Room
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
 from tockmark.suite.catalogue import Boot, Lang
@@ -59,8 +60,6 @@ WAY = 2048  # bytes of the cache that lie in lines of their own
 LEAST = 2  # bytes of the shortest instruction, at which code may begin
 MOST = 1024  # layouts of one run
 
-Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
-Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 # A file in a folder: its path does not begin at the root, and has no way out by "..".
 File = Annotated[str, msgspec.Meta(pattern=r"^(?!/|(?:.*/)?\.\.(?:/|$))[^\0]+$")]
 
@@ -80,7 +79,7 @@ class AppBuild:
         return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)
 
 
-class AppSlot(StrictPart, frozen=True):
+class AppSlot(Part, frozen=True):
     """One app in the image, and where it was linked (addresses and bytes). In a manifest its files
     are named from the manifest's folder."""
 
@@ -88,10 +87,10 @@ class AppSlot(StrictPart, frozen=True):
     tab: File
     elf: File
     elf_sha256: Sha256
-    flash_start: Count
-    flash_length: Count
-    ram_start: Count
-    ram_length: Count
+    flash_start: Address
+    flash_length: Address
+    ram_start: Address
+    ram_length: Address
 
     @property
     def symbols(self) -> Mapping[str, int]:
@@ -217,7 +216,7 @@ def write_flash(kernel: KernelElf, board: BoardProfile, path: Path) -> None:
     """Write the kernel's segments as a raw image of the flash, erased bytes between them. The
     baseline kernel leaves the boot manifest to be laid here; any other kernel is taken as it is."""
     segments = list(kernel.segments)
-    if board.profile.boot.manifest is not None and kernel.is_baseline:
+    if board.boot.manifest is not None and kernel.is_baseline:
         segments.append((board.flash.base, boot_manifest(segments, kernel.entry, board.flash.base)))
     image = bytearray()
     for address, data in sorted(segments):
@@ -246,7 +245,7 @@ def _lay_apps(tbfs: Sequence[bytes], flash: Path, at: int) -> None:
 
 def lay_by_tockloader(tabs: Sequence[Path], flash: Path, board: BoardProfile, room: Room) -> None:
     """Let tockloader lay TABs into a flash file, in the place of all apps that it holds."""
-    where = ["--board", board.profile.tockloader_board, "--app-address", hex(room.flash_start)]
+    where = ["--board", board.tockloader_board, "--app-address", hex(room.flash_start)]
     command = [str(TOCKLOADER), "install", "--erase", "--flash-file", str(flash), *where]
     call([*command, *map(str, tabs)], f"laying {', '.join(tab.name for tab in tabs)} into flash")
 

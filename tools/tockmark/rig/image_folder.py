@@ -24,10 +24,11 @@ from typing import Annotated
 import msgspec
 
 from tockmark import __version__
+from tockmark.documents import Part, Sha256
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
-from tockmark.rig.board import BoardProfile, Room, StrictPart, boot_unsuited
-from tockmark.rig.image import AppBuild, AppSlot, File, Image, Sha256, build_image
+from tockmark.rig.board import BoardProfile, Room, boot_unsuited
+from tockmark.rig.image import AppBuild, AppSlot, File, Image, build_image
 from tockmark.rig.kernel import (
     KernelElf,
     Origin,
@@ -47,7 +48,7 @@ PORT = "/dev/ttyUSB0"  # in examples
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{8}$")]
 
 
-class LaidKernel(StrictPart, frozen=True):
+class LaidKernel(Part, frozen=True, omit_defaults=False):
     """The kernel of all boots, and what its user said of it."""
 
     file: File
@@ -60,7 +61,7 @@ class LaidKernel(StrictPart, frozen=True):
     rustc: str | None = None
 
 
-class LaidBoot(StrictPart, frozen=True):
+class LaidBoot(Part, frozen=True):
     """One boot: one flashing of the board."""
 
     name: str
@@ -71,7 +72,7 @@ class LaidBoot(StrictPart, frozen=True):
     slots: tuple[AppSlot, ...]  # in the order of the flash
 
 
-class LeftOut(StrictPart, frozen=True):
+class LeftOut(Part, frozen=True):
     """A boot that was not laid."""
 
     name: str
@@ -79,7 +80,7 @@ class LeftOut(StrictPart, frozen=True):
     why: str
 
 
-class ImageManifest(StrictPart, frozen=True):
+class ImageManifest(Part, frozen=True, omit_defaults=False):
     """What a folder holds."""
 
     version: int
@@ -373,32 +374,32 @@ def _check_replaceable(out: Path) -> None:
 def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
     """Write the README.md of a folder: for this board, the commands that load and measure. They are
     for a shell that stands in the folder."""
-    kernel, boot, profile = manifest.kernel, manifest.boots[0], board.profile
+    kernel, boot = manifest.kernel, manifest.boots[0]
     install = f"tockmark install --images . {boot.name}"
     if len({boot.lang for boot in manifest.boots}) > 1:
         install += f" --lang {boot.lang}"
     run = f"tockmark run --board {board.name} --images ."
-    where = f"--board {profile.tockloader_board} --app-address {kernel.room.flash_start:#x}"
+    where = f"--board {board.tockloader_board} --app-address {kernel.room.flash_start:#x}"
     tabs = " ".join(app.tab for app in boot.slots)
     parts = [
         f"# Flash images for {board.name}",
-        f"tockmark {manifest.tockmark} laid this for: {profile.description}.\n"
+        f"tockmark {manifest.tockmark} laid this for: {board.description}.\n"
         f"The kernel is {kernel.name or kernel.file}, sha256 {kernel.sha256}.\n"
         f"All apps are linked for this kernel: version {manifest.abi} of the system-call"
         " interface, its free flash and RAM. With another kernel they do not run.",
         "## Measure",
     ]
-    if profile.load is None:
+    if board.load is None:
         parts += [f"    {run}"]
     else:
         parts += [
             f"    {run} --port {PORT}",
             "with the port of the board's UART. It loads each image where"
-            f" `{profile.load.command[0]}` is on PATH, and else asks for it by name.",
+            f" `{board.load.command[0]}` is on PATH, and else asks for it by name.",
             "## Load one image",
             f"    {install}",
             "which checks its sha256 and then calls",
-            f"    {shlex.join(profile.load.words(Path(boot.flash)))}",
+            f"    {shlex.join(board.load.words(Path(boot.flash)))}",
             "`--dry-run` shows the command only.",
         ]
     parts += [
@@ -423,9 +424,9 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
     if manifest.left_out:
         rows = [[one.name, ", ".join(one.rows), one.why] for one in manifest.left_out]
         parts += ["Left out:", _table(["boot", "rows", "why"], rows)]
-    if profile.not_working:
+    if board.not_working:
         parts += ["## What is known not to work"]
-        parts += ["\n".join(f"- {one}" for one in profile.not_working)]
+        parts += ["\n".join(f"- {one}" for one in board.not_working)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -10,43 +10,43 @@ from pathlib import Path
 from tockmark.errors import TockmarkError
 from tockmark.files import is_through
 from tockmark.paths import shown
-from tockmark.rig.board import BoardProfile, ProfileFile
+from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import call, lay_by_tockloader
 from tockmark.rig.image_folder import Laid, LaidBoot
 
 
-def load_boot(profile: ProfileFile, flash: Path) -> bool:
+def load_boot(board: BoardProfile, flash: Path) -> bool:
     """Load a flash image onto a board. False if no tool is known for it or the tool is not on
     PATH; TockmarkError, with the last thing that the tool said, if it fails."""
-    if profile.load is None or shutil.which(profile.load.command[0]) is None:
+    if board.load is None or shutil.which(board.load.command[0]) is None:
         return False
-    doing = f"loading {shown(flash)} onto {profile.name}"
-    call(profile.load.words(flash), doing, "see that it starts from a shell")
+    doing = f"loading {shown(flash)} onto {board.name}"
+    call(board.load.words(flash), doing, "see that it starts from a shell")
     return True
 
 
-def load_or_ask(profile: ProfileFile, boot: str, flash: Path) -> bool:
+def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
     """Load a boot; False if a person has to, who is asked on stderr. TockmarkError if a tool
     failed."""
-    if load_boot(profile, flash):
+    if load_boot(board, flash):
         return True
-    what = f"load the boot {boot} onto {profile.name}: {by_hand(profile, flash)}"
+    what = f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}"
     print(f"tockmark: {what}", file=sys.stderr, flush=True)
     return False
 
 
-def no_tool(profile: ProfileFile) -> str:
+def no_tool(board: BoardProfile) -> str:
     """Why `load` gave False."""
-    if profile.load is None:
-        return f"tockmark knows no tool that loads {profile.name}"
-    return f"{profile.load.command[0]} is not on PATH"
+    if board.load is None:
+        return f"tockmark knows no tool that loads {board.name}"
+    return f"{board.load.command[0]} is not on PATH"
 
 
-def by_hand(profile: ProfileFile, flash: Path) -> str:
+def by_hand(board: BoardProfile, flash: Path) -> str:
     """What a person does where `load` cannot, in one line."""
-    if profile.load is None:
-        return f"load {shown(flash)} to {profile.memory.flash.base:#x}, the start of its flash"
-    return shlex.join(profile.load.words(flash))
+    if board.load is None:
+        return f"load {shown(flash)} to {board.memory.flash.base:#x}, the start of its flash"
+    return shlex.join(board.load.words(flash))
 
 
 def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> bytes:

@@ -24,6 +24,7 @@ from typing import Literal
 import msgspec
 
 from tockmark import BASELINE, paths
+from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.files import toml
 from tockmark.paths import shown
@@ -43,7 +44,7 @@ _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
 
 
-class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Origin(Part, frozen=True):
     """What a kernel was made of; also the form of a manifest. None: not known."""
 
     name: str | None = None
@@ -209,7 +210,7 @@ def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
 
 def room_of(kernel: KernelElf, board: BoardProfile) -> Room:
     """Return where apps may lie: the kernel's decision, or the profile's if it says nothing."""
-    return kernel.room or board.profile.slots
+    return kernel.room or board.slots
 
 
 def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:

@@ -305,7 +305,7 @@ class _Runner:
         board, marks = self.options.board, list[str]()
         if Ability.MARKS in board.target.can:
             marks = mark_options([slot.symbols for slot in image.slots])
-        load = partial(load_or_ask, board.profile, job.boot.name, image.flash)
+        load = partial(load_or_ask, board, job.boot.name, image.flash)
         boot = job.boot.name
         return Start(job.name, image.flash, job.icache, tuple(marks), image.id, boot, load)
 

@@ -91,7 +91,7 @@ def lay_tabs(
     apps' flash. TockmarkError for a TAB that this kernel would not run."""
     room = room_of(kernel, board)
     for tab in tabs:
-        programs = _programs(tab, board.profile.isa)
+        programs = _programs(tab, board.isa)
         if not any(_has_ram(program, room) for program in programs):
             raise _other_ram(programs[0], room)
     write_flash(kernel, board, flash)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A stand-in for the simulator, which prints prepared logs, and a run of the suite on it."""
 
-import dataclasses
 import sys
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def options(
         end(tmp_path, name, "0", encoded(name, records))
     return run.RunOptions(
         layouts=(RunLayout(KernelElf(tmp_path / "k.elf", NAME, "d" * 64, None, ()), None),),
-        board=dataclasses.replace(profile, target=target),
+        board=msgspec.structs.replace(profile, target=target),
         suites=(run.Suite(AppBuild(tmp_path, 2), catalogue.boots(), []),),
         catalogue=catalogue,
         icaches=[True],

@@ -22,7 +22,7 @@ PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
 def test_a_profile_is_called_as_its_file(name: str) -> None:
     board = boards.load(name)
     assert board.name == name
-    room = board.profile.slots
+    room = board.slots
     assert board.flash.base <= room.flash_start < room.flash_end <= board.flash.end
     assert board.ram.base <= room.ram_start < room.ram_end <= board.ram.end
 

@@ -161,7 +161,7 @@ def test_other_kernels_and_catalogues_are_refused(folder: Path, catalogue: Catal
 def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) -> None:
     made = write(tmp_path / "out", board)
     text = (tmp_path / "out" / image_folder.README).read_text()
-    profile = boards.load(board).profile
+    profile = boards.load(board)
     assert f"--board {board}" in text
     assert f"--board {profile.tockloader_board} --app-address 0x20030000" in text
     assert all(f"| {boot.name} | {boot.flash} | {boot.image} |" in text for boot in made.boots)

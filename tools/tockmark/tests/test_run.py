@@ -157,7 +157,7 @@ def test_one_layout_is_simulated_once_and_the_result_says_what_was_not(
     assert (first.provenance.cached, again.provenance.cached) == (0, 3)
     assert (again.rows, again.provenance.boots, same) == (first.rows, first.provenance.boots, log)
     limit = msgspec.structs.replace(alone.board.target, max_cycles=999)  # type: ignore[type-var]
-    board = dataclasses.replace(alone.board, target=limit)
+    board = msgspec.structs.replace(alone.board, target=limit)
     assert ran(dataclasses.replace(alone, board=board))[0].provenance.cached == 0
     monkeypatch.setenv(cache.PLACE, "off")
     assert ran(alone)[0].provenance.cached == 0

@@ -49,7 +49,7 @@ class Board:
         self.loaded: list[str] = []
         self.says: Callable[[str], list[str]] = lambda boot: [HELLO, *said(boot, IMAGE)]
 
-    def load(self, profile: boards.ProfileFile, boot: str, flash: Path) -> bool:
+    def load(self, profile: boards.BoardProfile, boot: str, flash: Path) -> bool:
         self.loaded.append(boot)
         os.write(self.master, sent(*self.says(boot)))
         return True
@@ -111,7 +111,9 @@ def test_resume_runs_only_what_is_not_whole(
 ) -> None:
     """Which is mem, whose last line was lost, and nothing of it that came is lost with that."""
     target = msgspec.structs.replace(on_board.board.target, silence_s=1)  # type: ignore[type-var]
-    hasty = dataclasses.replace(on_board, board=dataclasses.replace(on_board.board, target=target))
+    hasty = dataclasses.replace(
+        on_board, board=msgspec.structs.replace(on_board.board, target=target)
+    )
     board.says = lambda boot: said(boot, IMAGE)[: -1 if boot == "mem" else None]
     _, broken, log = ran(hasty)
     assert any("mem, i-cache on: no record for" in reason for reason in broken.incomplete)
@@ -214,7 +216,7 @@ def test_a_person_is_asked_by_name_where_no_tool_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    profile = boards.load("cw310").profile
+    profile = boards.load("cw310")
     assert not load_or_ask(profile, "loop", Path("out/c/loop.flash"))
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tockmark: load the boot loop onto cw310: opentitantool ")

@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from tockmark import files, paths
+from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 
 ELF_FOLDER = Path("target", "riscv32imc-unknown-none-elf", "release")
@@ -30,7 +31,7 @@ class MisfitError(Exception):
     """Why an edit has no place in a text: words that follow the file's name."""
 
 
-class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Edit(Part, frozen=True):
     """One place of one file. Whole lines go `before` or `after` the only line that its anchor
     describes, a regular expression without the indentation; or text goes in `instead` of text."""
 
@@ -69,11 +70,12 @@ class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return before
 
 
-class PatchPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PatchPart(Part, frozen=True):
     """What goes in as a whole, or not at all."""
 
     edits: tuple[Edit, ...]
-    copies: dict[str, str] = {}  # our files, by their paths in the tree
+    # Our files, by their paths in the tree.
+    copies: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -84,7 +86,7 @@ class PatchPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
 
-class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Family(Part, frozen=True):
     """Versions of Tock that take the same edits."""
 
     board: str
