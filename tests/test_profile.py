@@ -22,10 +22,9 @@ from typer.testing import CliRunner
 
 from tockmark import paths
 from tockmark.cli.app import app
+from tockmark.profile import calls
 from tockmark.profile import file as profiles
-from tockmark.profile import functions
-from tockmark.profile.attribute import charged
-from tockmark.profile.functions import KERNEL, CostSpread, Function, Functions, Tracker, spread
+from tockmark.profile.calls import KERNEL, CodeOf, CostSpread, Function, follow
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import Step, parse
 from tockmark.result import file
@@ -140,25 +139,21 @@ def program(folder: Path, text: str) -> str:
     return elf
 
 
-def calls(elf: str, file: Path) -> tuple[dict[str, Function], list[Step]]:
+def functions(elf: str, file: Path) -> tuple[dict[str, Function], list[Step]]:
     """The calls in a program's run, and its trace."""
     simulate(RETIRE, "--elf", elf, "--itrace", str(file))
     steps, code = trace(file), Program(Path(elf))
     code.study(step.pc for step in steps)
-    found = Functions()
-    tracker = Tracker(lambda step: (KERNEL, code), found.ended, found.cut)
-    tracker.follow(charged(steps))
-    tracker.close()
-    return found.found, steps
+    return follow(steps, lambda step: (KERNEL, code)), steps
 
 
 def test_calls_are_counted_as_the_program_makes_them(tmp_path: Path) -> None:
-    found, steps = calls(program(tmp_path, RECURSIVE), tmp_path / "trace")
+    found, steps = functions(program(tmp_path, RECURSIVE), tmp_path / "trace")
     fib, last, leaf = found["fib"], found["last"], found["leaf"]
     assert (fib.calls, last.calls, leaf.calls) == (41, 1, 1)
-    assert fib.own_instructions == {3: 21, 16: 20}
-    assert spread(fib.whole_instructions) == CostSpread(3, 3, 21 * 3 + 20 * 16)
-    assert (last.own_instructions, last.whole_instructions) == ({2: 1}, {4: 1})
+    assert fib.counts["own_instructions"] == {3: 21, 16: 20}
+    assert fib.spreads["whole_instructions"] == CostSpread(3, 3, 21 * 3 + 20 * 16)
+    assert (last.counts["own_instructions"], last.counts["whole_instructions"]) == ({2: 1}, {4: 1})
     assert sum(one.cycles for one in found.values()) == sum(step.cycles for step in steps)
 
 
@@ -167,11 +162,11 @@ def test_functions_that_the_compiler_puts_into_others_are_counted(tmp_path: Path
     source.write_text(INLINED)
     link = ["-nostdlib", "-Wl,-Ttext=0x20000400", "-O2", "-g", "-fno-unroll-loops"]
     subprocess.run([*CC, *link, "-o", elf, source], check=True, capture_output=True)
-    found, _ = calls(str(elf), tmp_path / "trace")
+    found, _ = functions(str(elf), tmp_path / "trace")
     assert (found["sum"].calls, found["sum"].inlined) == (1, 0)
     assert (found["square"].calls, found["square"].inlined) == (10, 10)
-    (whole,) = found["sum"].whole_instructions
-    assert found["square"].own_instructions.total() * 2 < whole
+    (whole,) = found["sum"].counts["whole_instructions"]
+    assert found["square"].counts["own_instructions"].total() * 2 < whole
 
 
 def simulate(binary: Path, *options: str, code: int = 0) -> tuple[str, str]:
@@ -297,21 +292,19 @@ def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
     elsewhere than at its first instruction."""
     first: Counter[str] = Counter()
     made: dict[str, Function] = {}
-    count = functions.count
 
-    def counting(steps: Iterable[Step], codes: functions.Codes, found: Functions) -> int:
+    def counting(steps: Iterable[Step], code_of: CodeOf) -> dict[str, Function]:
         def seen() -> Iterator[Step]:
             for step in steps:
-                code = codes.of(step)[1]
+                code = code_of(step)[1]
                 if code.start_of(step.pc) == step.pc:
                     first[code.scopes(step.pc)[0].path] += 1
                 yield step
 
-        cycles = count(seen(), codes, found)
-        made.update(found.found)
-        return cycles
+        made.update(follow(seen(), code_of))
+        return made
 
-    monkeypatch.setattr(functions, "count", counting)
+    monkeypatch.setattr(calls, "follow", counting)
     row = ["upcall.yield_wait_for", "--functions", "--whole", "-o", str(tmp_path)]
     done = CliRunner().invoke(app, ["profile", *row])
     assert done.exit_code == 0, done.output

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tockmark import BASELINE, paths, profile
+from tockmark import BASELINE, paths
 from tockmark.cli import options
 from tockmark.cli.options import (
     Abi,
@@ -40,11 +40,10 @@ from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import shown
 from tockmark.plain import file_name
-from tockmark.profile import diff
 from tockmark.profile import file as profile_file
-from tockmark.profile import functions as function_costs
-from tockmark.profile.diff import Diff, Growth, growth, profile_diff
-from tockmark.profile.run import ProfileOptions, default_out
+from tockmark.profile.calls import costs, costs_json, costs_text
+from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, profile_diff
+from tockmark.profile.run import ProfileOptions, default_out, profile
 from tockmark.result import file
 from tockmark.result.build import result_of
 from tockmark.result.model import Result
@@ -522,26 +521,22 @@ def profile_verb(
         elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
         options = options_of(named(elf, kernel_name, manifest=kernel_manifest), output)
         if functions:
-            found = function_costs.costs(options, known, names or (), whole)
-            told = function_costs.costs_json(found) if as_json else None
-            print(function_costs.costs_text(found) if told is None else json.dumps(told, indent=1))
+            found = costs(options, known, names or (), whole)
+            print(json.dumps(costs_json(found), indent=1) if as_json else costs_text(found))
             return
-        taken = profile.profile(options, known)
-        print(profile_file.text(taken.stored).rstrip() if as_json else taken.text)
+        kept, text = profile(options, known)
+        print(profile_file.text(kept).rstrip() if as_json else text)
         return
     if any(given is not None for given in (kernel, kernel_name, kernel_manifest)):
         raise TockmarkError("--diff names both kernels", "leave out --kernel and what says of it")
     elves = [read_kernel(path) for path in compared]
     root = output or default_out(id_, params, elves[0], profiled, cached, apps.lang)
     base, new = (
-        profile.profile(options_of(elf, root / side), known).stored
+        profile(options_of(elf, root / side), known)[0]
         for elf, side in zip(elves, ("base", "new"), strict=True)
     )
     _show_diff(profile_diff(base, new), growth(*map(read_elf, compared)), as_json)
 
 
 def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(diff.diff_json(found, sizes), indent=1))
-    else:
-        print(diff.diff_text(found, sizes))
+    print(json.dumps(diff_json(found, sizes), indent=1) if as_json else diff_text(found, sizes))

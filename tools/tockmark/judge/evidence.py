@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tockmark import profile
 from tockmark.compare.pairs import Moved
 from tockmark.plain import file_name
 from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
+from tockmark.profile.run import ProfileOptions, profile, simulators
 from tockmark.result.model import Row
 from tockmark.rig.elf import Piece, pieces, read_elf
 from tockmark.rig.image import Image, build_image
@@ -115,9 +115,9 @@ class Depth:
     app: int
 
 
-def depth(options: profile.ProfileOptions, catalogue: Catalogue) -> Depth:
+def depth(options: ProfileOptions, catalogue: Catalogue) -> Depth:
     """Of a kernel and the apps on it. TockmarkError if the simulator for it is not built."""
-    _, tracing = profile.simulators(options.board)
+    _, tracing = simulators(options.board)
     symbols = read_elf(options.kernel.path).addresses
     own = next(
         (
@@ -223,10 +223,10 @@ def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row
     return list(found.values())[:most]
 
 
-def between(row: Row, sides: Sequence[profile.ProfileOptions], catalogue: Catalogue) -> Where:
+def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Where:
     """Profile a row on both sides. TockmarkError if one of them has no profile."""
     base, head = (
-        profile.profile(
+        profile(
             replace(
                 one,
                 id=row.id,
@@ -235,7 +235,7 @@ def between(row: Row, sides: Sequence[profile.ProfileOptions], catalogue: Catalo
                 out=one.out / file_name(row.name),
             ),
             catalogue,
-        ).stored
+        )[0]
         for one in sides
     )
     return Where(row.name, profile_diff(base, head))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tockmark import profile
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
 from tockmark.errors import TockmarkError
@@ -17,6 +16,7 @@ from tockmark.judge.evidence import Depth, Sizes, Where, sizes
 from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Growth
+from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.rig.kernel import KernelElf
 from tockmark.show import comparison, text
 from tockmark.show.comparison import counted, differing, headline
@@ -288,11 +288,11 @@ def explained(
     if not most:
         return found
     sides = [
-        profile.ProfileOptions(kernel, how.board, how.apps, True, "", {}, folder / name)
+        ProfileOptions(kernel, how.board, how.apps, True, "", {}, folder / name)
         for kernel, name in zip(kernels, judged.names, strict=True)
     ]
     try:
-        profile.simulators(how.board)
+        simulators(how.board)
         for row in evidence.dearest(judged.moved, most, how.catalogue):
             try:
                 found.where.append(evidence.between(row, sides, how.catalogue))

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which phase of a system call a function belongs to: one table, for the baseline kernel and for
-Tock. docs/profiling.md says what the phases mean.
+"""This says where each cycle of a sample goes: to an instruction and a cause, and so to a function,
+a phase of the system call and a stack. Nothing is estimated, and nothing is lost: the charges of a
+sample add up to it. docs/profiling.md says what the phases mean.
+
+An instruction is charged the cycle in which it leaves the decode stage, and what it waited for
+before. Two waits are charged to the instruction before it, which caused them: for a load or store
+in flight, and for the refill after a jump, a branch or a return from a trap.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
+from typing import Literal, get_args
 
 from tockmark.profile.symbols import Frame
 from tockmark.profile.trace import MRET, Sample, Step, calls
@@ -22,8 +27,8 @@ PMP = "PMP"
 RETURN = "return"
 PHASES = (APP, ENTRY, KERNEL, CAPSULE, SCHEDULER, PMP, RETURN)
 
-# The first rule that fits decides: (phase, the function's name, its source file). Assembly has
-# symbols but no file.
+# One table for the baseline kernel and for Tock. The first rule that fits decides: (phase, the
+# function's name, its source file). Assembly has symbols but no file.
 _RULES = tuple(
     (phase, re.compile(name), re.compile(file))
     for phase, name, file in (
@@ -42,100 +47,80 @@ _RULES = tuple(
         (CAPSULE, r"", r"(^|/)capsules/|(^|/)kernel/src/drivers/"),
     )
 )
-
-
 # Pieces of code that several functions had in common, put apart by the compiler to save flash.
 OUTLINED = re.compile(r"^OUTLINED_FUNCTION_")
-
 # What these call counts as theirs where no rule knows it: a helper that writes a CSR belongs to
 # the PMP that it configures. What the others call is the kernel proper.
 _OF_CALLERS = (CAPSULE, SCHEDULER, PMP)
 
-
-def phase_of(frames: tuple[Frame, ...], user: bool, callers: Iterable[tuple[Frame, ...]]) -> str:
-    """The phase of code in these functions, which those of `callers` called, the nearest first:
-    the innermost that a rule knows decides."""
-    if user:
-        return APP
-    own = _known(frames)
-    if own is not None:
-        return own
-    nearest = next(filter(None, map(_known, callers)), None)
-    return nearest if nearest in _OF_CALLERS else KERNEL
-
-
-@cache
-def _known(frames: tuple[Frame, ...]) -> str | None:
-    # Line tables say of a piece that the compiler outlined where one of its callers is from.
-    if any(OUTLINED.search(frame.name) for frame in frames):
-        return None
-    for frame in reversed(frames):
-        for phase, name, file in _RULES:
-            if name.search(frame.name) and file.search(frame.file):
-                return phase
-    return None
-
-
-# Where each cycle of a sample goes: to an instruction and a cause, and so to a function, a phase
-# and a stack. Nothing is estimated, and nothing is lost: the charges of a sample add up to it.
-#
-# An instruction is charged the cycle in which it leaves the decode stage, and what it waited for
-# before. Two waits are charged to the instruction before it, which caused them: for a load or store
-# in flight, and for the refill after a jump, a branch or a return from a trap.
-
-
-EXECUTE = "execute"
-FETCH = "fetch"
-MEMORY = "load/store"
-BRANCH = "branch"
-MULTIPLY = "mul/div"
-TRAP = "trap/CSR"
-CAUSES = (EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP)
-
+Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
 SYSTEM = 0x73  # opcode of ecall, mret and the CSR instructions
 
-Where = Callable[[Step], tuple[Frame, ...]]
 Stack = tuple[Frame, ...]
+Where = Callable[[Step], Stack]
+Wait = tuple[bool, Cause, int]  # charged to the instruction before; cause; cycles
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
-    """Cycles of one cause, at one instruction."""
+class Place:
+    """What an instruction of the run was part of."""
 
-    step: int  # its number in the run of tm_sample
-    cause: str
-    cycles: int
+    stack: Stack  # callers first
+    phase: str
+    in_body: bool  # under the benchmark's body, not in the readings
 
 
-def charges(sample: Sample) -> list[Charge]:
-    """All cycles of the sample."""
-    found: list[Charge] = []
-    for i in range(sample.first + 1, sample.last + 1):
-        # At the first instruction there is nobody before it in the sample.
-        before = i - 1 if i - 1 > sample.first else i
-        found.append(Charge(i, EXECUTE, 1))
-        for to_last, cause, cycles in _waits(sample.steps[i - 1], sample.steps[i]):
-            found.append(Charge(before if to_last else i, cause, cycles))
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """An instruction of a sample, and the cycles that it is charged, by cause."""
+
+    step: Step
+    place: Place
+    charges: list[tuple[Cause, int]]
+
+    @property
+    def cycles(self) -> int:
+        return sum(cycles for _, cycles in self.charges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """An instruction that called, or that a trap interrupted."""
+
+    step: Step
+    trap: bool
+
+
+def attributed(sample: Sample, where: Where) -> list[Spent]:
+    """Return the instructions of a sample with all of its cycles; `where` tells the functions that
+    an instruction is in."""
+    inside = slice(sample.first + 1, sample.last + 1)
+    charges = charged(sample.steps[inside], sample.steps[sample.first])
+    found = [
+        Spent(step, place, own)
+        for (step, own), place in zip(charges, places(sample.steps, where)[inside], strict=True)
+    ]
+    assert sum(one.cycles for one in found) == sample.cycles
     return found
 
 
-def charged(steps: Iterable[Step]) -> Iterator[tuple[Step, int]]:
-    """Each instruction with the cycles that it is charged, all causes together: those of a whole
-    trace, one after the other."""
-    last: Step | None = None
-    cycles = 0
+def charged(
+    steps: Iterable[Step], before: Step | None = None
+) -> Iterator[tuple[Step, list[tuple[Cause, int]]]]:
+    """Yield each instruction with the cycles that it is charged. At the first one nobody is there
+    to be charged for its waits but itself; `before` tells what they are."""
+    last, held = before, None
     for step in steps:
-        own = step.cycles
-        if last is not None:
-            moved = sum(waited for to_last, _, waited in _waits(last, step) if to_last)
-            own -= moved
-            yield last, cycles + moved
-        last, cycles = step, own
-    if last is not None:
-        yield last, cycles
-
-
-Wait = tuple[bool, str, int]  # charged to the instruction before; cause; cycles
+        own: list[tuple[Cause, int]] = [(EXECUTE, 1 if last else step.cycles)]
+        for to_last, cause, cycles in _waits(last, step) if last else ():
+            (held if to_last and held else own).append((cause, cycles))
+        if last and held:
+            yield last, held
+        last, held = step, own
+    if last and held:
+        yield last, held
 
 
 def _waits(last: Step, step: Step) -> Iterator[Wait]:
@@ -158,7 +143,7 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
             yield to_last, cause, left[kind]
 
 
-def _refill(left: dict[str, int], to_last: bool, cause: str) -> Iterator[Wait]:
+def _refill(left: dict[str, int], to_last: bool, cause: Cause) -> Iterator[Wait]:
     """Take out the cycles that a redirection costs even where the next instruction is at hand."""
     cycles = left.pop("o", 0)
     if left.get("f"):
@@ -166,23 +151,6 @@ def _refill(left: dict[str, int], to_last: bool, cause: str) -> Iterator[Wait]:
         cycles += 1
     if cycles:
         yield to_last, cause, cycles
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What an instruction of the run was part of."""
-
-    stack: Stack  # callers first
-    phase: str
-    in_body: bool  # under the benchmark's body, not in the readings
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """An instruction that called, or that a trap interrupted."""
-
-    step: Step
-    trap: bool
 
 
 def places(steps: list[Step], where: Where) -> list[Place]:
@@ -221,66 +189,25 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
                 return
 
 
-@dataclass
-class ProfileLine:
-    """One line of a table: what its cycles went to."""
-
-    causes: Counter[str]
-    instructions: int = 0
-    in_body: int = 0
-
-    @property
-    def cycles(self) -> int:
-        return self.causes.total()
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A whole sample."""
-
-    sample: Sample
-    charges: list[Charge]
-    places: list[Place]
-
-    @property
-    def instructions(self) -> int:
-        """How many minstret counted: an instruction that traps does not retire."""
-        steps = range(self.sample.first + 1, self.sample.last + 1)
-        return sum(not self.traps(step) for step in steps)
-
-    def traps(self, step: int) -> bool:
-        return self.sample.steps[step].trapped
-
-    def by(self, key: Callable[[Place], str]) -> dict[str, ProfileLine]:
-        """The cycles by phase or function, in the order of their first appearance."""
-        lines: dict[str, ProfileLine] = {}
-        for charge in self.charges:
-            place = self.places[charge.step]
-            line = lines.setdefault(key(place), ProfileLine(Counter()))
-            line.causes[charge.cause] += charge.cycles
-            line.instructions += charge.cause == EXECUTE and not self.traps(charge.step)
-            line.in_body += charge.cycles if place.in_body else 0
-        return lines
-
-    def stacks(self) -> dict[Stack, int]:
-        """The cycles by stack, in the order of their first appearance."""
-        found: dict[Stack, int] = {}
-        for charge in sorted(self.charges, key=lambda charge: charge.step):
-            stack = self.places[charge.step].stack
-            found[stack] = found.get(stack, 0) + charge.cycles
-        return found
+def phase_of(frames: Stack, user: bool, callers: Iterable[Stack]) -> str:
+    """Return the phase of code in these functions, which those of `callers` called, the nearest
+    first: the innermost that a rule knows decides."""
+    if user:
+        return APP
+    own = _known(frames)
+    if own is not None:
+        return own
+    nearest = next(filter(None, map(_known, callers)), None)
+    return nearest if nearest in _OF_CALLERS else KERNEL
 
 
-def profile(sample: Sample, where: Where) -> Profile:
-    """Attribute a sample."""
-    made = Profile(sample, charges(sample), places(sample.steps, where))
-    assert sum(charge.cycles for charge in made.charges) == sample.cycles
-    return made
-
-
-def folded(stacks: dict[Stack, int]) -> str:
-    """Stacks as flamegraph.pl and its relatives read them: `a;b;c 12`."""
-    return "".join(
-        f"{';'.join(frame.name.replace(';', ':') for frame in stack)} {cycles}\n"
-        for stack, cycles in stacks.items()
-    )
+@cache
+def _known(frames: Stack) -> str | None:
+    # Line tables say of a piece that the compiler outlined where one of its callers is from.
+    if any(OUTLINED.search(frame.name) for frame in frames):
+        return None
+    for frame in reversed(frames):
+        for phase, name, file in _RULES:
+            if name.search(frame.name) and file.search(frame.file):
+                return phase
+    return None

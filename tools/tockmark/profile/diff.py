@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which functions and objects of a kernel came, went, grew or shrank: from two ELF files."""
+"""This compares two kernels: by two profiles of one row, where instructions were added or saved,
+where cycles, and which cycles only moved with the code; and by two ELF files, which functions and
+objects came, went, grew or shrank.
+
+Instructions tell what the code does. A function that retires as many of them on both sides does
+the same; if it takes other cycles, then because it or its data lie elsewhere: layout.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from tockmark.errors import TockmarkError
-from tockmark.profile.file import Share, StoredProfile
-from tockmark.profile.report import fitting
+from tockmark.profile.file import Share, StoredProfile, hashed_title, merged
+from tockmark.profile.report import RULE, first_of, fitting
 from tockmark.profile.symbols import readable, without_types
 from tockmark.rig.elf import Elf, Piece, pieces
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE
+
+WIDTHS = (7, 7, 7, 7, 7, 7, 7)
+COLUMNS = ("instr.", "", "", "cycles", "", "", "in body")
+SECOND = ("base", "new", "+/-", "base", "new", "+/-", "+/-")
+SIZE_WIDTHS = (8, 8, 8, 8)
+SHOWN = 12  # lines of a table; the rest in one
+NOTHING = Share("", {})
 
 UNNAMED = "what has no symbol"
 # Names that number what they stand for; another build numbers it otherwise.
@@ -20,77 +33,6 @@ _NUMBERED = (
     (re.compile(r"^OUTLINED_FUNCTION_"), "OUTLINED_FUNCTION_*"),
     (re.compile(r"^\.Lswitch\.table\."), "switch tables"),
 )
-
-
-@dataclass(frozen=True)
-class SymbolSize:
-    """What all pieces of one name take, in bytes; a function has one for each set of types."""
-
-    pieces: int = 0
-    flash: int = 0
-    ram: int = 0
-
-
-@dataclass(frozen=True)
-class Growth:
-    """One name on both sides; None: there is none of it."""
-
-    name: str
-    base: SymbolSize | None
-    new: SymbolSize | None
-
-    @property
-    def flash(self) -> int:
-        """Bytes of flash that it takes more."""
-        return (self.new or SymbolSize()).flash - (self.base or SymbolSize()).flash
-
-    @property
-    def ram(self) -> int:
-        """Bytes of RAM that it takes more."""
-        return (self.new or SymbolSize()).ram - (self.base or SymbolSize()).ram
-
-
-def growth(base: Elf, new: Elf) -> tuple[Growth, ...]:
-    """All names whose sizes differ, the largest change first. They add up to the change of the
-    kernel's `flash_bytes`."""
-    sides = [list(pieces(elf)) for elf in (base, new)]
-    known = readable(piece.name for side in sides for piece in side)
-    before, after = (_symbol_sizes(side, known) for side in sides)
-    found = [
-        Growth(name, before.get(name), after.get(name)) for name in before.keys() | after.keys()
-    ]
-    changed = [one for one in found if one.flash or one.ram]
-    return tuple(sorted(changed, key=lambda one: (-abs(one.flash) - abs(one.ram), one.name)))
-
-
-def _symbol_sizes(all_pieces: Iterable[Piece], known: dict[str, str]) -> dict[str, SymbolSize]:
-    found: dict[str, SymbolSize] = {}
-    for piece in all_pieces:
-        name = _name(known[piece.name])
-        size = found.get(name, SymbolSize())
-        found[name] = SymbolSize(
-            size.pieces + 1,
-            size.flash + piece.in_flash * piece.size,
-            size.ram + piece.in_ram * piece.size,
-        )
-    return found
-
-
-def _name(name: str) -> str:
-    for numbered, together in _NUMBERED:
-        if numbered.search(name):
-            return together
-    return without_types(name) if name else UNNAMED
-
-
-# Two profiles of one row, of two kernels: where instructions were added or saved, where cycles,
-# and which cycles only moved with the code.
-#
-# Instructions tell what the code does. A function that retires as many of them on both sides does
-# the same; if it takes other cycles, then because it or its data lie elsewhere: layout.
-
-
-NOTHING = Share("", {})
 
 
 @dataclass(frozen=True)
@@ -154,9 +96,37 @@ class Diff:
         return sum(change.cycles for change in self.moved)
 
 
+@dataclass(frozen=True)
+class SymbolSize:
+    """What all pieces of one name take, in bytes; a function has one for each set of types."""
+
+    pieces: int = 0
+    flash: int = 0
+    ram: int = 0
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One name on both sides; None: there is none of it."""
+
+    name: str
+    base: SymbolSize | None
+    new: SymbolSize | None
+
+    @property
+    def flash(self) -> int:
+        """Bytes of flash that it takes more."""
+        return (self.new or SymbolSize()).flash - (self.base or SymbolSize()).flash
+
+    @property
+    def ram(self) -> int:
+        """Bytes of RAM that it takes more."""
+        return (self.new or SymbolSize()).ram - (self.base or SymbolSize()).ram
+
+
 def profile_diff(base: StoredProfile, new: StoredProfile) -> Diff:
-    """The difference of two profiles. TockmarkError if they are of different rows, languages or
-    cache settings."""
+    """Compare two profiles. TockmarkError if they are of different rows, languages or cache
+    settings."""
     for what, one, other in (
         ("", base.label, new.label),
         ("i-cache ", ICACHE[base.icache], ICACHE[new.icache]),
@@ -167,29 +137,26 @@ def profile_diff(base: StoredProfile, new: StoredProfile) -> Diff:
                 f"the profiles are of {what}{one} and of {what}{other}",
                 "give two of the same row, board and cache setting",
             )
-    return Diff(
-        base,
-        new,
-        _changes(base.phases, new.phases),
-        _changes(base.functions, new.functions),
-    )
+    phases, functions = _changes(base.phases, new.phases), _changes(base.functions, new.functions)
+    return Diff(base, new, phases, functions)
 
 
 def _changes(base: Sequence[Share], new: Sequence[Share]) -> tuple[ShareChange, ...]:
     before = {share.name: share for share in base}
     after = {share.name: share for share in new}
     names = {name: name for name in before if name in after} | _moved(before, after)
-    pairs = [(before[name], after[known]) for name, known in names.items()]
-    pairs += [(share, NOTHING) for name, share in before.items() if name not in names]
+    changes = [
+        ShareChange(names.get(name, name), share, after[names[name]] if name in names else NOTHING)
+        for name, share in before.items()
+    ]
     came = after.keys() - set(names.values())
-    pairs += [(NOTHING, share) for name, share in after.items() if name in came]
-    changes = [ShareChange(new.name or base.name, base, new) for base, new in pairs]
+    changes += [ShareChange(name, NOTHING, after[name]) for name in came]
     return tuple(sorted(changes, key=lambda c: (-abs(c.instructions), -abs(c.cycles), c.name)))
 
 
-def _moved(before: dict[str, Share], after: dict[str, Share]) -> dict[str, str]:
-    """Functions of the same name in a file of the same name, where each side has but one that the
-    other lacks: the two kernels were built in different folders, or the file was moved."""
+def _moved(before: Collection[str], after: Collection[str]) -> dict[str, str]:
+    """Pair functions of the same name in a file of the same name, where each side has but one that
+    the other lacks: the two kernels were built in different folders, or the file was moved."""
     sides: list[dict[tuple[str, str], list[str]]] = []
     for own, other in ((before, after), (after, before)):
         lacking: dict[tuple[str, str], list[str]] = {}
@@ -197,49 +164,63 @@ def _moved(before: dict[str, Share], after: dict[str, Share]) -> dict[str, str]:
             if name not in other:
                 function, _, file = name.rpartition(" (")
                 lacking.setdefault((function, file.rpartition("/")[2]), []).append(name)
-        sides.append(lacking)
-    return {
-        names[0]: sides[1][key][0]
-        for key, names in sides[0].items()
-        if key[0] and len(names) == 1 and len(sides[1].get(key, ())) == 1
-    }
+        sides.append({key: names for key, names in lacking.items() if key[0] and len(names) == 1})
+    return {names[0]: sides[1][key][0] for key, names in sides[0].items() if key in sides[1]}
 
 
-# The difference of two profiles as text: by phase, by function, by the size of symbols.
+def growth(base: Elf, new: Elf) -> tuple[Growth, ...]:
+    """Return all names whose sizes differ, the largest change first. They add up to the change of
+    the kernel's `flash_bytes`."""
+    sides = [list(pieces(elf)) for elf in (base, new)]
+    known = readable(piece.name for side in sides for piece in side)
+    before, after = (_symbol_sizes(side, known) for side in sides)
+    found = [
+        Growth(name, before.get(name), after.get(name)) for name in before.keys() | after.keys()
+    ]
+    changed = [one for one in found if one.flash or one.ram]
+    return tuple(sorted(changed, key=lambda one: (-abs(one.flash) - abs(one.ram), one.name)))
 
 
-WIDTHS = (7, 7, 7, 7, 7, 7, 7)
-COLUMNS = ("instr.", "", "", "cycles", "", "", "in body")
-SECOND = ("base", "new", "+/-", "base", "new", "+/-", "+/-")
-SIZE_WIDTHS = (8, 8, 8, 8)
-SHOWN = 12  # lines of a table; the rest in one
+def _symbol_sizes(all_pieces: Iterable[Piece], known: dict[str, str]) -> dict[str, SymbolSize]:
+    found: dict[str, SymbolSize] = {}
+    for piece in all_pieces:
+        name = known[piece.name]
+        numbered = (together for pattern, together in _NUMBERED if pattern.search(name))
+        name = next(numbered, without_types(name) if name else UNNAMED)
+        size = found.get(name, SymbolSize())
+        found[name] = SymbolSize(
+            size.pieces + 1,
+            size.flash + piece.in_flash * piece.size,
+            size.ram + piece.in_ram * piece.size,
+        )
+    return found
 
 
 def diff_text(diff: Diff, growth: Sequence[Growth] | None = None) -> str:
-    """All of it: what moved, and by how much; sizes where `growth` is known."""
+    """Show what moved, and by how much; sizes where `growth` is known."""
     lines = [
         f"{diff.base.label}, i-cache {ICACHE[diff.base.icache]}:"
         f" {diff.instructions:+} instructions, {diff.cycles:+} cycles,"
         f" {diff.layout:+} of them by layout alone",
-        f"base    {_kernel(diff.base)}",
-        f"new     {_kernel(diff.new)}",
-        "",
-        *_table("phase", diff.phases, "sum"),
-        "",
-        *_table("function that does more, or less", diff.changed, "sum of these"),
-        "",
-        *_table("function that does the same elsewhere", diff.moved, "layout alone"),
+        f"base    {hashed_title(diff.base.kernel)}",
+        f"new     {hashed_title(diff.new.kernel)}",
     ]
+    for what, changes, total in (
+        ("phase", diff.phases, "sum"),
+        ("function that does more, or less", diff.changed, "sum of these"),
+        ("function that does the same elsewhere", diff.moved, "layout alone"),
+    ):
+        lines += ["", *_table(what, changes, total)]
     if growth is not None:
         lines += ["", *_sizes(growth)]
     return "\n".join(lines)
 
 
 def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, object]:
-    """The same for other programs: both sides of each phase and function, and of each name whose
-    size changed (null: that side has none of it), in bytes."""
+    """Return what diff_text shows for other programs: both sides of each phase and function, and of
+    each name whose size changed (null: that side has none of it), in bytes."""
 
-    def changes(of: Sequence[ShareChange]) -> list[dict[str, object]]:
+    def both_sides(changes: Sequence[ShareChange]) -> list[dict[str, object]]:
         return [
             {
                 "name": one.name,
@@ -248,39 +229,33 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
                 "in_body": [one.base.in_body, one.new.in_body],
                 "layout": one.is_layout,
             }
-            for one in of
+            for one in changes
         ]
 
     found: dict[str, object] = {
         "row": diff.base.label,
         "icache": diff.base.icache,
-        "kernels": [_kernel(diff.base), _kernel(diff.new)],
+        "kernels": [hashed_title(diff.base.kernel), hashed_title(diff.new.kernel)],
         "instructions": diff.instructions,
         "cycles": diff.cycles,
         "layout_cycles": diff.layout,
-        "phases": changes(diff.phases),
-        "functions": changes(diff.functions),
+        "phases": both_sides(diff.phases),
+        "functions": both_sides(diff.functions),
     }
     if growth is not None:
         found["sizes"] = [asdict(one) for one in growth]
     return found
 
 
-def _kernel(profile: StoredProfile) -> str:
-    sha = f" sha256 {profile.kernel.sha256[:12]}" if profile.kernel.sha256 else ""
-    return f"{profile.kernel.title}{sha}"
-
-
 def _table(what: str, changes: Sequence[ShareChange], total: str) -> Iterator[str]:
+    shown, rest = first_of(changes, SHOWN)
     yield text.cells(COLUMNS, WIDTHS)
     yield f"{text.cells(SECOND, WIDTHS)}  {what}"
-    yield "-" * text.LINE
-    shown = changes if len(changes) <= SHOWN else changes[: SHOWN - 1]
-    for change in shown:
-        yield _line(change, change.name)
-    if rest := changes[len(shown) :]:
+    yield RULE
+    yield from (_line(change, change.name) for change in shown)
+    if rest:
         yield _line(_sum(rest), f"{len(rest)} more")
-    yield "-" * text.LINE
+    yield RULE
     yield _line(_sum(changes), total)
 
 
@@ -292,21 +267,13 @@ def _line(change: ShareChange, name: str) -> str:
         _signed(change.cycles),
         _signed(change.in_body),
     ]
-    columns = text.cells(map(str, values), WIDTHS)
-    return f"{columns}  {fitting(name, text.LINE - len(columns) - 2)}"
+    return fitting(text.cells(map(str, values), WIDTHS), name)
 
 
 def _sum(changes: Sequence[ShareChange]) -> ShareChange:
-    base, new = (
-        Share(
-            "",
-            {"execute": cycles} if (cycles := sum(one.cycles for one in side)) else {},
-            sum(one.instructions for one in side),
-            sum(one.in_body for one in side),
-        )
-        for side in ([c.base for c in changes], [c.new for c in changes])
+    return ShareChange(
+        "", merged((c.base for c in changes), ""), merged((c.new for c in changes), "")
     )
-    return ShareChange("", base, new)
 
 
 def _signed(value: int) -> str:
@@ -317,23 +284,22 @@ def _sizes(growth: Sequence[Growth]) -> Iterator[str]:
     if not growth:
         yield "No function or object came, went or changed its size."
         return
+    shown, rest = first_of(growth, SHOWN)
     yield text.cells(("bytes of", "flash", "", "RAM"), SIZE_WIDTHS)
     yield f"{text.cells(('base', 'new', '+/-', '+/-'), SIZE_WIDTHS)}  function or object"
-    yield "-" * text.LINE
-    shown = growth if len(growth) <= SHOWN else growth[: SHOWN - 1]
+    yield RULE
     for one in shown:
-        yield _size(one.base, one.new, one.flash, one.ram, one.name)
-    if rest := growth[len(shown) :]:
-        flash, ram = sum(one.flash for one in rest), sum(one.ram for one in rest)
-        yield _size(SymbolSize(), SymbolSize(), flash, ram, f"{len(rest)} more")
-    yield "-" * text.LINE
-    flash, ram = sum(one.flash for one in growth), sum(one.ram for one in growth)
-    yield _size(SymbolSize(), SymbolSize(), flash, ram, "sum")
+        went = " (went)" if one.new is None else " (came)" if one.base is None else ""
+        flash = [side.flash if side else 0 for side in (one.base, one.new)]
+        columns = _size_columns([one], [str(size or text.NONE) for size in flash])
+        name = text.shortened(one.name, text.LINE - len(columns) - 2 - len(went))
+        yield f"{columns}  {name}{went}"
+    if rest:
+        yield f"{_size_columns(rest)}  {len(rest)} more"
+    yield RULE
+    yield f"{_size_columns(growth)}  sum"
 
 
-def _size(base: SymbolSize | None, new: SymbolSize | None, flash: int, ram: int, name: str) -> str:
-    went = " (went)" if new is None else " (came)" if base is None else ""
-    sides = [str(size.flash) if size and size.flash else text.NONE for size in (base, new)]
-    columns = text.cells([*sides, _signed(flash), _signed(ram)], SIZE_WIDTHS)
-    room = text.LINE - len(columns) - 2 - len(went)
-    return f"{columns}  {text.shortened(name, room)}{went}"
+def _size_columns(growth: Sequence[Growth], sides: Sequence[str] = (text.NONE, text.NONE)) -> str:
+    sums = [_signed(sum(one.flash for one in growth)), _signed(sum(one.ram for one in growth))]
+    return text.cells([*sides, *sums], SIZE_WIDTHS)

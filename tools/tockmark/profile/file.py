@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A profile as a file: what each phase and each function took of the sample, a line each.
+"""This keeps a profile as a file: what each phase and each function took, a line each.
 
 Only what was counted is in it; docs/profiling.md tells what the fields mean.
 """
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,12 +16,9 @@ from tockmark import documents
 from tockmark.documents import Count, Part, Positive
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.profile.attribute import CAUSES, Profile, ProfileLine
-from tockmark.profile.report import function
+from tockmark.profile.attribute import CAUSES, Cause, Place, Spent
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, Params, aside, label
-
-Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR"]
 
 FORMAT: Literal["tockmark-profile"] = "tockmark-profile"
 VERSION: Literal[2] = 2  # 1 had no format, and every sum beside what it is of
@@ -51,8 +50,8 @@ class Chain(Part, frozen=True):
 
 
 class StoredProfile(Part, frozen=True):
-    """The whole file. Phases, functions and stacks are the same cycles, of the first two the costly
-    ones first; of files that were made before there were stacks, these are not there."""
+    """The whole file. Phases, functions and stacks are the same cycles; of the first two the costly
+    ones come first. Files that were made before there were stacks have none."""
 
     format: Literal["tockmark-profile"]
     version: Literal[2]
@@ -80,13 +79,34 @@ class StoredProfile(Part, frozen=True):
     def instructions(self) -> int:
         return sum(phase.instructions for phase in self.phases)
 
+    @property
+    def in_body(self) -> int:
+        """The cycles that the benchmark's body took: the others are the readings' around it."""
+        return sum(phase.in_body for phase in self.phases)
+
     def caused(self, cause: Cause) -> int:
-        """The cycles of the sample that went to one cause."""
+        """Return the cycles of the sample that went to one cause."""
         return sum(phase.causes.get(cause, 0) for phase in self.phases)
 
 
+def hashed_title(kernel: Kernel) -> str:
+    """Return a kernel's name and the beginning of its hash, if that is known."""
+    return kernel.title + (f" sha256 {kernel.sha256[:12]}" if kernel.sha256 else "")
+
+
+def merged(shares: Iterable[Share], name: str) -> Share:
+    """Return what these took together."""
+    causes: Counter[Cause] = Counter()
+    instructions = in_body = 0
+    for share in shares:
+        causes.update(share.causes)
+        instructions += share.instructions
+        in_body += share.in_body
+    return Share(name, dict(causes), instructions, in_body)
+
+
 def stored(
-    made: Profile,
+    sample: Sequence[Spent],
     id_: str,
     params: Params,
     icache: bool,
@@ -94,7 +114,12 @@ def stored(
     board: str,
     lang: Lang = "c",
 ) -> StoredProfile:
-    """What the file keeps of a profile."""
+    """Return what the file keeps of a sample."""
+    frames: dict[str, int] = {}
+    chains: Counter[tuple[tuple[int, ...], str]] = Counter()
+    for one in sample:
+        chain = tuple(frames.setdefault(str(frame), len(frames)) for frame in one.place.stack)
+        chains[chain, one.place.phase] += one.cycles
     return StoredProfile(
         FORMAT,
         VERSION,
@@ -102,49 +127,36 @@ def stored(
         icache,
         kernel,
         board,
-        _shares(made.by(lambda place: place.phase)),
-        _shares(made.by(function)),
+        _shares(sample, lambda place: place.phase),
+        _shares(sample, lambda place: str(place.stack[-1])),
         params,
         lang,
-        *_stacks(made),
+        tuple(frames),
+        tuple(Chain(*key, cycles) for key, cycles in chains.items()),
     )
 
 
-def _stacks(made: Profile) -> tuple[tuple[str, ...], tuple[Chain, ...]]:
-    """The functions, and the chains of them that ran."""
-    frames: dict[str, int] = {}
-    chains: dict[tuple[tuple[int, ...], str], int] = {}
-    for charge in sorted(made.charges, key=lambda charge: charge.step):
-        place = made.places[charge.step]
-        stack = tuple(frames.setdefault(str(frame), len(frames)) for frame in place.stack)
-        chains[stack, place.phase] = chains.get((stack, place.phase), 0) + charge.cycles
-    return tuple(frames), tuple(Chain(*key, cycles) for key, cycles in chains.items())
-
-
-def _shares(lines: dict[str, ProfileLine]) -> tuple[Share, ...]:
-    costly = sorted(lines.items(), key=lambda item: -item[1].cycles)
-    return tuple(
-        msgspec.convert(
-            {
-                "name": name,
-                "causes": {cause: line.causes[cause] for cause in CAUSES if line.causes[cause]},
-                "instructions": line.instructions,
-                "in_body": line.in_body,
-            },
-            Share,
-        )
-        for name, line in costly
-    )
+def _shares(sample: Sequence[Spent], name: Callable[[Place], str]) -> tuple[Share, ...]:
+    groups: dict[str, list[Spent]] = {}
+    for one in sample:
+        groups.setdefault(name(one.place), []).append(one)
+    found = []
+    for group, members in groups.items():
+        charges = [charge for one in members for charge in one.charges]
+        by_cause = {cause: sum(n for of, n in charges if of == cause) for cause in CAUSES}
+        causes = {cause: cycles for cause, cycles in by_cause.items() if cycles}
+        retired = sum(not one.step.trapped for one in members)
+        in_body = sum(one.cycles for one in members if one.place.in_body)
+        found.append(Share(group, causes, retired, in_body))
+    return tuple(sorted(found, key=lambda share: -share.cycles))
 
 
 def load(path: Path) -> StoredProfile:
     """Read and check a profile."""
     found = documents.read(path, StoredProfile, FORMAT, VERSION, ANEW)
+    phases, functions = merged(found.phases, ""), merged(found.functions, "")
     for of in ("cycles", "instructions", "in_body"):
-        by_phase, by_function = (
-            sum(getattr(share, of) for share in shares)
-            for shares in (found.phases, found.functions)
-        )
+        by_phase, by_function = getattr(phases, of), getattr(functions, of)
         if by_phase != by_function:
             raise TockmarkError(
                 f"{shown(path)}: {by_phase} {of} by phase, but {by_function} by function", ANEW
@@ -157,5 +169,5 @@ def load(path: Path) -> StoredProfile:
 
 
 def text(profile: StoredProfile) -> str:
-    """The profile as its file holds it."""
+    """Return the profile as its file holds it."""
     return documents.text_of(profile, ("phases", "functions", "stacks"))

@@ -1,104 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A profile as text: the tables by phase and by function, and the sample's listing."""
+"""This shows a profile to its reader: as tables by phase and by function, as a listing of the
+sample, as folded stacks, and as a flame graph.
+
+The flame graph is one SVG file that needs nothing else: a box a function, as wide as its cycles and
+those of what it called, on top of its caller. Colours are phases; boxes stand in the order in which
+they first ran. Pointing at a box tells what it is.
+"""
 
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+from xml.sax.saxutils import escape
 
 from tockmark.profile import attribute
-from tockmark.profile.attribute import CAUSES, Place, Profile, ProfileLine
+from tockmark.profile.attribute import CAUSES, PHASES, Spent
+from tockmark.profile.file import Share, StoredProfile, merged
 from tockmark.show import text
 
 OBJCOPY, OBJDUMP = "riscv64-unknown-elf-objcopy", "riscv64-unknown-elf-objdump"
-LINE = 100
-WIDTHS = (6, 6, 6, 6, 6, 6, 7, 5, 6, 6)
+RULE = "-" * text.LINE
 COLUMNS = ("cycles", "%", "instr", "exec", "fetch", "load/", "branch", "mul/", "trap/", "in")
 SECOND = ("", "", "", "", "", "store", "", "div", "CSR", "body")
+WIDTHS = (6, 6, 6, 6, 6, 6, 7, 5, 6, 6)
 SHOWN = 24  # functions; the rest in one line
 
+WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
+FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
+CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
+COLOURS = {
+    attribute.APP: "#9ecae9",
+    attribute.ENTRY: "#f28e5c",
+    attribute.KERNEL: "#f6cf71",
+    attribute.CAPSULE: "#a1d99b",
+    attribute.SCHEDULER: "#c9b3e6",
+    attribute.PMP: "#f4a6c0",
+    attribute.RETURN: "#e8b07a",
+}
+_FILE = re.compile(r" \([^()]*/[^()]*\)$")  # behind a function's name
+Shown = TypeVar("Shown")
 
-def tables(profile: Profile) -> str:
-    """Both tables."""
-    by_phase = profile.by(lambda place: place.phase)
-    ordered = {phase: by_phase[phase] for phase in attribute.PHASES if phase in by_phase}
-    by_function = profile.by(function)
-    costly = dict(sorted(by_function.items(), key=lambda item: -item[1].cycles))
-    return "\n".join(
-        [
-            *_table("phase", ordered, profile.sample.cycles),
-            "",
-            *_table("function", _first(costly), profile.sample.cycles),
-        ]
+
+def tables(profile: StoredProfile) -> str:
+    """Return both tables: by phase in their order, by function the costly ones first."""
+    phases = sorted(profile.phases, key=lambda share: PHASES.index(share.name))
+    shown, rest = first_of(profile.functions, SHOWN)
+    functions = [*shown, merged(rest, f"{len(rest)} more")] if rest else shown
+    by_phase, by_function = (
+        _table(what, shares, profile.cycles)
+        for what, shares in (("phase", phases), ("function", functions))
     )
+    return "\n".join([*by_phase, "", *by_function])
 
 
-def function(place: Place) -> str:
-    """The name of the innermost function, and where it is written."""
-    return str(place.stack[-1])
+def first_of(every: Sequence[Shown], most: int) -> tuple[Sequence[Shown], Sequence[Shown]]:
+    """Part what fits into a table of so many lines from the rest, which has one of them."""
+    count = most if len(every) <= most else most - 1
+    return every[:count], every[count:]
 
 
-def _first(lines: dict[str, ProfileLine]) -> dict[str, ProfileLine]:
-    """The first of them, and the sum of the rest."""
-    names = list(lines)
-    if len(names) <= SHOWN:
-        return lines
-    shown = {name: lines[name] for name in names[: SHOWN - 1]}
-    return {**shown, f"{len(names) - SHOWN + 1} more": _sum(lines[n] for n in names[SHOWN - 1 :])}
-
-
-def _sum(lines: Iterator[ProfileLine] | list[ProfileLine]) -> ProfileLine:
-    lines = list(lines)
-    causes = sum((line.causes for line in lines), type(lines[0].causes)())
-    return ProfileLine(causes, sum(x.instructions for x in lines), sum(x.in_body for x in lines))
-
-
-def _table(what: str, lines: dict[str, ProfileLine], whole: int) -> Iterator[str]:
-    total = _sum(list(lines.values()))
+def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:
+    total = merged(shares, "sum")
     assert total.cycles == whole
-    yield f"{_cells(COLUMNS)}"
-    yield f"{_cells(SECOND)}  {what}"
-    yield "-" * LINE
-    for name, line in {**lines, "sum": total}.items():
-        if name == "sum":
-            yield "-" * LINE
-        share = text.points(line.cycles / whole, digits=1)
-        causes = [str(line.causes[cause] or "-") for cause in CAUSES]
-        body = str(line.in_body or "-")
-        cells = _cells([str(line.cycles), share, str(line.instructions), *causes, body])
-        yield f"{cells}  {fitting(name, LINE - len(cells) - 2)}"
+    lines = [
+        fitting(
+            _cells(
+                share.cycles,
+                text.points(share.cycles / whole, digits=1),
+                share.instructions,
+                *(share.causes.get(cause) or text.NONE for cause in CAUSES),
+                share.in_body or text.NONE,
+            ),
+            share.name,
+        )
+        for share in (*shares, total)
+    ]
+    heads = [_cells(*COLUMNS), f"{_cells(*SECOND)}  {what}", RULE]
+    return [*heads, *lines[:-1], RULE, lines[-1]]
 
 
-def _cells(values: tuple[str, ...] | list[str]) -> str:
-    return "".join(f"{value:>{width}}" for value, width in zip(values, WIDTHS, strict=True))
+def _cells(*values: object) -> str:
+    return "".join(f"{value!s:>{width}}" for value, width in zip(values, WIDTHS, strict=True))
 
 
-def fitting(name: str, room: int) -> str:
-    """A name with its file, less the outer folders if it is too long."""
+def fitting(columns: str, name: str) -> str:
+    """Return a line of figures and the name behind them with its file, less the outer folders if
+    it is too long."""
     function, _, path = name.partition(" (")
     folders = path.split("/")
-    while len(name) > room and len(folders) > 1:
+    while len(columns) + 2 + len(name) > text.LINE and len(folders) > 1:
         folders = folders[1:]
         name = f"{function} (…/{'/'.join(folders)}"
-    return name
+    return f"{columns}  {name}"
 
 
-def listing(profile: Profile, elves: list[Path]) -> Iterator[str]:
-    """The sample, an instruction a line: its charges, its address, what it is, where it belongs."""
+def listing(sample: Sequence[Spent], elves: list[Path]) -> Iterator[str]:
+    """Yield the sample, an instruction a line: its charges, its address, what it is, where it
+    belongs."""
     instructions = _disassembly(elves)
-    charged: dict[int, list[str]] = {}
-    cycles: dict[int, int] = {}
-    for charge in profile.charges:
-        cycles[charge.step] = cycles.get(charge.step, 0) + charge.cycles
-        charged.setdefault(charge.step, []).append(f"{charge.cause} {charge.cycles}")
     yield f"{'cycles':>6} {'address':8}  {'instruction':34} {'function, phase':40} charged"
-    for number in range(profile.sample.first + 1, profile.sample.last + 1):
-        step, place = profile.sample.steps[number], profile.places[number]
-        where = f"{place.stack[-1].name}, {place.phase}"
-        assembly = instructions.get(step.pc, f"{step.insn:#x}")
-        why = ", ".join(sorted(charged[number]))
-        yield f"{cycles[number]:6} {step.pc:08x}  {assembly:34} {where:40} {why}"
+    for one in sample:
+        where = f"{one.place.stack[-1].name}, {one.place.phase}"
+        assembly = instructions.get(one.step.pc, f"{one.step.insn:#x}")
+        why = ", ".join(sorted(f"{cause} {cycles}" for cause, cycles in one.charges))
+        yield f"{one.cycles:6} {one.step.pc:08x}  {assembly:34} {where:40} {why}"
 
 
 def _disassembly(elves: list[Path]) -> dict[int, str]:
@@ -112,8 +121,121 @@ def _disassembly(elves: list[Path]) -> dict[int, str]:
             if subprocess.run(strip, capture_output=True, check=False).returncode:
                 continue  # tockmark reads some files that binutils does not
             done = subprocess.run([OBJDUMP, "-d", bare], capture_output=True, check=False)
-            for match in filter(
-                None, map(line.match, done.stdout.decode("utf-8", "replace").splitlines())
-            ):
-                found[int(match[1], 16)] = " ".join(re.sub("[#<].*", "", match[2]).split())
+            for text_line in done.stdout.decode("utf-8", "replace").splitlines():
+                if match := line.match(text_line):
+                    found[int(match[1], 16)] = " ".join(re.sub("[#<].*", "", match[2]).split())
     return found
+
+
+def folded(profile: StoredProfile) -> str:
+    """Return the stacks as flamegraph.pl and its relatives read them: `a;b;c 12`."""
+    cycles: Counter[tuple[int, ...]] = Counter()
+    for chain in profile.stacks:
+        cycles[chain.frames] += chain.cycles
+    names = [_FILE.sub("", frame).replace(";", ":") for frame in profile.frames]
+    return "".join(
+        f"{';'.join(names[place] for place in stack)} {own}\n" for stack, own in cycles.items()
+    )
+
+
+@dataclass
+class FlameBox:
+    """A function in one chain of callers."""
+
+    function: str  # with its file
+    phase: str = ""
+    cycles: int = 0
+    called: dict[str, "FlameBox"] = field(default_factory=dict)
+
+    @property
+    def colour(self) -> str:
+        """That of its phase; one without cycles of its own takes that of what it called first."""
+        if self.phase or not self.called:
+            return COLOURS.get(self.phase, "#dddddd")
+        return next(iter(self.called.values())).colour
+
+    @property
+    def depth(self) -> int:
+        """How many boxes stand on one another, this one among them."""
+        return 1 + max((box.depth for box in self.called.values()), default=0)
+
+
+def sample_told(profile: StoredProfile, reading: float | None = None) -> str:
+    """Say what the sample's total is, and how it becomes the table's number, where the cycles of
+    time.read are known."""
+    whole = profile.cycles
+    said = f"{whole} cycles are one sample with its readings; the body took {profile.in_body}."
+    if reading is None:
+        return said
+    return (
+        f"{said} Net: {whole} - {reading:g} (time.read) = {whole - reading:g}."
+        " The table has the median of many samples, or a slope."
+    )
+
+
+def flame_graph(profile: StoredProfile, subtitle: str, total: str) -> str:
+    """Return the picture of a profile that has stacks; `total` says what its whole is."""
+    root = FlameBox(profile.label)
+    for chain in profile.stacks:
+        box = root
+        box.cycles += chain.cycles
+        for place in chain.frames:
+            function = profile.frames[place]
+            box = box.called.setdefault(function, FlameBox(function))
+            box.cycles += chain.cycles
+        box.phase = chain.phase
+    base = HEAD + (root.depth - 1) * ROW
+    height = base + ROW + LEGEND
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
+            f' viewBox="0 0 {WIDTH} {height}" {FONT} font-size="11.5">',
+            f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+            f'<text x="{MARGIN}" y="24" font-size="17" font-weight="bold">{escape(root.function)}:'
+            f" {root.cycles} cycles of one sample</text>",
+            f'<text x="{MARGIN}" y="44" fill="#555555">{escape(subtitle)}</text>',
+            f'<text x="{MARGIN}" y="63" fill="#222222">{escape(total)}</text>',
+            *_boxes(root, MARGIN, base, (WIDTH - 2 * MARGIN) / root.cycles, root.cycles),
+            *_legend(profile, height - 12),
+            "</svg>\n",
+        ]
+    )
+
+
+def _boxes(box: FlameBox, x: float, y: int, scale: float, whole: int) -> Iterator[str]:
+    width = box.cycles * scale
+    share = f"{box.cycles} cycles, {box.cycles / whole:.1%}"
+    yield f"<g><title>{escape(f'{box.function}: {share}')}</title>"
+    yield (
+        f'<rect x="{x:.1f}" y="{y}" width="{max(width - 0.8, 0.4):.1f}" height="{ROW - 1}"'
+        f' rx="2" fill="{box.colour}"/>'
+    )
+    if words := _words(box, int((width - 8) / CHAR)):
+        yield f'<text x="{x + 4:.1f}" y="{y + 15}">{escape(words)}</text>'
+    yield "</g>"
+    for inner in box.called.values():
+        yield from _boxes(inner, x, y - ROW, scale, whole)
+        x += inner.cycles * scale
+
+
+def _words(box: FlameBox, room: int) -> str:
+    """Return the name, with its cycles if there is room; shortened if it must be, or nothing."""
+    name = _FILE.sub("", box.function)
+    for words in (f"{name} {box.cycles}", name):
+        if len(words) <= room:
+            return words
+    return f"{name[: room - 1]}…" if room >= 4 else ""
+
+
+def _legend(profile: StoredProfile, y: int) -> Iterator[str]:
+    cycles = {share.name: share.cycles for share in profile.phases}
+    x = float(MARGIN)
+    for phase in PHASES:
+        if phase in cycles:
+            words = f"{phase} {cycles[phase]}"
+            yield (
+                f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" rx="2"'
+                f' fill="{COLOURS[phase]}"/><text x="{x + 17:.0f}" y="{y}">{words}</text>'
+            )
+            x += 17 + len(words) * CHAR + 22

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs the app of one benchmark on the simulator with the core's retirement port, which tells every
-instruction, and on the plain one beside it. Both must print the same log, byte for byte; so what
-is profiled is what is measured.
+"""This runs the app of one benchmark on the simulator with the core's retirement port, which tells
+every instruction, and on the plain one beside it. Both must print the same log, byte for byte; so
+what is profiled is what is measured. The profile is of one steady sample.
 """
 
 import gzip
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.log.protocol import decode
 from tockmark.log.rows import RawRow, assemble
 from tockmark.plain import file_name
-from tockmark.profile.symbols import Program
-from tockmark.profile.trace import HEADING, Sample, Sampler, difference, sample, windows
+from tockmark.profile import attribute, file, report
+from tockmark.profile.symbols import Frame, Program
+from tockmark.profile.trace import HEADING, Sample, Sampler, Step, parse
+from tockmark.result.provenance import Kernel
 from tockmark.result.stats import summarise
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile
@@ -26,11 +29,13 @@ from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stoppi
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
-from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang, Params, aside, label
+from tockmark.suite.catalogue import ICACHE, OVERHEAD, Catalogue, Lang, Params, aside, label
 
 VARIANT = "retire"
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
 LINES = "profiling"  # the cargo profile that has line tables beside the same code
+MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
+NO_LINES = ", by symbol only: it has no line tables; `make profile` makes the baseline's"
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,12 @@ class ProfileOptions:
         """The row, with any language but C."""
         return label(self.id, self.params) + aside(self.apps.lang)
 
+    @property
+    def measured(self) -> Kernel:
+        """The kernel as files tell it."""
+        elf = self.kernel
+        return Kernel(elf.name, elf.path.name, elf.sha256, opt_level=elf.opt_level)
+
 
 @dataclass(frozen=True)
 class Traced:
@@ -64,10 +75,70 @@ class Traced:
     reading: float | None  # cycles of time.read in the same boot, the median; None: not measured
 
 
+def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredProfile, str]:
+    """Profile one benchmark, write the files, and return what is kept and the text for its reader.
+    TockmarkError if the kernel does not measure it, or the simulator with the retirement port is
+    not built."""
+    run = traced(options, catalogue)
+    found, app = run.sample, run.app
+    kernel = kernel_of(options.kernel)
+    kernel.study(step.pc for step in found.steps if not step.user)
+    app.study(step.pc for step in found.steps if step.user)
+
+    def where(step: Step) -> tuple[Frame, ...]:
+        return (app if step.user else kernel).frames(step.pc)
+
+    spent = attribute.attributed(found, where)
+    kept = file.stored(
+        spent,
+        options.id,
+        options.params,
+        options.icache,
+        options.measured,
+        options.board.name,
+        options.apps.lang,
+    )
+    counted = run.row.series["instret"][run.number]
+    at_once = options.apps.abi != 1  # there by another command, in samples of their own
+    if at_once and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
+        raise TockmarkError(
+            f"the trace has {kept.instructions} instructions where the app counted {counted}",
+            "report this",
+        )
+    board = f"{options.board.name} ({options.board.machine}), i-cache {ICACHE[options.icache]}"
+    instructions = f" and {counted} instructions" if at_once else ""
+    text = "\n".join(
+        [
+            f"{options.label}: sample {run.number + 1} of {len(run.row.series['cycles'])},"
+            f" {found.cycles} cycles",
+            f"kernel  {file.hashed_title(kept.kernel)}{'' if kernel.lines else NO_LINES}",
+            f"board   {board}",
+            f"check   the app measured {found.cycles} cycles{instructions}:"
+            " what is charged below adds up to them;",
+            "        and the run without the retirement port printed the same log, byte for byte",
+            "",
+            report.tables(kept),
+        ]
+    )
+    told = report.sample_told(kept, run.reading)
+    files = {
+        "profile.txt": f"{text}\n",
+        "profile.json": file.text(kept),
+        "stacks.folded": report.folded(kept),
+        "flame.svg": report.flame_graph(kept, f"{kept.kernel.title}, {board}", told),
+        "sample.txt": "".join(
+            f"{line}\n" for line in report.listing(spent, [options.kernel.path, app.path])
+        ),
+    }
+    for name, content in files.items():
+        (options.out / name).write_text(content, encoding="utf-8")
+    return kept, f"{text}\n\nwritten to {paths.shown(options.out)}: {', '.join(files)}"
+
+
 def default_out(
     id_: str, params: Params, kernel: KernelElf, board: BoardProfile, icache: bool, lang: Lang
 ) -> Path:
-    """Where a profile goes."""
+    """Return where a profile goes."""
     name = file_name((kernel.name or kernel.path.stem).partition(" ")[0])
     parts = [label(id_, params).replace(" ", "-").replace("=", ""), name, board.name]
     parts += [] if lang == "c" else [lang]
@@ -75,7 +146,7 @@ def default_out(
 
 
 def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
-    """The plain simulator, and the one with the retirement port beside it."""
+    """Return the plain simulator, and the one with the retirement port beside it."""
     require(board.target, Ability.RETIREMENT, "profile", board.name)
     assert isinstance(board.target, sim.SimTarget)  # no other kind can
     plain = board.target.binary
@@ -88,34 +159,8 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
-def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
-    """Run a benchmark's app, and find a steady sample of its row; all of the trace goes into
-    `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
-    the simulator with the retirement port is not built."""
-    targets = simulators(options.board)
-    group = catalogue.benchmarks[options.id].group
-    boot = next(b for b in catalogue.boots() if options.id in b.measures)
-    boot = catalogue.narrowed(boot, [options.id])
-    symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
-    image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
-    if not options.icache:
-        image = stopping_early(image, options.board, image.flash)
-    app = _reporter(image)
-    sampler = Sampler.of(app)
-    log, runs = _run(options, targets, image.flash, sampler, trace)
-    rows = _rows(log, group, options)
-    number = _steady(rows[-1].series["cycles"])
-    found = sample(_runs_of(rows, runs)[number], sampler)
-    return Traced(image, app, rows[-1], number, found, _reading(rows))
-
-
-def _reporter(image: Image) -> Program:
-    """The app whose samples these are: only an app of benchmarks has the sampler."""
-    return next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
-
-
 def kernel_of(kernel: KernelElf) -> Program:
-    """The kernel's symbols: from the build with line tables, if it is of the same code."""
+    """Return the kernel's symbols: from the build with line tables, if it is of the same code."""
     program = Program(kernel.path)
     beside = kernel.path.parents[1] / LINES / kernel.path.name
     if beside.exists():
@@ -125,6 +170,27 @@ def kernel_of(kernel: KernelElf) -> Program:
     return program
 
 
+def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
+    """Run a benchmark's app, and find a steady sample of its row; all of the trace goes into
+    `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
+    the simulator with the retirement port is not built."""
+    targets = simulators(options.board)
+    boot = next(b for b in catalogue.boots() if options.id in b.measures)
+    boot = catalogue.narrowed(boot, [options.id])
+    symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
+    image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
+    if not options.icache:
+        image = stopping_early(image, options.board, image.flash)
+    # Only an app of benchmarks, which reports the samples, has the sampler.
+    app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
+    sampler = Sampler.in_app(app)
+    log, runs = _run(options, targets, image.flash, sampler, trace)
+    rows = _rows(log, catalogue.benchmarks[options.id].group, options)
+    number = _steady(rows[-1].series["cycles"])
+    sample = sampler.sample(_runs_of(rows, runs)[number])
+    return Traced(image, app, rows[-1], number, sample, _reading(rows))
+
+
 def _run(
     options: ProfileOptions,
     targets: tuple[sim.SimTarget, sim.SimTarget],
@@ -132,14 +198,14 @@ def _run(
     sampler: Sampler,
     trace: Path | None,
 ) -> tuple[str, list[list[str]]]:
-    """The log, and the lines of each run of tm_sample."""
+    """Return the log, and the lines of each run of tm_sample."""
     start = Start(options.label, flash, options.icache)
     plain = cache.default(options.fresh).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
         try:
-            runs = list(windows(_kept(_checked(tracing.lines()), trace), sampler))
+            runs = list(sampler.windows(_instructions(tracing.lines(), trace)))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
                 ending = simulation.ending()
@@ -154,27 +220,20 @@ def _run(
     return log, runs
 
 
-def _checked(lines: Iterator[str]) -> Iterator[str]:
-    """The trace less its heading, which tells that its columns are where they should be."""
-    heading = next(lines, HEADING)
-    if heading != HEADING:
+def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
+    """Yield the trace less its heading, which tells that its columns are where they should be; and
+    write it down, too, if it is said where."""
+    if next(lines, HEADING) != HEADING:
         raise TockmarkError("the simulator's trace has another form", "run `make profile`")
-    return lines
-
-
-def _kept(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
-    """The same lines, which are written down, too, if it is said where."""
-    if trace is None:
-        yield from lines
-        return
-    with gzip.open(trace, "wt", compresslevel=1, encoding="ascii") as file:
+    with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as kept:
         for line in lines:
-            file.write(f"{line}\n")
+            if kept:
+                kept.write(f"{line}\n")
             yield line
 
 
 def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[RawRow]:
-    """The rows of the app up to the one asked for, which is the last."""
+    """Return the rows of the app up to the one asked for, which is the last."""
     measured = assemble(decode(log.splitlines()))
     app = next((app for _, app in measured.each() if app.name == group), None)
     rows = app.rows if app is not None else ()
@@ -190,16 +249,17 @@ def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[RawRow]:
 
 
 def _reading(rows: Sequence[RawRow]) -> float | None:
-    """The median of the steady samples of time.read; of itself there is nothing to take off."""
+    """Return the median of the steady samples of time.read; of itself there is nothing to take
+    off."""
     found = [row.series["cycles"] for row in rows[:-1] if row.id == OVERHEAD]
     stats = summarise(found[-1]) if found else None
     return stats.median if stats else None
 
 
 def _runs_of(rows: Sequence[RawRow], runs: list[list[str]]) -> list[list[str]]:
-    """The runs of tm_sample that gave the last row: each row's samples follow one another, in the
-    order of the rows; a benchmark that failed may have left others between them."""
-    measured = [difference(run) for run in runs]
+    """Return the runs of tm_sample that gave the last row: each row's samples follow one another,
+    in the order of the rows; a benchmark that failed may have left others between them."""
+    measured = [parse(run[-1]).value for run in runs]
     start = end = 0
     for row in rows:
         cycles = row.series["cycles"]
@@ -213,7 +273,7 @@ def _runs_of(rows: Sequence[RawRow], runs: list[list[str]]) -> list[list[str]]:
 
 
 def _steady(cycles: list[int]) -> int:
-    """The last sample that took as long as the median of the steady ones, counted from 0."""
+    """Return the last sample that took as long as the median of the steady ones, from 0."""
     stats = summarise(cycles)
     usual = [i for i, taken in enumerate(cycles) if i and stats and taken == stats.median]
     return usual[-1] if usual else len(cycles) - 1

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a function is called, where it is written, and where it lies."""
+"""This tells what code lies at an address of an ELF file: its symbol, and, with debugging
+information (DWARF), the functions that the compiler put into one another there.
+
+pyelftools reads the debugging information. It raises whatever the bytes of a damaged file lead it
+to, so whatever it raises ends here.
+"""
 
 import bisect
 import re
@@ -17,6 +22,21 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.plain import quoted, showable
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
+
+LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
+NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
+
+FILT = "riscv64-unknown-elf-c++filt"
+LONGEST = 60  # seconds for all names, of which a kernel's take less than one
+MOST_TYPES = 100  # in one name; what has more was made to be read by nobody
+# What a Rust compiler adds to tell two builds of a crate apart, in its new names and in its old.
+_HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
+
+MOST_LINKS = 8  # from a function to where its name stands: more than any compiler makes
+_FUNCTION, _INLINED = "DW_TAG_subprogram", "DW_TAG_inlined_subroutine"
+_SYMBOLS = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
+_TYPES = re.compile(r"<.*>$")  # what a generic function was made for
+Die = Any  # pyelftools has no types
 
 
 @dataclass(frozen=True)
@@ -40,261 +60,8 @@ class Scope:
     place: int  # tells the places apart that one function was put into
 
 
-def short(file: str) -> str:
-    """A source file's path: in this checkout from its top, elsewhere the last parts."""
-    root = f"{paths.ROOT}/"
-    return file.removeprefix(root) if file.startswith(root) else "/".join(file.split("/")[-4:])
-
-
-def in_module(frame: Frame) -> str:
-    """The path of a function whose symbol nobody tells: in Rust, where a file is a module, behind
-    the file's name; `grant::enter`."""
-    file = Path(frame.file)
-    if file.suffix != ".rs":
-        return frame.name
-    module = file.parent.name if file.stem == "mod" else file.stem
-    return f"{module}::{frame.name}"
-
-
-# Names of functions as a person writes them: `kernel::grant::Grant::enter`.
-
-
-FILT = "riscv64-unknown-elf-c++filt"
-LONGEST = 60  # seconds for all names, of which a kernel's take less than one
-MOST_TYPES = 100  # in one name; what has more was made to be read by nobody
-# What a Rust compiler adds to tell two builds of a crate apart, in its new names and in its old.
-_HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
-
-
-def readable(names: Iterable[str]) -> dict[str, str]:
-    """Rust's and C++'s symbols without their encoding, if binutils is there to tell, and without
-    the hashes that another build changes."""
-    known = sorted(set(names))
-    plain = [showable(name) for name in known]
-    told = plain
-    try:
-        done = subprocess.run(
-            [FILT],
-            input="\n".join(plain),
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=True,
-            timeout=LONGEST,
-        )
-        lines = [showable(line) for line in done.stdout.split("\n")]
-        told = lines if len(lines) == len(plain) else plain
-    except (OSError, subprocess.SubprocessError):
-        pass
-    return {name: _HASH.sub("", text) for name, text in zip(known, told, strict=True)}
-
-
-def without_types(name: str) -> str:
-    """A readable name without types: `<Grant<T> as Entering>::enter::<U>` as `Grant::enter`."""
-    if name.count("<") > MOST_TYPES:
-        return name
-    if name.startswith("<"):
-        end = _closing(name, 0)
-        own = name[1:end]
-        of = next((at for at in _outside(own) if own.startswith(" as ", at)), len(own))
-        return without_types(own[:of].lstrip("&*")) + without_types(name[end + 1 :])
-    kept = "".join(name[at] for at in _outside(name) if name[at] != ">")
-    return kept.replace("::<", "").replace("<", "")
-
-
-def _outside(name: str) -> Iterable[int]:
-    """The places of the characters that no pair of angle brackets holds, the brackets too."""
-    at = 0
-    while at < len(name):
-        yield at
-        at = _closing(name, at) if name[at] == "<" else at + 1
-
-
-def _closing(name: str, opening: int) -> int:
-    """Where the bracket closes; the end if it never does."""
-    depth = 0
-    for at in range(opening, len(name)):
-        if name[at] == "<":
-            depth += 1
-        elif name[at] == ">" and name[at - 1] != "-":
-            depth -= 1
-            if not depth:
-                return at
-    return len(name)
-
-
-# What a kernel's debugging information (DWARF) tells of an address: the functions that the
-# compiler put into one another there, and the source file of each.
-#
-# pyelftools reads it. It raises whatever the bytes of a damaged file lead it to, so whatever it
-# raises ends here.
-
-
-SCOPES = ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block")
-MOST_LINKS = 8  # from a function to where its name stands: more than any compiler makes
-_SYMBOLS = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
-_NAMES = ("DW_AT_name",)
-Die = Any  # pyelftools has no types
-_TYPES = re.compile(r"<.*>$")  # what a generic function was made for
-
-
-def dwarf_scopes(path: Path, data: bytes, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
-    """The functions at each of these addresses, ascending, that a file tells of: the outermost
-    first. TockmarkError if its debugging information cannot be read."""
-    found: dict[int, tuple[Scope, ...]] = {}
-    try:
-        elf = ELFFile(BytesIO(data))
-        if elf.has_dwarf_info():
-            for unit in elf.get_dwarf_info().iter_CUs():
-                found.update(_Unit(unit).scopes(wanted))
-    except Exception as error:
-        raise TockmarkError(
-            f"the debugging information of {shown(path)} cannot be read"
-            f" ({type(error).__name__}: {quoted(error)})",
-            "profile the kernel without it: `riscv64-unknown-elf-strip -g -o stripped.elf` on it",
-        ) from error
-    return found
-
-
-class _Unit:
-    """One compilation unit's debugging information."""
-
-    def __init__(self, unit: Any) -> None:
-        self._unit = unit
-        self._dwarf = unit.dwarfinfo
-        self._program = self._dwarf.line_program_for_CU(unit)
-
-    def scopes(self, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
-        """Those of the addresses that lie in this unit."""
-        top = self._unit.get_top_DIE()
-        if not self._inside(top, wanted):
-            return {}
-        chains: dict[int, list[Die]] = {}
-        for die in top.iter_children():
-            self._walk(die, wanted, [], chains)
-        files = self._files_at(sorted(chains))
-        dies = {die.offset: die for chain in chains.values() for die in chain}
-        symbols = {offset: _said(die, _SYMBOLS) for offset, die in dies.items()}
-        known = readable(symbols.values())
-
-        def scope(die: Die, frame: Frame) -> Scope:
-            symbol = symbols[die.offset]
-            path = without_types(known[symbol]) if symbol else in_module(frame)
-            return Scope(frame, path, die.offset)
-
-        return {
-            at: tuple(map(scope, chain, self._named(chain, files.get(at, ""))))
-            for at, chain in chains.items()
-        }
-
-    def _walk(
-        self, die: Die, wanted: list[int], above: list[Die], chains: dict[int, list[Die]]
-    ) -> None:
-        """Note for each address the functions around it, the outermost first."""
-        if die.tag == "DW_TAG_namespace":
-            inside, chain = wanted, above
-        elif die.tag == "DW_TAG_subprogram" or die.tag in SCOPES:
-            inside = self._inside(die, wanted)
-            chain = above if die.tag == "DW_TAG_lexical_block" else [*above, die]
-            chains.update((address, chain) for address in inside)
-        else:
-            return
-        if inside:
-            for child in die.iter_children():
-                self._walk(child, inside, chain, chains)
-
-    def _inside(self, die: Die, wanted: list[int]) -> list[int]:
-        """Those of the addresses, ascending, that lie in it."""
-        found: list[int] = []
-        for start, end in self._ranges(die):
-            found += wanted[bisect.bisect_left(wanted, start) : bisect.bisect_left(wanted, end)]
-        return sorted(found)
-
-    def _ranges(self, die: Die) -> Iterator[tuple[int, int]]:
-        attributes = die.attributes
-        if "DW_AT_ranges" in attributes:
-            base = self._base(self._unit.get_top_DIE())
-            lists = self._dwarf.range_lists()
-            for entry in lists.get_range_list_at_offset(
-                attributes["DW_AT_ranges"].value, self._unit
-            ):
-                if hasattr(entry, "base_address"):
-                    base = entry.base_address
-                else:
-                    offset = 0 if getattr(entry, "is_absolute", False) else base
-                    yield offset + entry.begin_offset, offset + entry.end_offset
-        elif "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
-            start, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
-            yield start, high.value if high.form == "DW_FORM_addr" else start + high.value
-
-    @staticmethod
-    def _base(top: Die) -> int:
-        low = top.attributes.get("DW_AT_low_pc")
-        return int(low.value) if low else 0
-
-    def _named(self, chain: list[Die], file: str) -> list[Frame]:
-        """A function's code lies in the file that the next inner one was called from."""
-        inner = [self._file(die.attributes["DW_AT_call_file"].value) for die in chain[1:]]
-        return [Frame(_name(die), where) for die, where in zip(chain, [*inner, file], strict=True)]
-
-    def _files_at(self, addresses: list[int]) -> dict[int, str]:
-        """The source file of each address, from the line table."""
-        if self._program is None:
-            return {}
-        found: dict[int, str] = {}
-        before = None
-        for entry in self._program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            if before is not None and not before.end_sequence:
-                low = bisect.bisect_left(addresses, before.address)
-                high = bisect.bisect_left(addresses, state.address)
-                for address in addresses[low:high]:
-                    found[address] = self._file(before.file)
-            before = state
-        return found
-
-    def _file(self, number: int) -> str:
-        header = self._program.header
-        old = header["version"] < 5  # which counts files and folders from 1
-        entry = header["file_entry"][number - old]
-        folders = header["include_directory"]
-        comp_dir = self._unit.get_top_DIE().attributes["DW_AT_comp_dir"].value.decode()
-        folder = ""
-        if not old or entry.dir_index:
-            folder = folders[entry.dir_index - old].decode()
-        return showable(str(Path(comp_dir) / folder / entry.name.decode()))
-
-
-def _name(die: Die) -> str:
-    return _TYPES.sub("", _said(die, _NAMES)) or "?"
-
-
-def _said(die: Die, attributes: tuple[str, ...]) -> str:
-    """The name of a function, which may stand where it is declared; empty if it has none."""
-    for _ in range(MOST_LINKS):
-        for attribute in attributes:
-            if attribute in die.attributes:
-                return showable(die.attributes[attribute].value.decode())
-        links = {"DW_AT_abstract_origin", "DW_AT_specification"}.intersection(die.attributes)
-        if not links:
-            break
-        die = die.get_DIE_from_attribute(min(links))
-    return ""
-
-
-# What code lies at an address of an ELF file: its symbol, and, with debugging information, the
-# functions that the compiler put into one another there.
-
-
-LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
-
-NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
-
-
 class Program:
-    """An ELF file."""
+    """An ELF file whose addresses can be looked up."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -313,55 +80,58 @@ class Program:
         self.lines = False  # whether debugging information told anything
 
     def symbol(self, name: str) -> tuple[int, int]:
-        """A symbol's address and size."""
+        """Return a symbol's address and size."""
         for start, size, known in self._symbols:
             if known == name:
                 return start, size
-        raise TockmarkError(f"{paths.shown(self.path)} has no symbol {name}")
+        raise TockmarkError(f"{shown(self.path)} has no symbol {name}")
 
     def address_of(self, part: str) -> int:
-        """The address of the symbol whose name holds this: a mangled name has more around it."""
+        """Return the address of the symbol whose name holds `part`: a mangled name has more."""
         for start, _, known in self._symbols:
             if part in known:
                 return start
-        raise TockmarkError(f"{paths.shown(self.path)} has no symbol with {part} in its name")
+        raise TockmarkError(f"{shown(self.path)} has no symbol with {part} in its name")
 
     def bytes_at(self, address: int, size: int) -> bytes:
-        """The content of the file for this place in memory."""
+        """Return the content of the file for this place in memory."""
         for section in self._elf.sections:
             at = address - section.address
             if section.flags & ALLOCATED and at >= 0 and at + size <= section.size:
                 return self._elf.held(section)[at : at + size]
-        raise TockmarkError(f"{paths.shown(self.path)} has nothing at {address:#x}")
+        raise TockmarkError(f"{shown(self.path)} has nothing at {address:#x}")
 
     def same_code(self, other: "Program") -> bool:
+        """Return whether both files load the same bytes."""
         return self._elf.segments == other._elf.segments
 
     def study(self, addresses: Iterable[int]) -> None:
-        """Look these addresses up, so that frames() knows them. TockmarkError if the debugging
-        information cannot be read."""
+        """Look these addresses up, so that frames() and scopes() know them. TockmarkError if the
+        debugging information cannot be read."""
         wanted = sorted(set(addresses))
         self._scopes.update(dwarf_scopes(self.path, self._elf.data, wanted))
         self.lines = bool(self._scopes)
-        found = {at: self._nearest(at) for at in wanted if at not in self._scopes}
-        known = readable(name for _, name in found.values())
-        for at, (start, name) in found.items():
-            frame = Frame(known[name])
-            self._scopes[at] = (Scope(frame, without_types(frame.name), start),)
+        nearest = {at: self._nearest(at) for at in wanted if at not in self._scopes}
+        known = readable(name for _, name in nearest.values())
+        for at, (start, name) in nearest.items():
+            self._scopes[at] = (Scope(Frame(known[name]), without_types(known[name]), start),)
         for at in wanted:
-            self._frames[at] = _without_libraries([scope.frame for scope in self._scopes[at]])
+            every = [scope.frame for scope in self._scopes[at]]
+            own = [one for one in every if not any(folder in one.file for folder in LIBRARIES)]
+            self._frames[at] = tuple(own or every[:1])
 
     def frames(self, address: int) -> tuple[Frame, ...]:
-        """The functions at an address, the outermost first; those of libraries left out."""
+        """Return the functions at an address, the outermost first; those of libraries count as the
+        function of the program that called them."""
         return self._frames[address]
 
     def scopes(self, address: int) -> tuple[Scope, ...]:
-        """All functions at an address, the outermost first."""
+        """Return all functions at an address, the outermost first."""
         return self._scopes[address]
 
     def start_of(self, address: int) -> int:
-        """Where the symbol begins that an address belongs to: two addresses with one start are in
-        one function."""
+        """Return where the symbol begins that an address belongs to: two addresses with one start
+        are in one function."""
         return self._nearest(address)[0]
 
     def _nearest(self, address: int) -> tuple[int, str]:
@@ -370,7 +140,182 @@ class Program:
         return start, name
 
 
-def _without_libraries(frames: list[Frame]) -> tuple[Frame, ...]:
-    """Functions of libraries count as the function of the program that called them."""
-    own = [f for f in frames if not any(library in f.file for library in LIBRARIES)]
-    return tuple(own or frames[:1])
+def short(file: str) -> str:
+    """Shorten a source file's path: in this checkout from its top, elsewhere to the last parts."""
+    root = f"{paths.ROOT}/"
+    return file.removeprefix(root) if file.startswith(root) else "/".join(file.split("/")[-4:])
+
+
+def readable(names: Iterable[str]) -> dict[str, str]:
+    """Decode Rust's and C++'s symbols, if binutils is there to do it, and take the hashes away that
+    another build changes."""
+    known = sorted(set(names))
+    decoded = plain = [showable(name) for name in known]
+    try:
+        done = subprocess.run(
+            [FILT],
+            input="\n".join(plain),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=True,
+            timeout=LONGEST,
+        )
+        lines = [showable(line) for line in done.stdout.split("\n")]
+        decoded = lines if len(lines) == len(plain) else plain
+    except (OSError, subprocess.SubprocessError):
+        pass
+    return {name: _HASH.sub("", text) for name, text in zip(known, decoded, strict=True)}
+
+
+def without_types(name: str) -> str:
+    """Take the types from a readable name: `<Grant<T> as Entering>::enter::<U>` becomes
+    `Grant::enter`."""
+    if name.count("<") > MOST_TYPES:
+        return name
+    if name.startswith("<"):
+        end = _closing(name, 0)
+        own = name[1:end]
+        of = next((at for at in _outside(own) if own.startswith(" as ", at)), len(own))
+        return without_types(own[:of].lstrip("&*")) + without_types(name[end + 1 :])
+    kept = "".join(name[at] for at in _outside(name) if name[at] != ">")
+    return kept.replace("::<", "").replace("<", "")
+
+
+def _outside(name: str) -> Iterator[int]:
+    """Yield the places of the characters that no pair of angle brackets holds, and of brackets."""
+    at = 0
+    while at < len(name):
+        yield at
+        at = _closing(name, at) if name[at] == "<" else at + 1
+
+
+def _closing(name: str, opening: int) -> int:
+    """Return where the bracket closes; the end if it never does."""
+    depth = 0
+    for at in range(opening, len(name)):
+        if name[at] == "<":
+            depth += 1
+        elif name[at] == ">" and name[at - 1] != "-":
+            depth -= 1
+            if not depth:
+                return at
+    return len(name)
+
+
+def dwarf_scopes(path: Path, data: bytes, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
+    """Return the functions at each of these ascending addresses that a file tells of, the outermost
+    first. TockmarkError if its debugging information cannot be read."""
+    found: dict[int, tuple[Scope, ...]] = {}
+    try:
+        elf = ELFFile(BytesIO(data))
+        if elf.has_dwarf_info():
+            for unit in elf.get_dwarf_info().iter_CUs():
+                if list(_inside(unit.get_top_DIE(), wanted)):
+                    found.update(_unit_scopes(unit, wanted))
+    except Exception as error:
+        raise TockmarkError(
+            f"the debugging information of {shown(path)} cannot be read"
+            f" ({type(error).__name__}: {quoted(error)})",
+            "profile the kernel without it: `riscv64-unknown-elf-strip -g -o stripped.elf` on it",
+        ) from error
+    return found
+
+
+def _unit_scopes(unit: Any, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
+    """Return the scopes of those addresses that lie in one compilation unit."""
+    chains: dict[int, list[Die]] = {}
+    for die in unit.iter_DIEs():  # outer functions come before inner ones
+        if die.tag in (_FUNCTION, _INLINED):
+            for at in _inside(die, wanted):
+                chains[at] = [*chains.get(at, ()), die] if die.tag == _INLINED else [die]
+    dies = {die.offset: die for chain in chains.values() for die in chain}
+    symbols = {offset: _said(die, _SYMBOLS) for offset, die in dies.items()}
+    known = readable(symbols.values())
+    program = unit.dwarfinfo.line_program_for_CU(unit)
+    files = _files_at(program, sorted(chains)) if program else {}
+
+    def scope(die: Die, file: int | None) -> Scope:
+        where = "" if file is None else _path(unit, program, file)
+        frame = Frame(_TYPES.sub("", _said(die, ("DW_AT_name",))) or "?", where)
+        symbol = symbols[die.offset]
+        path = without_types(known[symbol]) if symbol else _in_module(frame)
+        return Scope(frame, path, die.offset)
+
+    found = {}
+    for at, chain in chains.items():
+        # A function's code lies in the file that the next inner one was called from.
+        calls = [die.attributes["DW_AT_call_file"].value for die in chain[1:]]
+        found[at] = tuple(map(scope, chain, [*calls, files.get(at)]))
+    return found
+
+
+def _inside(die: Die, wanted: list[int]) -> Iterator[int]:
+    """Yield those of the ascending addresses that lie in a unit or a function."""
+    for start, end in _ranges(die):
+        yield from wanted[bisect.bisect_left(wanted, start) : bisect.bisect_left(wanted, end)]
+
+
+def _ranges(die: Die) -> Iterator[tuple[int, int]]:
+    attributes, unit = die.attributes, die.cu
+    if "DW_AT_ranges" in attributes:
+        low = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+        base = low.value if low else 0
+        lists = unit.dwarfinfo.range_lists()
+        for entry in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit):
+            if hasattr(entry, "base_address"):
+                base = entry.base_address
+            else:
+                offset = 0 if getattr(entry, "is_absolute", False) else base
+                yield offset + entry.begin_offset, offset + entry.end_offset
+    elif "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
+        start, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
+        yield start, high.value if high.form == "DW_FORM_addr" else start + high.value
+
+
+def _files_at(program: Any, addresses: list[int]) -> dict[int, int]:
+    """Return the number of the source file of each address, from the line table."""
+    found: dict[int, int] = {}
+    before = None
+    for state in (entry.state for entry in program.get_entries() if entry.state is not None):
+        if before is not None and not before.end_sequence:
+            low = bisect.bisect_left(addresses, before.address)
+            high = bisect.bisect_left(addresses, state.address)
+            found.update(dict.fromkeys(addresses[low:high], before.file))
+        before = state
+    return found
+
+
+def _path(unit: Any, program: Any, number: int) -> str:
+    """Return the path of a source file by its number in the unit."""
+    header = program.header
+    old = header["version"] < 5  # which counts files and folders from 1
+    entry = header["file_entry"][number - old]
+    folder = ""
+    if not old or entry.dir_index:
+        folder = header["include_directory"][entry.dir_index - old].decode()
+    compiled_in = unit.get_top_DIE().attributes["DW_AT_comp_dir"].value.decode()
+    return showable(str(Path(compiled_in) / folder / entry.name.decode()))
+
+
+def _said(die: Die, attributes: tuple[str, ...]) -> str:
+    """Return the name of a function, which may stand where it is declared; empty if it has none."""
+    for _ in range(MOST_LINKS):
+        for attribute in attributes:
+            if attribute in die.attributes:
+                return showable(die.attributes[attribute].value.decode())
+        links = {"DW_AT_abstract_origin", "DW_AT_specification"}.intersection(die.attributes)
+        if not links:
+            break
+        die = die.get_DIE_from_attribute(min(links))
+    return ""
+
+
+def _in_module(frame: Frame) -> str:
+    """Return the path of a function without a symbol: in Rust, where a file is a module, behind the
+    file's name, as in `grant::enter`."""
+    file = Path(frame.file)
+    if file.suffix != ".rs":
+        return frame.name
+    module = file.parent.name if file.stem == "mod" else file.stem
+    return f"{module}::{frame.name}"

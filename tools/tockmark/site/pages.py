@@ -16,10 +16,9 @@ from tockmark.compare.factors import Factor
 from tockmark.compare.pairs import Comparison
 from tockmark.compare.pairs import Pair as Judged
 from tockmark.compare.rule import VERDICTS, Verdict
-from tockmark.profile import flame
 from tockmark.profile.attribute import CAUSES
-from tockmark.profile.file import Cause, Share, StoredProfile
-from tockmark.profile.flame import COLOURS
+from tockmark.profile.file import Share, StoredProfile, merged
+from tockmark.profile.report import COLOURS, flame_graph, sample_told
 from tockmark.result.model import Row, ratio
 from tockmark.show import comparison as show_comparison
 from tockmark.show import listing, text
@@ -172,18 +171,14 @@ def profiled(profile: StoredProfile) -> Profiled:
     rest = profile.functions[FUNCTIONS:]
     functions = [_part(profile, share) for share in profile.functions[:FUNCTIONS]]
     if rest:
-        causes: dict[Cause, int] = {}
-        for one in rest:
-            for cause, cycles in one.causes.items():
-                causes[cause] = causes.get(cause, 0) + cycles
-        functions.append(_part(profile, Share(f"{len(rest)} more functions", causes)))
+        functions.append(_part(profile, merged(rest, f"{len(rest)} more functions")))
     return Profiled(
         profile.id,
         label(profile.id, profile.params),
         f"{profile.board}, i-cache {ICACHE[profile.icache]}",
         number(profile.cycles),
         number(profile.instructions),
-        number(sum(share.in_body for share in profile.phases)),
+        number(profile.in_body),
         [_part(profile, share) for share in profile.phases],
         functions,
         _flame(profile),
@@ -191,14 +186,11 @@ def profiled(profile: StoredProfile) -> Profiled:
 
 
 def _flame(profile: StoredProfile) -> Markup | None:
-    """The flame graph as an element of a page. What text it has, flame.py has escaped."""
-    root = flame.of_stored(profile)
-    if root is None:
+    """Return the flame graph as an element of a page. Its text comes escaped."""
+    if not profile.stacks:
         return None
-    cycles = {share.name: share.cycles for share in profile.phases}
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
-    total = flame.total_of(profile.cycles, sum(share.in_body for share in profile.phases))
-    svg = flame.drawn(root, cycles, profile.label, title, total)
+    svg = flame_graph(profile, title, sample_told(profile))
     svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
 

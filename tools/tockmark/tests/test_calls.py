@@ -10,17 +10,18 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.profile import functions as function_costs
 from tockmark.profile.attribute import charged
-from tockmark.profile.functions import (
+from tockmark.profile.calls import (
     KERNEL,
     Call,
     Code,
+    Costs,
     CostSpread,
     Function,
-    Functions,
-    Tracker,
     chosen,
+    costs_json,
+    costs_text,
+    follow,
     means,
     spread,
 )
@@ -60,17 +61,13 @@ def at(pc: int, insn: int = NOP, user: bool = False, **told: bool) -> Step:
 
 def counted(steps: Iterable[Step], code: Code | None = None) -> dict[str, Function]:
     known = code or Functionary()
-    found = Functions()
-    tracker = Tracker(lambda step: (0 if step.user else KERNEL, known), found.ended, found.cut)
-    tracker.follow((step, step.cycles) for step in steps)
-    tracker.close()
-    return found.found
+    return follow(steps, lambda step: (0 if step.user else KERNEL, known))
 
 
 def told(found: dict[str, Function]) -> dict[str, tuple[int, int, dict[int, int], dict[int, int]]]:
     """Calls, cut ones, and how many took how many cycles: of their own, and with callees."""
     return {
-        name: (one.calls, one.cut, dict(one.own_cycles), dict(one.whole_cycles))
+        name: (one.calls, one.cut, dict(one.counts["own_cycles"]), dict(one.counts["whole_cycles"]))
         for name, one in found.items()
     }
 
@@ -273,7 +270,8 @@ def test_a_whole_trace_is_charged_as_a_sample_is() -> None:
         Step(0, False, F + 4 * i, NOP, 1 + sum(n for _, n in w), w) for i, w in enumerate(waits)
     ]
     # The wait for the load is the first instruction's; what comes late or is slow is its own.
-    assert [cycles for _, cycles in charged(steps)] == [3, 1, 4, 37]
+    totals = [sum(cycles for _, cycles in charges) for _, charges in charged(steps)]
+    assert totals == [3, 1, 4, 37]
 
 
 def call(path: str, cycles: int, file: str = "") -> Call:
@@ -283,24 +281,25 @@ def call(path: str, cycles: int, file: str = "") -> Call:
 
 
 def test_the_median_is_a_real_call() -> None:
-    found = Functions()
+    found = Function("f")
     for cycles in (9, 1, 4, 7):
-        found.ended(call("f", cycles))
-    assert spread(found.found["f"].own_cycles) == CostSpread(1, 4, 9)
-    assert spread(Function("none").own_cycles) is None
+        found.add(call("f", cycles), cut=False)
+    assert found.spreads["own_cycles"] == CostSpread(1, 4, 9)
+    assert spread(Function("none").counts["own_cycles"]) is None
 
 
 def test_names_choose_functions() -> None:
-    found = Functions()
+    found = []
     for path, cycles, file in (
         ("kernel::grant::Grant::enter", 5, ""),
         ("core::option::Option::map", 9, "/rustc/1/option.rs"),
         ("resume", 7, ""),
     ):
-        found.ended(call(path, cycles, file))
+        found.append(Function(path))
+        found[-1].add(call(path, cycles, file), cut=False)
 
     def named(*names: str) -> list[str]:
-        return [one.path for one in chosen(found.found.values(), names)]
+        return [one.path for one in chosen(found, names)]
 
     assert named() == ["resume", "kernel::grant::Grant::enter"]
     assert named("grant", "*::map") == ["core::option::Option::map", "kernel::grant::Grant::enter"]
@@ -325,25 +324,24 @@ def test_a_name_is_a_pattern_or_parts_of_a_path(name: str, path: str, does: bool
 
 
 def test_the_table_fits_and_the_json_has_everything() -> None:
-    found = Functions()
+    found = [Function("kernel::" * 30 + "f"), *(Function(f"g{number}") for number in range(50))]
     for cycles in (9, 123, 99999):
-        found.ended(call("kernel::" * 30 + "f", cycles))
-    for number in range(50):
-        found.cut(call(f"g{number}", 1))
+        found[0].add(call(found[0].path, cycles), cut=False)
+    for one in found[1:]:
+        one.add(call(one.path, 1), cut=True)
     kernel = KernelElf(Path("k.elf"), None, "e" * 64, None, ())
     board = boards.load(boards.DEFAULT)
     options = ProfileOptions(
         kernel, board, AppBuild(Path("none"), 2), True, "call.args", {"n": 3}, Path("out")
     )
-    functions = chosen(found.found.values(), ())
-    made = function_costs.Costs(options, False, 1000, False, functions)
-    shown = function_costs.costs_text(made).splitlines()
+    made = Costs(options, False, 1000, False, chosen(found, ()))
+    shown = costs_text(made).splitlines()
     assert max(map(len, shown)) <= 100
     assert shown[0].startswith("call.args n=3, i-cache on: calls in one steady sample, 1000 cycles")
     assert "by symbol" in shown[1]
     assert "9-123-99999" in shown[6]
     assert shown[-1].startswith("11 more")
-    rows = function_costs.costs_json(made)["functions"]
+    rows = costs_json(made)["functions"]
     assert isinstance(rows, list)
     assert len(rows) == 51
     assert rows[0]["own_cycles"] == {"least": 9, "median": 123, "most": 99999}

@@ -10,20 +10,10 @@ import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.profile import attribute, file, flame, report
+from tockmark.profile import attribute, file, report
 from tockmark.profile.attribute import phase_of
 from tockmark.profile.symbols import Frame
-from tockmark.profile.trace import (
-    HEADING,
-    MRET,
-    Sample,
-    Sampler,
-    Step,
-    difference,
-    parse,
-    sample,
-    windows,
-)
+from tockmark.profile.trace import HEADING, MRET, Sample, Sampler, Step, parse
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, language
 
@@ -76,7 +66,7 @@ def where(step: Step) -> tuple[Frame, ...]:
 
 @pytest.fixture
 def run() -> Sample:
-    return sample(lines(), SAMPLER)
+    return SAMPLER.sample(lines())
 
 
 def test_a_line_is_read() -> None:
@@ -88,9 +78,9 @@ def test_a_line_is_read() -> None:
 
 def test_runs_of_the_sampler_are_found() -> None:
     other = f"{1:10} {2:10} U 00001044     4501   1 -        x20=00000007"
-    found = list(windows([other, *lines(), other, *lines(), *lines()[:5]], SAMPLER))
+    found = list(SAMPLER.windows([other, *lines(), other, *lines(), *lines()[:5]]))
     assert found == [lines(), lines()]
-    assert difference(found[0]) == CYCLES
+    assert parse(found[0][-1]).value == CYCLES
 
 
 def test_the_sample_lies_between_its_readings(run: Sample) -> None:
@@ -101,17 +91,21 @@ def test_a_trace_that_does_not_add_up_is_refused() -> None:
     torn = lines()
     del torn[9]
     with pytest.raises(TockmarkError, match="does not add up"):
-        sample(torn, SAMPLER)
+        SAMPLER.sample(torn)
 
 
 def test_a_reading_that_nobody_made_is_told() -> None:
     changed = [line.replace("b0002573", "f1402573") for line in lines()]
     with pytest.raises(TockmarkError, match="no instruction read"):
-        sample(changed, SAMPLER)
+        SAMPLER.sample(changed)
 
 
 def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
-    found = {(c.step, c.cause): c.cycles for c in attribute.charges(run)}
+    found = {
+        (step, cause): cycles
+        for step, one in enumerate(attribute.attributed(run, where), run.first + 1)
+        for cause, cycles in one.charges
+    }
     assert sum(found.values()) == CYCLES
     assert {key: n for key, n in found.items() if key[1] != attribute.EXECUTE} == {
         (4, "branch"): 1,  # it jumps, and the mret waits for it
@@ -128,8 +122,8 @@ def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
 
 
 def test_places_follow_calls_and_traps(run: Sample) -> None:
-    made = attribute.profile(run, where)
-    assert [".".join(f.name for f in place.stack) for place in made.places[3:16]] == [
+    places = attribute.places(run.steps, where)
+    assert [".".join(f.name for f in place.stack) for place in places[3:16]] == [
         *["tm_sample.read"] * 3,
         *["tm_sample"] * 2,
         *["tm_sample.body"] * 4,
@@ -137,14 +131,14 @@ def test_places_follow_calls_and_traps(run: Sample) -> None:
         "tm_sample.trap_vector",
         "tm_sample.read",
     ]
-    by_phase = {phase: line.cycles for phase, line in made.by(lambda p: p.phase).items()}
-    assert by_phase == {"capsule": 6, "app": 51, "trap entry": 5}
-    assert made.by(lambda p: p.phase)["app"].in_body == 46
+    made = kept(run)
+    by_phase = {share.name: (share.cycles, share.in_body) for share in made.phases}
+    assert by_phase == {"capsule": (6, 0), "app": (51, 46), "trap entry": (5, 0)}
     assert made.instructions == 11  # the ecall does not retire
 
 
 def test_stacks_are_folded_and_add_up(run: Sample) -> None:
-    text = attribute.folded(attribute.profile(run, where).stacks())
+    text = report.folded(kept(run))
     counts = dict(line.rsplit(" ", 1) for line in text.splitlines())
     assert list(counts) == [
         "tm_sample;read",
@@ -156,14 +150,14 @@ def test_stacks_are_folded_and_add_up(run: Sample) -> None:
 
 
 def test_the_tables_end_in_the_sum(run: Sample) -> None:
-    text = report.tables(attribute.profile(run, where))
+    text = report.tables(kept(run))
     sums = [line.split()[:2] for line in text.splitlines() if line.endswith("  sum")]
     assert sums == [[str(CYCLES), "100.0"]] * 2
     assert max(map(len, text.splitlines())) <= 100
 
 
 def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
-    made = attribute.profile(run, where)
+    made = attribute.attributed(run, where)
     return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
 
 
@@ -216,26 +210,15 @@ def test_another_file_is_refused(
 
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
-    made = attribute.profile(run, where)
-    root = ET.fromstring(flame.svg(made, "a<b", "c & d", flame.flame_told(made, 10)))
+    made = msgspec.structs.replace(kept(run), id="a<b", params={})
+    root = ET.fromstring(report.flame_graph(made, "c & d", report.sample_told(made, 10)))
     texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
     assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
     assert f"= {CYCLES - 10}." in texts
-    assert "Net:" not in flame.flame_told(made, None)
+    assert "Net:" not in report.sample_told(made)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
-
-
-def test_a_file_draws_the_same_picture_as_the_profile_that_it_is_of(run: Sample) -> None:
-    stored = kept(run)
-    root = flame.of_stored(stored)
-    assert root is not None
-    cycles = {share.name: share.cycles for share in stored.phases}
-    made = attribute.profile(run, where)
-    drawn = flame.drawn(root, cycles, stored.label, "", "x")
-    assert drawn == flame.svg(made, stored.label, "", "x")
-    assert flame.of_stored(msgspec.structs.replace(stored, stacks=())) is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The calls in an instruction trace: where each begins and ends, and what it costs, by itself and
-with what it calls. The kernel needs no line of code for it: control flow tells.
+"""This counts the calls in an instruction trace and what each costs, by itself and with what it
+calls: `profile --functions`, of a steady sample or of all of its app's run, from the kernel's first
+instruction on. The kernel needs no line of code for it: control flow tells.
 
 - A call is a jump that leaves its return address behind; it ends at the jump back to it.
 - A jump to the first instruction of another function is a tail call: one more call, which ends
@@ -25,6 +26,8 @@ from typing import Protocol
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.attribute import charged
+from tockmark.profile.file import hashed_title
+from tockmark.profile.report import RULE
 from tockmark.profile.run import ProfileOptions, kernel_of, traced
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
 from tockmark.profile.trace import MODE, MRET, PC, Step, calls, jumps_by_register, parse
@@ -34,6 +37,12 @@ from tockmark.suite.catalogue import ICACHE, Catalogue
 
 KERNEL = -1  # whose stack it is, beside the apps' by number
 DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind
+FIGURES = ("own_cycles", "own_instructions", "whole_cycles", "whole_instructions")
+
+WIDTHS = (6, 5, 12, 11, 14, 13)
+FIRST = ("", "", "cycles", "instr.", "with callees:", "")
+SECOND = ("calls", "cut", "of its own", "of its own", "cycles", "instr.")
+SHOWN = 40  # functions, where no name chooses them
 
 
 @dataclass(slots=True)
@@ -61,11 +70,74 @@ class Call:
     whole: Cost = field(default_factory=Cost)  # with what it called
 
 
+@dataclass(frozen=True)
+class CostSpread:
+    """What the calls of a function cost; the median is a real call: of two in the middle the
+    lower."""
+
+    least: int
+    median: int
+    most: int
+
+    def __str__(self) -> str:
+        same = self.least == self.most
+        return str(self.least) if same else f"{self.least}-{self.median}-{self.most}"
+
+
+@dataclass
+class Function:
+    """The calls of one function."""
+
+    path: str
+    calls: int = 0
+    inlined: int = 0  # of them, those that the compiler put into other functions
+    cut: int = 0  # further calls, which began before the trace or had not ended behind it
+    cycles: int = 0  # of its own, in all calls, cut ones too
+    in_library: bool = False  # of Rust's own libraries or a crate
+    counts: dict[str, Counter[int]] = field(  # how many calls cost so much, by figure
+        default_factory=lambda: {figure: Counter() for figure in FIGURES}
+    )
+
+    def add(self, call: Call, cut: bool) -> None:
+        """Count a call. The cost of one that is not whole is in no spread."""
+        self.in_library = any(library in call.scope.frame.file for library in LIBRARIES)
+        self.cycles += call.own.cycles
+        if cut:
+            self.cut += 1
+            return
+        self.calls += 1
+        self.inlined += call.inlined
+        costs = [cost for of in (call.own, call.whole) for cost in (of.cycles, of.instructions)]
+        for counts, cost in zip(self.counts.values(), costs, strict=True):
+            counts[cost] += 1
+
+    @property
+    def spreads(self) -> dict[str, CostSpread | None]:
+        """What its calls cost, by figure; None where there was no whole call."""
+        return {figure: spread(counts) for figure, counts in self.counts.items()}
+
+
+def spread(counts: Counter[int]) -> CostSpread | None:
+    """Return None where there was no call."""
+    if not counts:
+        return None
+    ordered = sorted(counts)
+    middle = (counts.total() - 1) // 2
+    for value in ordered:
+        middle -= counts[value]
+        if middle < 0:
+            break
+    return CostSpread(ordered[0], value, ordered[-1])
+
+
 class Code(Protocol):
     """What is known of the code of a kernel or an app: profile/symbols.py."""
 
     def scopes(self, address: int) -> tuple[Scope, ...]: ...
     def start_of(self, address: int) -> int: ...
+
+
+CodeOf = Callable[[Step], tuple[int, Code]]  # whose stack an instruction is of, and its code
 
 
 @dataclass(slots=True)
@@ -86,49 +158,57 @@ class _Trap:
     before: Step | None
 
 
-Told = Callable[[Call], None]
+def follow(steps: Iterable[Step], code_of: CodeOf) -> dict[str, Function]:
+    """Follow a trace, and return the functions that ran, by their paths, with their calls."""
+    tracker = _Tracker(code_of)
+    for step, charges in charged(steps):
+        tracker.follow(step, sum(cycles for _, cycles in charges))
+    tracker.close()
+    return tracker.functions
 
 
-class Tracker:
-    """Follows a trace. Each call is told at its end; `close` tells those that had none."""
+class _Tracker:
+    """What runs, while a trace is followed. A call is counted at its end."""
 
-    def __init__(self, code: Callable[[Step], tuple[int, Code]], ended: Told, cut: Told) -> None:
-        """`code` gives whose stack an instruction is of, and its code."""
-        self._code, self._ended, self._cut = code, ended, cut
+    def __init__(self, code_of: CodeOf) -> None:
+        self.functions: dict[str, Function] = {}
+        self._code_of = code_of
         self._stacks: dict[int, list[_Active | _Trap]] = {}
         self._stack: list[_Active | _Trap] = []
         self._left: dict[int, Step] = {}  # an app's last instruction before the trap
         self._last: Step | None = None
 
-    def follow(self, steps: Iterable[tuple[Step, int]]) -> None:
-        """Instructions with the cycles that each is charged."""
-        for step, cycles in steps:
-            owner, code = self._code(step)
-            if self._last is None:
-                self._stack = self._stacks.setdefault(owner, [])
-                self._enter(step, code, None, cut=True)
-            else:
-                self._go(self._last, step, owner, code)
-            self._charge(step, code, Cost(cycles, int(not step.trapped)))
-            self._last = step
+    def follow(self, step: Step, cycles: int) -> None:
+        """Go on to the next instruction, which is charged these cycles."""
+        owner, code = self._code_of(step)
+        if self._last is None:
+            self._stack = self._stacks.setdefault(owner, [])
+            self._enter(step, code, None, cut=True)
+        else:
+            self._go(self._last, step, owner, code)
+        self._charge(step, code, Cost(cycles, int(not step.trapped)))
+        self._last = step
 
     def close(self) -> None:
-        """The trace ends: every call that still runs is cut."""
+        """End the trace: every call that still runs is cut."""
         for stack in self._stacks.values():
             for one in stack:
-                self._drop(one)
+                self._count(one, cut=True)
         self._stacks.clear()
 
-    def _drop(self, one: _Active | _Trap) -> None:
-        """A call that ends nowhere in the trace."""
+    def _count(self, one: _Active | _Trap, cut: bool = False) -> None:
         if isinstance(one, _Active):
             for call in (*one.inner.values(), one.call):
-                self._cut(call)
+                self._count_call(call, cut)
+
+    def _count_call(self, call: Call, cut: bool = False) -> None:
+        path = call.scope.path
+        self.functions.setdefault(path, Function(path)).add(call, cut or call.cut)
 
     def _go(self, last: Step, step: Step, owner: int, code: Code) -> None:
         if step.handler:
             if last.user:
-                self._left[self._code(last)[0]] = last
+                self._left[self._code_of(last)[0]] = last
             self._stack = self._stacks.setdefault(KERNEL, [])
             self._stack.append(_Trap(None if last.user else last))
             self._enter(step, code, None)
@@ -146,8 +226,9 @@ class Tracker:
             self._transfer(last, step, code)
 
     def _transfer(self, last: Step, step: Step, code: Code) -> None:
-        """From one instruction of a stack to the next."""
+        """Go from one instruction of a stack to the next."""
         behind = last.pc + last.size
+        begins = step.pc == code.start_of(step.pc)
         if last.trapped:
             if step.pc not in (last.pc, behind):  # an upcall, which returns behind the system call
                 self._enter(step, code, behind)
@@ -155,31 +236,40 @@ class Tracker:
             self._enter(step, code, behind)
         elif jumps_by_register(last) and self._back_to(step.pc):
             caller = self._running()
-            if caller is not None and step.pc == code.start_of(step.pc) != caller.start:
+            if caller is not None and begins and step.pc != caller.start:
                 self._tail_call(step, code)  # its call was its last instruction: it runs into this
         elif jumps_by_register(last) and self._lost(last, step, code):
             return
-        elif step.pc == code.start_of(step.pc) != code.start_of(last.pc):
+        elif begins and step.pc != code.start_of(last.pc):
             self._tail_call(step, code)
 
-    def _back_to(self, address: int) -> bool:
-        """End the calls up to the one that returns here, if there is one."""
+    def _frames(self) -> Iterator[tuple[int, _Active]]:
+        """Yield the calls behind the last trap, the innermost first, with their depths."""
         for depth in range(len(self._stack) - 1, -1, -1):
             one = self._stack[depth]
             if isinstance(one, _Trap):
-                return False
+                return
+            yield depth, one
+
+    def _running(self) -> _Active | None:
+        top = self._stack[-1] if self._stack else None
+        return top if isinstance(top, _Active) else None
+
+    def _back_to(self, address: int) -> bool:
+        """End the calls up to the one that returns here, if there is one."""
+        for depth, one in self._frames():
             if one.returns_to == address:
                 self._end(depth)
                 return True
         return False
 
     def _lost(self, last: Step, step: Step, code: Code) -> bool:
-        """A return without a call: to one that began before the trace, or out of the handling of
-        a trap to the function that started the app."""
+        """Follow a return without a call: to one that began before the trace, or out of the
+        handling of a trap to the function that started the app."""
         start = code.start_of(step.pc)
         if start in (step.pc, code.start_of(last.pc)):
             return False  # a call through a pointer, or a jump by a table
-        bottom = self._bottom()
+        bottom = len(self._stack) - sum(1 for _ in self._frames())
         below = self._stack[bottom - 2] if bottom >= 2 else None
         if isinstance(below, _Active) and below.start == start:
             self._end(bottom - 1)
@@ -190,24 +280,14 @@ class Tracker:
 
     def _tail_call(self, step: Step, code: Code) -> None:
         # A function that is already in the chain is not called within itself: it goes round.
-        scope, returns_to = code.scopes(step.pc)[0], None
-        for depth in range(len(self._stack) - 1, -1, -1):
-            one = self._stack[depth]
-            if isinstance(one, _Trap):
-                break
-            if one.call.scope.place == scope.place:
+        place, returns_to = code.scopes(step.pc)[0].place, None
+        for depth, one in self._frames():
+            if one.call.scope.place == place:
                 returns_to = one.returns_to
                 self._end(depth)
             if one.returns_to is not None:
                 break
         self._enter(step, code, returns_to)
-
-    def _bottom(self) -> int:
-        """The depth of the first call behind the last trap."""
-        depth = len(self._stack)
-        while depth and isinstance(self._stack[depth - 1], _Active):
-            depth -= 1
-        return depth
 
     def _leave_trap(self, to_app: bool) -> _Trap | None:
         """End a trap, and what it called; None if there was none. On the way to an app it is the
@@ -221,46 +301,35 @@ class Tracker:
         self._end(depth)
         return trap
 
-    def _running(self) -> _Active | None:
-        top = self._stack[-1] if self._stack else None
-        return top if isinstance(top, _Active) else None
-
-    def _enter(self, step: Step, code: Code, returns_to: int | None, cut: bool = False) -> None:
+    def _enter(self, step: Step, code: Code, returns_to: int | None, cut: bool = False) -> _Active:
         if len(self._stack) >= DEEPEST:
-            self._drop(self._stack.pop(0))
-        call = Call(code.scopes(step.pc)[0], cut)
-        self._stack.append(_Active(call, code.start_of(step.pc), returns_to))
+            self._count(self._stack.pop(0), cut=True)
+        entered = _Active(Call(code.scopes(step.pc)[0], cut), code.start_of(step.pc), returns_to)
+        self._stack.append(entered)
+        return entered
 
     def _end(self, depth: int) -> None:
         """End the calls from this depth on; each costs its caller what it cost."""
         while len(self._stack) > depth:
             one = self._stack.pop()
-            if isinstance(one, _Trap):
-                continue
-            for call in one.inner.values():
-                self._tell(call)
-            self._tell(one.call)
+            self._count(one)
             caller = self._running()
-            if caller is not None:
-                caller.call.whole.add(one.call.whole)
-                for scope in caller.at:
-                    caller.inner[scope].whole.add(one.call.whole)
-
-    def _tell(self, call: Call) -> None:
-        (self._cut if call.cut else self._ended)(call)
+            if isinstance(one, _Active) and caller is not None:
+                for call in (caller.call, *(caller.inner[place] for place in caller.at)):
+                    call.whole.add(one.call.whole)
 
     def _charge(self, step: Step, code: Code, cost: Cost) -> None:
-        active = self._running()
-        if active is None:  # the kernel goes on where the trace does not tell how it came there
-            self._enter(step, code, None, cut=True)
-            active = self._running()
-            assert active is not None
+        # The kernel may go on where the trace does not tell how it came there.
+        active = self._running() or self._enter(step, code, None, cut=True)
         inner = code.scopes(step.pc)[1:]
         new = active.call.cut and not active.call.whole.cycles  # then those inside were cut, too
         for depth, scope in enumerate(inner):
             call = active.inner.get(scope.place)
             if call is not None and step.pc in call.ran and scope.place not in active.at:
-                self._end_inner(active, scope.place)
+                # It is called again: the call before ends, with those inside of it.
+                for place, one in list(active.inner.items()):
+                    if scope.place in (place, *one.around):
+                        self._count_call(active.inner.pop(place))
                 call = None
             if call is None:
                 around = tuple(one.place for one in inner[:depth])
@@ -270,119 +339,6 @@ class Tracker:
         active.call.whole.add(cost)
         (active.inner[inner[-1].place] if inner else active.call).own.add(cost)
         active.at = tuple(scope.place for scope in inner)
-
-    def _end_inner(self, active: _Active, place: int) -> None:
-        """A function inside is called again: the call before ends, with those inside of it."""
-        ended = [
-            at for at, call in active.inner.items() if at == place or place in (call.around or ())
-        ]
-        for at in ended:
-            self._tell(active.inner.pop(at))
-
-
-# What functions cost: how often each was called in a trace, and what a call took, least, median
-# and most.
-
-
-@dataclass(frozen=True)
-class CostSpread:
-    """Of the calls of a function; the median is a real one: of two in the middle the lower."""
-
-    least: int
-    median: int
-    most: int
-
-
-@dataclass
-class Function:
-    """The calls of one function."""
-
-    path: str
-    calls: int = 0
-    inlined: int = 0  # of them, those that the compiler put into other functions
-    cut: int = 0  # further calls, which began before the trace or had not ended behind it
-    cycles: int = 0  # of its own, in all calls, cut ones too
-    in_library: bool = False  # of Rust's own libraries or a crate
-    own_cycles: Counter[int] = field(default_factory=Counter)
-    own_instructions: Counter[int] = field(default_factory=Counter)
-    whole_cycles: Counter[int] = field(default_factory=Counter)
-    whole_instructions: Counter[int] = field(default_factory=Counter)
-
-
-class Functions:
-    """The functions of a trace, while they are counted."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Function] = {}
-
-    def ended(self, call: Call) -> None:
-        """Count a whole call."""
-        function = self._of(call)
-        function.calls += 1
-        function.inlined += call.inlined
-        function.own_cycles[call.own.cycles] += 1
-        function.own_instructions[call.own.instructions] += 1
-        function.whole_cycles[call.whole.cycles] += 1
-        function.whole_instructions[call.whole.instructions] += 1
-
-    def cut(self, call: Call) -> None:
-        """Count a call that is not whole: its cycles are in no spread."""
-        self._of(call).cut += 1
-
-    def _of(self, call: Call) -> Function:
-        path = call.scope.path
-        function = self.found.setdefault(path, Function(path))
-        file = call.scope.frame.file
-        function.in_library = any(library in file for library in LIBRARIES)
-        function.cycles += call.own.cycles
-        return function
-
-
-def spread(counts: Counter[int]) -> CostSpread | None:
-    """None where there was no call."""
-    if not counts:
-        return None
-    ordered = sorted(counts)
-    middle = (counts.total() - 1) // 2
-    for value in ordered:
-        middle -= counts[value]
-        if middle < 0:
-            break
-    return CostSpread(ordered[0], value, ordered[-1])
-
-
-def chosen(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:
-    """Those that a name means, the costly ones first; without names all but those of libraries.
-    TockmarkError if a name means none."""
-    everything = sorted(functions, key=lambda one: (-one.cycles, one.path))
-    if not names:
-        return [one for one in everything if not one.in_library]
-    for name in names:
-        if not any(means(name, one.path) for one in everything):
-            raise TockmarkError(
-                f"no function that ran is called {name!r}",
-                "names are paths or parts of them, as grant or '*::enter'; without one all are"
-                " shown",
-            )
-    return [one for one in everything if any(means(name, one.path) for name in names)]
-
-
-def means(name: str, path: str) -> bool:
-    """Whether a name means a path: as a pattern of all of it, or as some of its parts that follow
-    one another."""
-    if re.search(r"[*?\[]", name):
-        return fnmatchcase(path, name)
-    return f"::{name}::" in f"::{path}::"
-
-
-# `profile --functions`: what a call of each function costs, in a steady sample of a benchmark or
-# in all of its app's run, from the kernel's first instruction on.
-
-
-WIDTHS = (6, 5, 12, 11, 14, 13)
-FIRST = ("", "", "cycles", "instr.", "with callees:", "")
-SECOND = ("calls", "cut", "of its own", "of its own", "cycles", "instr.")
-SHOWN = 40  # functions, where no name chooses them
 
 
 @dataclass(frozen=True)
@@ -409,11 +365,11 @@ class Codes:
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
             ran.setdefault(self._number(address) if user else KERNEL, set()).add(address)
-        for number, of in ran.items():
-            (self.kernel if number == KERNEL else self._apps[number]).study(of)
+        for number, there in ran.items():
+            (self.kernel if number == KERNEL else self._apps[number]).study(there)
 
-    def of(self, step: Step) -> tuple[int, Code]:
-        """Whose stack an instruction is of, and its code."""
+    def code_of(self, step: Step) -> tuple[int, Code]:
+        """Return whose stack an instruction is of, and its code."""
         if not step.user:
             return KERNEL, self.kernel
         number = self._number(step.pc)
@@ -431,26 +387,16 @@ def costs(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.gz" if whole else None
         run = traced(options, catalogue, file)
-        sample = run.sample
         codes = Codes(kernel_of(options.kernel), run.image)
-        found = Functions()
+        steps: Iterable[Step] = run.sample.steps[run.sample.first + 1 : run.sample.last + 1]
         if file is None:
-            steps = sample.steps[sample.first + 1 : sample.last + 1]
             codes.study((step.user, step.pc) for step in steps)
-            cycles = count(steps, codes, found)
         else:
             codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in _lines(file)})
-            cycles = count(map(parse, _lines(file)), codes, found)
-    functions = chosen(found.found.values(), names)
-    return Costs(options, whole, cycles, codes.kernel.lines, functions)
-
-
-def count(steps: Iterable[Step], codes: Codes, found: Functions) -> int:
-    """Follow a trace, and count the calls in it. Gives its cycles."""
-    tracker = Tracker(codes.of, found.ended, found.cut)
-    tracker.follow(charged(steps))
-    tracker.close()
-    return sum(function.cycles for function in found.found.values())
+            steps = map(parse, _lines(file))
+        found = follow(steps, codes.code_of).values()
+    cycles = sum(function.cycles for function in found)
+    return Costs(options, whole, cycles, codes.kernel.lines, chosen(found, names))
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -458,22 +404,44 @@ def _lines(file: Path) -> Iterator[str]:
         yield from lines
 
 
+def chosen(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:
+    """Return those that a name means, the costly ones first; without names all but those of
+    libraries. TockmarkError if a name means none."""
+    everything = sorted(functions, key=lambda one: (-one.cycles, one.path))
+    if not names:
+        return [one for one in everything if not one.in_library]
+    for name in names:
+        if not any(means(name, one.path) for one in everything):
+            raise TockmarkError(
+                f"no function that ran is called {name!r}",
+                "names are paths or parts of them, as grant or '*::enter'; without one all are"
+                " shown",
+            )
+    return [one for one in everything if any(means(name, one.path) for name in names)]
+
+
+def means(name: str, path: str) -> bool:
+    """Return whether a name means a path: as a pattern of all of it, or as some of its parts that
+    follow one another."""
+    if re.search(r"[*?\[]", name):
+        return fnmatchcase(path, name)
+    return f"::{name}::" in f"::{path}::"
+
+
 def costs_text(found: Costs) -> str:
-    """As text: a function a line, those with the most cycles of their own first."""
+    """Show a function a line, those with the most cycles of their own first."""
     options = found.options
     of = "the whole run" if found.whole else "one steady sample"
-    shown = found.functions[:SHOWN]
+    unknown = "" if found.lines else ", by symbol: what was inlined is not known"
     lines = [
         f"{options.label}, i-cache {ICACHE[options.icache]}: calls in {of}, {found.cycles} cycles",
-        f"kernel  {options.kernel.name or options.kernel.path.name}"
-        f" sha256 {options.kernel.sha256[:12]}"
-        f"{'' if found.lines else ', by symbol: what was inlined is not known'}",
+        f"kernel  {hashed_title(options.measured)}{unknown}",
         "",
         text.cells(FIRST, WIDTHS).rstrip(),
         f"{text.cells(SECOND, WIDTHS)}  function",
-        "-" * text.LINE,
-        *(_line(function) for function in shown),
-        "-" * text.LINE,
+        RULE,
+        *map(_line, found.functions[:SHOWN]),
+        RULE,
         *text.wrap(
             "Of calls that differ: least-median-most. ~: put into other functions by the compiler."
             " Calls that are cut by the ends have no part in the figures.",
@@ -486,42 +454,24 @@ def costs_text(found: Costs) -> str:
 
 
 def _line(function: Function) -> str:
-    columns = text.cells(
-        [
-            f"{function.calls}{'~' if function.inlined else ''}",
-            str(function.cut or text.NONE),
-            *map(_told, _spreads(function).values()),
-        ],
-        WIDTHS,
+    calls = f"{function.calls}{'~' if function.inlined else ''}"
+    values = (
+        calls,
+        function.cut or text.NONE,
+        *(s or text.NONE for s in function.spreads.values()),
     )
+    columns = text.cells(map(str, values), WIDTHS)
     room = text.LINE - len(columns) - 2
     name = function.path
     return f"{columns}  {name if len(name) <= room else f'…{name[1 - room :]}'}"
 
 
-def _spreads(function: Function) -> dict[str, CostSpread | None]:
-    return {
-        "own_cycles": spread(function.own_cycles),
-        "own_instructions": spread(function.own_instructions),
-        "whole_cycles": spread(function.whole_cycles),
-        "whole_instructions": spread(function.whole_instructions),
-    }
-
-
-def _told(of: CostSpread | None) -> str:
-    if of is None:
-        return text.NONE
-    if of.least == of.most:
-        return str(of.least)
-    return f"{of.least}-{of.median}-{of.most}"
-
-
 def costs_json(found: Costs) -> dict[str, object]:
-    """The same for other programs, without a limit."""
+    """Return what costs_text shows for other programs, without a limit."""
     return {
         "row": found.options.label,
         "icache": found.options.icache,
-        "kernel": found.options.kernel.name or found.options.kernel.path.name,
+        "kernel": found.options.measured.title,
         "sha256": found.options.kernel.sha256,
         "of": "run" if found.whole else "sample",
         "cycles": found.cycles,
@@ -532,7 +482,7 @@ def costs_json(found: Costs) -> dict[str, object]:
                 "inlined": one.inlined,
                 "cut": one.cut,
                 "cycles": one.cycles,
-                **{name: of and asdict(of) for name, of in _spreads(one).items()},
+                **{name: of and asdict(of) for name, of in one.spreads.items()},
             }
             for one in found.functions
         ],
