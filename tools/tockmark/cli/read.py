@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from tockmark import paths
@@ -193,7 +194,7 @@ def history_verb(
     if output is not None and found:
         plot.draw_history(found, output)
     if as_json:
-        print_json(listing.history_json(found))
+        print_json(msgspec.to_builtins(found))
     elif found:
         print(listing.history_text(found), end="")
     else:
@@ -219,7 +220,7 @@ def fit_verb(
             f"{paths.shown(file)} holds no sweep", f"one needs {fit.LEAST} sizes of a row"
         )
     if as_json:
-        print_json(listing.fit_json(found))
+        print_json(msgspec.to_builtins(found))
     else:
         print(listing.fit_text(found), end="")
     raise typer.Exit(INCOMPLETE if result.incomplete else OK)

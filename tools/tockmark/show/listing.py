@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `list`: the catalogue by section, with what each benchmark means."""
+"""What the verbs `list`, `fit` and `history` show: the catalogue with what each benchmark means,
+straight lines through sweeps, and rows run by run.
+"""
 
 import textwrap
-from dataclasses import asdict
 from itertools import groupby
 
 from tockmark.compare.fit import FROM, Sweep
 from tockmark.compare.history import Point, RowHistory
 from tockmark.show import text
+from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue
 
 CORES = 2
+LISTED = ("id", "params", "touches", "what", "counts", "unit", "inner", "samples")
 
 
 def list_text(catalogue: Catalogue) -> str:
@@ -18,21 +21,28 @@ def list_text(catalogue: Catalogue) -> str:
     lines: list[str] = []
     for section, benchmarks in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id):
         lines += [section, "-" * len(section)]
-        for benchmark in benchmarks:
+        for one in benchmarks:
             params = "; ".join(
-                f"{name} = {', '.join(map(str, values))}"
-                for name, values in benchmark.params.items()
+                f"{name} = {', '.join(map(str, values))}" for name, values in one.params.items()
             )
-            lines.append(f"{benchmark.id}{f'  ({params})' if params else ''}")
-            size = f"{benchmark.samples} samples"
-            if benchmark.inner > 1:
-                size += f" of {benchmark.inner} x {benchmark.unit}"
-            size += f"; at most {benchmark.budget:g} M cycles of the simulator"
-            for part in (benchmark.what, f"Counted: {benchmark.counts}", size):
+            lines.append(f"{one.id}{f'  ({params})' if params else ''}")
+            samples = f"{one.samples} samples"
+            samples += f" of {one.inner} x {one.unit}" if one.inner > 1 else ""
+            samples += f"; at most {one.budget:g} M cycles of the simulator"
+            for part in (one.what, f"Counted: {one.counts}", samples):
                 lines += textwrap.wrap(part, 100, initial_indent="    ", subsequent_indent="      ")
         lines.append("")
-    lines += textwrap.wrap(_whole(catalogue), 100)
-    return "\n".join(lines).rstrip() + "\n"
+    boots = 2 * len(catalogue.boots())
+    minutes = catalogue.budget / CORES / 60  # a core simulates a million cycles a second
+    lines += textwrap.wrap(
+        f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M cycles of the simulator"
+        f" on the baseline kernel: about {minutes:.0f} min on {CORES} cores of a million cycles"
+        " a second."
+        " A kernel that takes longer for its work takes longer here, Tock about four times as long."
+        " Samples beyond 64 are taken with --all-samples only.",
+        100,
+    )
+    return "\n".join(lines) + "\n"
 
 
 def list_json(catalogue: Catalogue) -> list[dict[str, object]]:
@@ -40,14 +50,7 @@ def list_json(catalogue: Catalogue) -> list[dict[str, object]]:
     return [
         {
             "section": section,
-            "id": one.id,
-            "params": one.params,
-            "touches": one.touches,
-            "what": one.what,
-            "counts": one.counts,
-            "unit": one.unit,
-            "inner": one.inner,
-            "samples": one.samples,
+            **{name: getattr(one, name) for name in LISTED},
             "budget_mcycles": one.budget,
         }
         for section, some in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id)
@@ -55,24 +58,8 @@ def list_json(catalogue: Catalogue) -> list[dict[str, object]]:
     ]
 
 
-def _whole(catalogue: Catalogue) -> str:
-    """What `tockmark run` will take, by the budget; a core simulates a million cycles a second."""
-    boots = 2 * len(catalogue.boots())
-    minutes = catalogue.budget / CORES / 60
-    return (
-        f"`tockmark run` is {boots} boots, at most {catalogue.budget:g} M cycles of the simulator"
-        f" on the baseline kernel: about {minutes:.0f} min on {CORES} cores of a million cycles"
-        " a second."
-        " A kernel that takes longer for its work takes longer here, Tock about four times as long."
-        " Samples beyond 64 are taken with --all-samples only."
-    )
+# How the lines through sweeps are shown.
 
-
-# How the lines through sweeps are shown: as a table, and as JSON.
-
-
-FIT_NAME = 34
-WIDTHS = {"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}
 
 LEGEND = [
     "net cycles of one operation = intercept + slope x size. One size is held out of the fit:",
@@ -80,52 +67,54 @@ LEGEND = [
     "size from which on another slope fits much better, and the slopes before and behind it.",
     f"Sizes of what is moved count from {FROM} bytes up.",
 ]
+FIT = [
+    TableColumn("", 34, 0, left=True),
+    *figures({"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}),
+    TableColumn("bend", 0, 2, left=True),
+]
 
 
 def fit_text(found: list[Sweep]) -> str:
-    """The lines as a table."""
+    """The lines as tables, one a section."""
     out = [*LEGEND]
-    head = text.cells(WIDTHS, WIDTHS.values())
     for section, sweeps in groupby(found, lambda sweep: sweep.section):
-        out += ["", section, f"{'':{FIT_NAME}}{head}  bend", "-" * text.LINE]
-        out += [_fit_line(sweep) for sweep in sweeps]
+        table = Table(FIT, rule=text.LINE)
+        for sweep in sweeps:
+            line, bend = sweep.line, text.NONE
+            if sweep.bend is not None and sweep.slopes:
+                bend = f"{text.trimmed(sweep.bend)}: {sweep.slopes[0]:.3g}, {sweep.slopes[1]:.3g}"
+            name = f"{sweep.label} by {sweep.parameter}"
+            held = text.trimmed(line.held_out)
+            off = f"{line.held_out_error:+.1f}"
+            table.add(name, *_line_figures(sweep), f"{line.residual_sd:.2g}", held, off, bend)
+        out += ["", *table.text(section)]
     return "\n".join(out) + "\n"
-
-
-def numbers(sweep: Sweep) -> tuple[str, str]:
-    """Slope and intercept, as the table and the pictures have them."""
-    return f"{sweep.line.slope:.4g}", f"{sweep.line.intercept:.1f}"
 
 
 def equation(sweep: Sweep) -> str:
     """The line, as one writes it: 3.33 n + 12.1."""
-    slope, intercept = numbers(sweep)
+    slope, intercept = _line_figures(sweep)
     return f"{slope} {sweep.parameter} + {intercept}".replace("+ -", "- ")
 
 
-def _fit_line(sweep: Sweep) -> str:
-    fitted = sweep.line
-    values = [*numbers(sweep), f"{fitted.residual_sd:.2g}"]
-    values += [text.trimmed(fitted.held_out), f"{fitted.held_out_error:+.1f}"]
-    bend = text.NONE
-    if sweep.bend is not None and sweep.slopes:
-        bend = f"{text.trimmed(sweep.bend)}: {sweep.slopes[0]:.3g}, {sweep.slopes[1]:.3g}"
-    name = f"{sweep.label} by {sweep.parameter}"
-    return f"{name:{FIT_NAME}}{text.cells(values, WIDTHS.values())}  {bend}"
+def _line_figures(sweep: Sweep) -> tuple[str, str]:
+    """Slope and intercept, as the table and the pictures have them."""
+    return f"{sweep.line.slope:.4g}", f"{sweep.line.intercept:.1f}"
 
 
-def fit_json(found: list[Sweep]) -> list[dict[str, object]]:
-    """The same for other programs."""
-    return [asdict(sweep) for sweep in found]
-
-
-# How a history is shown: one row run by run, several in a line each; and as JSON.
+# How a history is shown: one row run by run, several in a line each.
 
 
 TRACK = 24  # characters of the plot beside the runs of one row
-HISTORY_NAME = 42
 TRAIL = 16  # runs in the small plot of one among several rows
 BARS = "▁▂▃▄▅▆▇█"
+UNIT = "net cycles of one sample; lower is better"
+SEVERAL = [
+    TableColumn("", 42, 0, left=True),
+    TableColumn("runs", 5, 0),
+    *figures({"first": 9, "last": 9, "change": 9, "changes": 8}),
+    TableColumn("", 0, 2, left=True),
+]
 
 
 def history_text(found: list[RowHistory]) -> str:
@@ -134,45 +123,41 @@ def history_text(found: list[RowHistory]) -> str:
         return "\n".join(_full(found[0])) + "\n"
     lines = []
     for setting in dict.fromkeys(series.setting for series in found):
-        lines += [setting, "net cycles of one sample; lower is better", ""]
-        head = f"{'runs':>5} {'first':>9} {'last':>9} {'change':>9} {'changes':>8}  "
-        lines += [f"{'':{HISTORY_NAME}}{head}".rstrip(), "-" * text.LINE]
-        for series in (series for series in found if series.setting == setting):
-            lines.append(_short(series))
-        lines.append("")
+        same = [series for series in found if series.setting == setting]
+        table = Table(SEVERAL, ([one.label, *history_cells(one)] for one in same), rule=text.LINE)
+        lines += [*table.text(setting, UNIT, ""), ""]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def history_json(found: list[RowHistory]) -> list[dict[str, object]]:
-    """The same for other programs."""
-    return [asdict(series) for series in found]
 
 
 def _full(series: RowHistory) -> list[str]:
     points = series.points
-    lines = [series.label, series.setting, "net cycles of one sample; lower is better", ""]
     low, high = min(p.cycles for p in points), max(p.cycles for p in points)
-    track = text.trimmed(low).ljust(TRACK - len(text.trimmed(high))) + text.trimmed(high)
-    lines += [f"{'run':<22}{'kernel':<14}{'cycles':>9} {'interval':>17} {'change':>9}  {track}"]
-    lines += ["-" * text.LINE]
+    ends = text.trimmed(low), text.trimmed(high)
+    table = Table(
+        [
+            TableColumn("run", 22, 0, left=True),
+            TableColumn("kernel", 14, 0, left=True),
+            TableColumn("cycles", 9, 0),
+            *figures({"interval": 17, "change": 9}),
+            TableColumn(ends[0].ljust(TRACK - len(ends[1])) + ends[1], TRACK, 2, left=True),
+        ],
+        rule=text.LINE,
+    )
+    changed = []
     for i, point in enumerate(points):
         date = point.date[:19].replace("T", " ")
-        span = "exact" if point.exact else f"{text.trimmed(point.low)} … {text.trimmed(point.high)}"
         change = _change(points[i - 1], point) if i else ""
+        span = f"{text.trimmed(point.low)} … {text.trimmed(point.high)}"
         at = round((TRACK - 1) * (point.cycles - low) / (high - low)) if high > low else 0
-        dot = f"{'':{at}}{'#' if point.changed else 'o'}"
         kernel = point.factors.get("kernel", "unknown").rpartition(" ")[2][:12]
-        cycles = text.trimmed(point.cycles)
-        line = f"{date:<22}{kernel:<14}{cycles:>9} {span:>17} {change:>9}  {dot}"
-        lines.append(line.rstrip())
-    changed = [i for i, point in enumerate(points) if point.changed]
+        cells = date, kernel, text.trimmed(point.cycles), "exact" if point.exact else span, change
+        table.add(*cells, f"{'':{at}}{'#' if point.changed else 'o'}")
+        if point.changed:
+            causes = ", ".join(series.causes(i)) or "nothing that a result tells"
+            changed.append(f"{date}  {change}; with it changed: {causes}")
     count = f"{len(changed) or 'no'} change point{'s' * (len(changed) != 1)}"
-    lines += ["", f"{len(points)} run{'s' * (len(points) != 1)}; {count}{' (#)' * bool(changed)}"]
-    for i in changed:
-        causes = ", ".join(series.causes(i)) or "nothing that a result tells"
-        date = points[i].date[:19].replace("T", " ")
-        lines.append(f"{date}  {_change(points[i - 1], points[i])}; with it changed: {causes}")
-    return lines
+    runs = f"{len(points)} run{'s' * (len(points) != 1)}; {count}{' (#)' * bool(changed)}"
+    return [*table.text(series.label, series.setting, UNIT, ""), "", runs, *changed]
 
 
 def history_cells(series: RowHistory) -> list[str]:
@@ -188,12 +173,6 @@ def history_cells(series: RowHistory) -> list[str]:
         str(sum(point.changed for point in points) or "-"),
         "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:]),
     ]
-
-
-def _short(series: RowHistory) -> str:
-    runs, first, last, change, changes, trail = history_cells(series)
-    name = f"{series.label:{HISTORY_NAME}}"
-    return f"{name}{runs:>5} {first:>9} {last:>9} {change:>9} {changes:>8}  {trail}"
 
 
 def _change(before: Point, now: Point) -> str:

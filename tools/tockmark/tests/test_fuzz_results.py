@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import jsonschema
+import msgspec
 
 from tockmark.compare import fit, gate, history, limits, pairs
 from tockmark.errors import TockmarkError
@@ -52,12 +53,12 @@ def shown(result: Result, good: Result) -> None:
     strictly(table.as_json([result, good], KNOWN))
     fitted = fit.sweeps(result, KNOWN)
     listing.fit_text(fitted)
-    strictly(listing.fit_json(fitted))
+    strictly(msgspec.to_builtins(fitted))
     for form in export.FORMS:
-        text = export.export(result, KNOWN, form)
-        if text.startswith(("{", "[\n")) and form != "lmbench":
-            strictly(json.loads(text))
-        assert "nan" not in text.lower().replace("unan", "")
+        exported = export.export(result, KNOWN, form)
+        if exported.startswith(("{", "[\n")) and form != "lmbench":
+            strictly(json.loads(exported))
+        assert "nan" not in exported.lower().replace("unan", "")
 
 
 def compared(one: Result, two: Result) -> None:
@@ -82,7 +83,7 @@ def remembered(result: Result, good: Result, folder: Path) -> None:
     assert problems == []
     found = history.series(runs, Selection(KNOWN))
     listing.history_text(found)
-    strictly(listing.history_json(found))
+    strictly(msgspec.to_builtins(found))
 
 
 def one_line(where: str, work: Callable[..., Answer], *given: object) -> Answer | None:
