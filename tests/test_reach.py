@@ -48,7 +48,7 @@ def reached(words: list[str]) -> list[str]:
         app(words, standalone_mode=False)
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     inside = [Path(name).relative_to(package) for name in found if name.startswith(package)]
     own = [path for path in inside if path.parts[0] != "cli" and path.stem not in BASE]
     return sorted(map(str, own))

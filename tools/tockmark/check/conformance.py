@@ -395,3 +395,35 @@ def lost(found: Iterable[VictimShare]) -> list[str]:
                 got = "the victim was not heard of" if done is None else f"{done} {share.work}"
                 what.append(f"{where}: {got} with {attackers}, not {bound} of {share.alone}")
     return what
+
+
+def count_text(plan: Plan, count: Count) -> str:
+    """Return what the boots of a kernel came to, a line a kind."""
+    lines = [f"  rules checked     {count.rules}"]
+    if count.skipped:
+        lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
+    if plan.own:
+        lines.append(f"  attempts stopped  {count.attempts}")
+        *fixed, fresh = plan.seeds
+        seeds = f"1 to {len(fixed)}" if len(fixed) > 1 else "1"
+        lines.append(f"  calls fuzzed      {count.calls}, seeds {seeds} and {fresh}")
+        if plan.abi == 2:
+            opened = ", ".join(count.open_csrs) or "none"
+            lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
+        lines += _shares_text(count.shares)
+    lines.append(f"  lost              {len(count.lost) or 'none'}")
+    lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
+    return "\n".join(lines) + "\n"
+
+
+def _shares_text(found: list[VictimShare]) -> list[str]:
+    """Return a line a case: what the victim finishes alone, beside one attacker and beside two."""
+    lines = ["  availability      alone, and beside 1 and 2 who attack (the least that is its due)"]
+    for share in found:
+        case = f"    {share.resource}: {share.work} while others {share.attack}"
+        alone = share.alone or 0
+        bounds = [least(alone, number) for number in ATTACKERS]
+        got = zip(share.attacked, bounds, strict=True)
+        cells = [f"{'none' if done is None else done} ({bound})" for done, bound in got]
+        lines.append(f"{case:58}{alone:6}  {'  '.join(f'{cell:>13}' for cell in cells)}")
+    return lines

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A row: what was expected, what was measured, how far apart they may be, and the judgement."""
 
-import json
 import subprocess
 import textwrap
 import tomllib
@@ -119,16 +118,12 @@ LINE = 112
 WIDTHS = (60, 13, 13, 10)
 
 
-def validation_json(judged: list[JudgedRow]) -> str:
-    """Every row with what it comes to."""
-    return json.dumps(
-        [
-            {**msgspec.to_builtins(item.row), "verdict": item.verdict.value, "reason": item.reason}
-            for item in judged
-        ],
-        indent=1,
-        ensure_ascii=False,
-    )
+def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
+    """Return every row with its verdict."""
+    return [
+        {**msgspec.to_builtins(item.row), "verdict": item.verdict.value, "reason": item.reason}
+        for item in judged
+    ]
 
 
 def validation_text(judged: list[JudgedRow]) -> str:

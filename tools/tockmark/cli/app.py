@@ -35,16 +35,10 @@ def top(
     ] = False,
 ) -> None:
     if version:
-        print(version_line(paths.commit_of_checkout()))
+        sha, changed, _ = (paths.commit_of_checkout() or "").partition(paths.DIRTY)
+        commit = f", commit {sha}{', with changes' * bool(changed)}" if sha else ""
+        print(f"tockmark {__version__}{commit}")
         raise typer.Exit(OK)
-
-
-def version_line(commit: str | None) -> str:
-    """What --version says; the commit is as provenance has it."""
-    if commit is None:  # no checkout of git
-        return f"tockmark {__version__}"
-    sha, changed, _ = commit.partition(paths.DIRTY)
-    return f"tockmark {__version__}, commit {sha}{', with changes' * bool(changed)}"
 
 
 def main() -> None:

@@ -14,24 +14,25 @@ import typer
 from tockmark import paths
 from tockmark.cli import options
 from tockmark.cli.options import (
-    Abi,
     AsJson,
-    BoardName,
-    KernelFile,
-    KernelManifest,
-    KernelName,
-    Languages,
     Only,
-    OptLevel,
     Switch,
-    ended_once,
-    judge,
-    languages,
-    not_a_log,
-    one_language,
-    print_json,
+    check_not_a_log,
+    incomplete_code,
     rows_of,
+    say_first,
     selected,
+    show,
+)
+from tockmark.cli.run_options import (
+    Abi,
+    BoardName,
+    ICache,
+    KernelClaims,
+    KernelFile,
+    ended_once,
+    languages,
+    one_language,
 )
 from tockmark.cli.verb import NEVER, verb
 from tockmark.compare import agree
@@ -46,7 +47,7 @@ from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
 from tockmark.rig.image_folder import Order, lay
 from tockmark.rig.install import by_hand, load_boot, no_tool, with_apps
-from tockmark.rig.kernel import named, read_kernel
+from tockmark.rig.kernel import read_kernel
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
@@ -64,17 +65,22 @@ from tockmark.suite.selection import select
     )
 )
 def image_verb(
+    *,
     boot: Annotated[
         str | None, typer.Argument(help="One boot: a group, or one with a name; default: all.")
     ] = None,
     kernel: KernelFile = None,
-    kernel_name: KernelName = None,
-    opt_level: OptLevel = None,
-    kernel_manifest: KernelManifest = None,
+    claims: KernelClaims,
     only: Only = None,
     board: BoardName = boards.DEFAULT,
     abi: Abi = 2,
-    lang: Languages = "c",
+    lang: Annotated[
+        str,
+        typer.Option(
+            help="Languages of the apps, separated by commas: c, rust.",
+            autocompletion=options.several(lambda: catalogues.LANGS),
+        ),
+    ] = "c",
     samples: Annotated[
         int | None,
         typer.Option(min=9, help="Take at most so many samples of a row; default: all."),
@@ -101,8 +107,7 @@ def image_verb(
     if not chosen:
         meant = f"--lang {lang}" if boot is None else f"the boot {boot} in --lang {lang}"
         raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
-    elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
-    elf = named(elf, kernel_name, opt_level, kernel_manifest)
+    elf = claims.read(kernel or profiled.kernels[abi])
     order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
     with ended_once():
         manifest = lay(order, output)
@@ -259,9 +264,7 @@ def run_tab_verb(
         Path | None, typer.Option(help="ELF of the kernel; default: the baseline's.")
     ] = None,
     board: BoardName = boards.DEFAULT,
-    icache: Annotated[
-        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
-    ] = None,
+    icache: ICache = None,
     max_cycles: Annotated[int | None, typer.Option(min=1, help="End after so many cycles.")] = None,
 ) -> None:
     """Run any TABs on a kernel and show what they print, until nothing more can come.
@@ -336,6 +339,7 @@ def _say(text: str) -> None:
     {INCOMPLETE: "rows failed or are missing; what was good is kept"},
 )
 def parse_verb(
+    *,
     log: Annotated[Path, typer.Argument(help="UART log, kernel messages and all.")],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
@@ -348,9 +352,7 @@ def parse_verb(
         ),
     ] = None,
     kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
-    kernel_name: KernelName = None,
-    opt_level: OptLevel = None,
-    kernel_manifest: KernelManifest = None,
+    claims: KernelClaims,
     abi: Annotated[
         int | None, typer.Option(min=1, max=2, help="Version of the interface; the log says it.")
     ] = None,
@@ -372,14 +374,13 @@ def parse_verb(
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
     it is of, compare, gate and agree take the result."""
     path = output if output is not None else log.with_suffix(".json")
-    not_a_log(path)
+    check_not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
     known = catalogues.load()
-    about = (kernel_name, opt_level, kernel_manifest)
-    if kernel is None and any(one is not None for one in about):
+    if kernel is None and claims != KernelClaims():
         raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
-    ran = named(read_kernel(kernel), *about) if kernel else None
+    ran = claims.read(kernel) if kernel else None
     installed = image_folder.read_folder(images) if images else None
     if installed is not None:
         installed.suits(known)
@@ -400,7 +401,8 @@ def parse_verb(
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
-    raise typer.Exit(judge(result))
+    say_first(result.incomplete)
+    raise typer.Exit(incomplete_code(result))
 
 
 @verb(
@@ -439,7 +441,7 @@ def agree_verb(
     bounds = load_bounds(agree.machine_of(base), known)
     found = agree.agree(base, new, names[1], bounds, force)
     if as_json:
-        print_json(comparison.agree_json(names, found))
+        show(comparison.agree_json(names, found))
     else:
-        print(comparison.agree_text(names, results, found, known, every), end="")
+        show(comparison.agree_text(names, results, found, known, every))
     raise typer.Exit(found.exit_code)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.cli.options import AsJson, Force, Only, print_json, rows_of, selected
+from tockmark.cli.options import AsJson, Force, Limits, Only, rows_of, selected, show
 from tockmark.cli.verb import verb
 from tockmark.compare import gate, rule
 from tockmark.compare.limits import load_limits
@@ -39,9 +39,7 @@ def gate_verb(
     files: Annotated[
         list[Path], typer.Argument(metavar="BASE... NEW", help="Result files, the new one last.")
     ],
-    limits: Annotated[
-        Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
-    ] = None,
+    limits: Limits = None,
     markdown: Annotated[
         Path | None, typer.Option(help="Write a summary for a pull request to this file, too.")
     ] = None,
@@ -60,10 +58,8 @@ def gate_verb(
     *bases, new = zip(map(paths.shown, files), results, strict=True)
     gated = gate.gate(bases, new, allowed, known, rule.known_spread(bases[-1][1]), force)
     names = [name for name, _ in bases]
-    if as_json:
-        print_json(comparison.gate_json(names, new[0], gated))
-    else:
-        print(comparison.gate_text(names, new[0], gated), end="")
+    made = comparison.gate_json if as_json else comparison.gate_text
+    show(made(names, new[0], gated))
     if markdown is not None:
         write_whole({markdown: comparison.gate_markdown(names, new[0], gated)})
     raise typer.Exit(gated.exit_code)

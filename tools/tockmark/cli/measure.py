@@ -1,44 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What `run --images` takes from a folder of laid images, and what it then cannot be told."""
+"""The verbs that run the suite, or a part of it: run, and profile for one of its rows."""
 
-import json
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import typer
 
 from tockmark import BASELINE, paths
 from tockmark.cli import options
-from tockmark.cli.options import (
+from tockmark.cli.options import AsJson, EveryRow, Only, Switch, log_beside, say_first, show
+from tockmark.cli.run_options import (
     Abi,
-    AsJson,
     BoardName,
-    Cluster,
     Fresh,
+    ICache,
+    ICaches,
+    KernelClaims,
     KernelFile,
     KernelManifest,
     KernelName,
-    OneLanguage,
-    Only,
-    OptLevel,
-    Switch,
-    at_a_time,
+    Workers,
+    benchmarks,
     end_no_more,
     ended_once,
-    judge,
     languages,
-    log_beside,
     one_language,
-    print_json,
 )
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
-from tockmark.paths import shown
 from tockmark.plain import file_name
 from tockmark.profile import file as profile_file
 from tockmark.profile.calls import costs, costs_json, costs_text
@@ -49,14 +44,13 @@ from tockmark.result.build import result_of
 from tockmark.result.model import Result
 from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
-from tockmark.rig import image_folder as laid_images
 from tockmark.rig import run
-from tockmark.rig.board import BoardProfile, boot_unsuited
+from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import MOST, AppBuild
-from tockmark.rig.image_folder import Laid
-from tockmark.rig.kernel import KernelElf, named, read_kernel, run_layouts
-from tockmark.rig.kinds.file import FileTarget as Captured
+from tockmark.rig.image_folder import Laid, folder_to_run
+from tockmark.rig.kernel import named, read_kernel, run_layouts
+from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import summary, table
 from tockmark.suite import catalogue as catalogues
@@ -64,89 +58,70 @@ from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 from tockmark.suite.selection import Selection, only_one, select
 
-
-def folder_of(
-    path: Path,
-    known: Catalogue,
-    given: Mapping[str, object],
-    kernels: Sequence[Path],
-    langs: Sequence[Lang],
-) -> Laid:
-    """The folder. TockmarkError where an option contradicts it; `given` has them by their names
-    without dashes, None: not given."""
-    laid = laid_images.read_folder(path)
-    laid.suits(known)
-    told = laid.manifest
-    own = {"board": told.board, "abi": told.abi, "samples": told.samples}
-    own["all-samples"] = told.samples is None
-    for option, value in given.items():
-        if value is not None and value != own.get(option):
-            raise TockmarkError(
-                f"--{option} does not go with {shown(path)}: it was laid for {told.board},"
-                f" --abi {told.abi}, {told.samples or 'all'} samples, and knows its kernel",
-                f"leave out --{option}",
-            )
-    for lang in langs:
-        if all(boot.lang != lang for boot in told.boots):
-            raise TockmarkError(f"{shown(path)} has no apps in --lang {lang}", "leave it out")
-    for kernel in kernels:
-        laid.holds(read_kernel(kernel))
-    return laid
-
-
-def langs_of(laid: Laid) -> str:
-    """The languages of its apps, as --lang takes them."""
-    return ",".join(dict.fromkeys(boot.lang for boot in laid.manifest.boots))
-
-
-def boots_there(
-    laid: Laid,
-    boots: Sequence[Boot],
-    lang: Lang,
-    board: BoardProfile,
-    known: Catalogue,
-    only: str | None,
-) -> list[Boot]:
-    """Of the boots that are meant, those that were laid, and those whose rows this board cannot
-    give. TockmarkError if --only needs another."""
-    there = {boot.name for boot in laid.manifest.boots if boot.lang == lang}
-    found = [
-        boot
-        for boot in boots
-        if boot.name in there or boot_unsuited(boot, known, board.target) is not None
-    ]
-    if only is not None and (gone := [boot.name for boot in boots if boot not in found]):
-        raise TockmarkError(
-            f"'{only}' needs the boot {gone[0]}{f' in {lang}' if lang != 'c' else ''}, which is not"
-            f" in {shown(laid.folder)}",
-            "lay the folder anew with `tockmark image`",
-        )
-    return found
-
-
-def needs_folder(board: BoardProfile) -> None:
-    """TockmarkError for a board: what runs one boot at a time is loaded boot by boot."""
-    if Ability.PARALLEL not in board.target.can:
-        raise TockmarkError(
-            f"{board.name} is loaded boot by boot, from images that must be there",
-            f"lay them with `tockmark image --board {board.name} -o DIR`, then give --images DIR",
-        )
-
-
-def of_log(board: BoardProfile, log: Path, laid: Laid | None) -> BoardProfile:
-    """The board, with a log captured of it in the place of its port."""
-    if laid is None:
-        raise TockmarkError("--log alone tells no boots", "give their --images, or use `parse`")
-    return msgspec.structs.replace(board, kind="file", target=Captured(log, board.target.icache))
-
-
-# The verb that runs the suite on a target: run.
-
-
-SOURCES = {  # from which a boot may be taken in place of a run
+SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
 }
+
+
+def machines() -> list[str]:
+    """Return the machines that are simulated, for the shell to complete."""
+    return sorted({one.machine for one in map(boards.load, boards.names()) if one.kind == "sim"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where `run` runs boots, and from which images."""
+
+    board: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Board profile in boards/; default: {boards.DEFAULT}.",
+            autocompletion=options.one(boards.names),
+        ),
+    ] = None
+    images: Annotated[
+        Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
+    ] = None
+    port: Annotated[str | None, typer.Option(help="Serial port of the board: /dev/ttyACM1.")] = None
+    baud: Annotated[
+        int | None, typer.Option(min=1, help="Its rate; default: as in the board's profile.")
+    ] = None
+    captured: Annotated[
+        Path | None,
+        typer.Option("--log", help="With --images, in the board's place: a log captured of it."),
+    ] = None
+    resume: Annotated[
+        Path | None, typer.Option(help="Log of a run: do not run again what it has whole.")
+    ] = None
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            help="Simulated machine, in place of --board: cw310 or nexysvideo.",
+            autocompletion=options.one(machines),
+        ),
+    ] = None
+
+    def loaded(self, laid: Laid | None, limits: Mapping[str, object]) -> BoardProfile:
+        """Return the board, or what stands in its place. TockmarkError if its images are not there
+        and nothing makes them on the way."""
+        own = laid.manifest.board if laid else self.board or boards.DEFAULT
+        board = boards.load(boards.simulated(self.machine) if self.machine else own)
+        board = board.configured({**limits, "port": self.port, "baud": self.baud})
+        if self.captured is not None:
+            if laid is None:
+                raise TockmarkError(
+                    "--log alone tells no boots", "give their --images, or use `parse`"
+                )
+            target = CapturedLog(self.captured, board.target.icache)
+            return msgspec.structs.replace(board, kind="file", target=target)
+        if laid is None and Ability.PARALLEL not in board.target.can:
+            raise TockmarkError(
+                f"{board.name} is loaded boot by boot, from images that must be there",
+                f"lay them with `tockmark image --board {board.name} -o DIR`, then give --images"
+                " DIR",
+            )
+        return board
 
 
 @verb(
@@ -164,6 +139,7 @@ SOURCES = {  # from which a boot may be taken in place of a run
     },
 )
 def run_verb(
+    *,
     kernel: Annotated[
         list[Path] | None,
         typer.Option(
@@ -176,40 +152,9 @@ def run_verb(
         typer.Option(min=1, max=MOST, help="In how many layouts of the apps."),
     ] = 1,
     fresh: Fresh = False,
-    kernel_name: KernelName = None,
-    opt_level: OptLevel = None,
-    kernel_manifest: KernelManifest = None,
+    claims: KernelClaims,
     only: Only = None,
-    board: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Board profile in boards/; default: {boards.DEFAULT}.",
-            autocompletion=options.one(boards.names),
-        ),
-    ] = None,
-    images: Annotated[
-        Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
-    ] = None,
-    port: Annotated[
-        str | None, typer.Option(help="Serial port of the board: /dev/ttyACM1.")
-    ] = None,
-    baud: Annotated[
-        int | None, typer.Option(min=1, help="Its rate; default: as in the board's profile.")
-    ] = None,
-    captured: Annotated[
-        Path | None,
-        typer.Option("--log", help="With --images, in the board's place: a log captured of it."),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="Log of a run: do not run again what it has whole.")
-    ] = None,
-    machine: Annotated[
-        str | None,
-        typer.Option(
-            help="Simulated machine, in place of --board: cw310 or nexysvideo.",
-            autocompletion=options.one(options.machines),
-        ),
-    ] = None,
+    place: Place,
     abi: Annotated[
         int | None,
         typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),
@@ -234,9 +179,7 @@ def run_verb(
             help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."
         ),
     ] = None,
-    icache: Annotated[
-        Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
-    ] = None,
+    icache: ICaches = None,
     all_samples: Annotated[
         bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
     ] = False,
@@ -253,13 +196,8 @@ def run_verb(
         list[Path] | None,
         typer.Option(help="Show the new run beside this result; may be given again."),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Show every row, not one screen of them.")
-    ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")
-    ] = None,
-    cluster: Cluster = None,
+    every: EveryRow = False,
+    workers: Workers,
     max_cycles: Annotated[
         int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
@@ -275,100 +213,93 @@ def run_verb(
     A run that is partial or incomplete says so in the name of its files."""
     if output is not None:
         replaced = log_beside(output)  # what cannot be written is told before anything runs
-        if replaced and resume and replaced.resolve() == resume.resolve():
+        if replaced and place.resume and replaced.resolve() == place.resume.resolve():
             raise TockmarkError(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
                 "name another result with -o",
             )
     known = catalogues.load()
     laid = None
-    if images is not None:
-        told = {"board": board, "machine": machine, "abi": abi, "apps": apps, "samples": samples}
-        told |= {"kernel-name": kernel_name, "opt-level": opt_level}
-        told |= {"kernel-manifest": kernel_manifest, "all-samples": all_samples or None}
-        told |= {"layouts": layouts if layouts > 1 else None}
-        laid = folder_of(images, known, told, kernel or [], languages(lang) if lang else [])
-        board, abi, lang = laid.manifest.board, laid.manifest.abi, lang or langs_of(laid)
+    if place.images is not None:
+        given = {"board": place.board, "machine": place.machine, "abi": abi, "apps": apps}
+        given |= {"samples": samples, **vars(claims), "all_samples": all_samples or None}
+        given |= {"layouts": layouts if layouts > 1 else None}
+        laid = folder_to_run(
+            place.images, known, given, kernel or [], languages(lang) if lang else []
+        )
+        abi, lang = laid.manifest.abi, lang or ",".join(laid.langs)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    given = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "port": port, "baud": baud}
-    given |= {"cluster": cluster}
-    profiled = boards.load(boards.simulated(machine) if machine else board or boards.DEFAULT)
-    profiled = profiled.configured(given)
-    if captured is not None:
-        profiled = of_log(profiled, captured, laid)
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.cluster}
+    board = place.loaded(laid, limits)
     langs, abi = languages(lang or "c"), abi or 2
-    wanted = replace(select(known, only), within=_within(short, langs, known))
+    wanted = dataclasses.replace(select(known, only), within=_within(short, langs, known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
-    if laid is None:
-        needs_folder(profiled)
-        elves = [read_kernel(path) for path in kernel or [profiled.kernels[abi]]]
-        kernels = [named(elf, kernel_name, opt_level, kernel_manifest) for elf in elves]
-    else:
-        kernels = [laid.kernel()]
+    kernels = (
+        [laid.kernel()] if laid else [claims.read(path) for path in kernel or [board.kernels[abi]]]
+    )
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)
-        return boots_there(laid, boots, lang, profiled, known, only) if laid else boots
+        return laid.boots(boots, lang, board, known, only) if laid else boots
 
-    options = run.RunOptions(
+    suites = [
+        run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
+        for built in _apps(apps, abi, langs)
+    ]
+    asked = run.RunOptions(
         layouts=run_layouts(kernels, layouts),
-        board=profiled,
-        suites=tuple(
-            run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in _apps(apps, abi, langs)
-        ),
+        board=board,
+        suites=tuple(suites),
         catalogue=known,
-        icaches=_settings(icache, profiled),
+        icaches=_settings(icache, board),
         all_samples=all_samples,
         samples=samples,
-        jobs=at_a_time(jobs, profiled, cluster),
+        jobs=workers.at_a_time(board),
         fresh=fresh,
         laid=laid,
-        earlier=whole_boots(resume, known, profiled) if resume is not None else {},
+        earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
-    if not any(suite.boots for suite in options.suites):
+    if not any(suite.boots for suite in suites):
         said = ", ".join(langs)
         raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
-    if len(options.layouts) > 1 and not any(suite.further for suite in options.suites):
+    if len(asked.layouts) > 1 and not any(suite.further for suite in suites):
         raise TockmarkError(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
         )
     with ended_once():
-        ran = run.run(options)
+        ran = run.run(asked)
         end_no_more()  # before all is written
-        every_job = [job for jobs in ran.jobs for job in jobs if job.started]
-        taken_from = {name: sum(job.taken == name for job in every_job) for name in SOURCES}
-        for source, where in SOURCES.items():
-            if (taken := taken_from[source]) and not as_json:
-                none = ", and nothing was simulated now" * (taken == len(every_job))
-                print(f"{source:7} {taken} of {len(every_job)} boots {where}{none}")
-        result, log = result_of(ran, options, wanted)
-        path = output or default_path(options, result, only, short is not None)
-        shown = [(paths.shown(path), result), *others]
+        sources = [job.taken for jobs in ran.jobs for job in jobs if job.started]
+        taken = {source: sources.count(source) for source in SOURCES}
+        for source, count in taken.items():
+            if count and not as_json:
+                none = ", and nothing was simulated now" * (count == len(sources))
+                print(f"{source:7} {count} of {len(sources)} boots {SOURCES[source]}{none}")
+        result, log = result_of(ran, asked, wanted)
+        path = output or default_path(asked, result, only, short is not None)
         try:
-            if as_json:
-                pass  # all of it at once, when the files are there
-            elif every:
+            if every and not as_json:
                 print(table.render(result, known), flush=True)
-            else:
+            elif not as_json:  # JSON comes when the files are there
+                shown = [(paths.shown(path), result), *others]
                 blocks = summary.chosen(wanted, [result]) if wanted else None
                 print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     kept_at = None if kept is None else paths.shown(kept)
-    code = judge(result)
-    code = INTERRUPTED if ran.interrupted else code
+    say_first(result.incomplete)
+    code = INTERRUPTED if ran.interrupted else options.incomplete_code(result)
     if as_json:
-        print_json(
+        show(
             {
                 "result": paths.shown(path),
                 "log": kept_at,
                 "exit_code": code,
                 "incomplete": result.incomplete,
-                "boots": {"all": len(every_job), **taken_from},
+                "boots": {"all": len(sources), **taken},
                 "rows": table.as_json([result], known),
             }
         )
@@ -379,15 +310,15 @@ def run_verb(
 
 
 def _settings(icache: Switch | None, board: BoardProfile) -> list[bool]:
-    """Of the instruction cache, in which to run. Where it cannot be switched, what is given is a
-    statement, which stands in the log."""
+    """Return the settings of the instruction cache in which to run. Where it cannot be switched,
+    what is given is a statement, which stands in the log."""
     if icache is not None:
         return [icache is Switch.ON]
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
 
 
 def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[AppBuild]:
-    """The apps of each language; of one alone a folder may be given."""
+    """Return the apps of each language; of one alone a folder may be given."""
     if folder is None:
         return [AppBuild.built(abi, lang) for lang in langs]
     if len(langs) > 1:
@@ -399,7 +330,7 @@ def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[AppBuild]:
 
 
 def _within(short: str | None, langs: list[Lang], known: Catalogue) -> dict[Lang, Selection]:
-    """What --short leaves of a language."""
+    """Return what --short leaves of a language."""
     if short is None:
         return {}
     if short not in langs:
@@ -410,29 +341,29 @@ def _within(short: str | None, langs: list[Lang], known: Catalogue) -> dict[Lang
 
 
 def default_path(
-    options: run.RunOptions, result: Result, only: str | None, short: bool = False
+    asked: run.RunOptions, result: Result, only: str | None, short: bool = False
 ) -> Path:
-    """Where a result goes: no run replaces another, and a partial or incomplete one says so."""
-    said = options.kernel.name or options.kernel.path.stem
-    name = BASELINE if said.startswith(BASELINE) else said.lower()
-    parts = [f"{datetime.now():%Y-%m-%d-%H%M%S}", name, f"abi{options.abi}"]
-    parts += ["-".join(options.langs)] if options.langs != ["c"] else []
-    parts += [options.board.name]
-    if len(options.icaches) == 1:
-        parts += [f"icache-{catalogues.ICACHE[options.icaches[0]]}"]
-    parts += ["short"] if short else []
+    """Return where a result goes: no run replaces another, and a partial or incomplete one says so
+    in its name."""
+    said = asked.kernel.name or asked.kernel.path.stem
+    parts = [
+        f"{datetime.now():%Y-%m-%d-%H%M%S}",
+        BASELINE if said.startswith(BASELINE) else said.lower(),
+        f"abi{asked.abi}",
+        "-".join(asked.langs) if asked.langs != ["c"] else "",
+        asked.board.name,
+        f"icache-{catalogues.ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
+        "short" if short else "",
+    ]
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []
-    stem, count = "-".join(map(file_name, parts)), 1
+    stem, count = "-".join(file_name(part) for part in parts if part), 1
     path = paths.RESULTS / f"{stem}.json"
     while path.exists() or path.with_suffix(".log").exists():
         count += 1
         path = paths.RESULTS / f"{stem}-{count}.json"
     return path
-
-
-# The verb that takes a benchmark apart: profile.
 
 
 @verb(
@@ -449,7 +380,7 @@ def profile_verb(
         str | None,
         typer.Argument(
             help="A benchmark, with its parameters if it has any: call.args:n=3.",
-            autocompletion=options.one(options.benchmarks),
+            autocompletion=options.one(benchmarks),
         ),
     ] = None,
     names: Annotated[
@@ -466,11 +397,15 @@ def profile_verb(
     kernel_name: KernelName = None,
     kernel_manifest: KernelManifest = None,
     board: BoardName = boards.DEFAULT,
-    icache: Annotated[
-        Switch | None, typer.Option(help="Instruction cache; default: as on the board.")
-    ] = None,
+    icache: ICache = None,
     abi: Abi = 2,
-    lang: OneLanguage = "c",
+    lang: Annotated[
+        str,
+        typer.Option(
+            help="Language of the apps: c or rust.",
+            autocompletion=options.one(lambda: catalogues.LANGS),
+        ),
+    ] = "c",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
     ] = None,
@@ -507,36 +442,31 @@ def profile_verb(
         return
     if benchmark is None:
         raise TockmarkError("no benchmark is named", "`tockmark list` shows all")
+    if compared and any(given is not None for given in (kernel, kernel_name, kernel_manifest)):
+        raise TockmarkError("--diff names both kernels", "leave out --kernel and what says of it")
     profiled = boards.load(board).configured({"max-cycles": max_cycles})
     known = catalogues.load()
-    id_, params = only_one(known, benchmark)
+    row = only_one(known, benchmark)
     cached = profiled.target.icache if icache is None else icache is Switch.ON
     apps = AppBuild.built(abi, one_language(lang))
-
-    def options_of(measured: KernelElf, folder: Path | None) -> ProfileOptions:
-        out = folder or default_out(id_, params, measured, profiled, cached, apps.lang)
-        return ProfileOptions(measured, profiled, apps, cached, id_, params, out, fresh)
-
+    elves = [read_kernel(path) for path in compared or [kernel or profiled.kernels[abi]]]
     if compared is None:
-        elf = read_kernel(kernel if kernel is not None else profiled.kernels[abi])
-        options = options_of(named(elf, kernel_name, manifest=kernel_manifest), output)
-        if functions:
-            found = costs(options, known, names or (), whole)
-            print(json.dumps(costs_json(found), indent=1) if as_json else costs_text(found))
-            return
-        kept, text = profile(options, known)
+        elves = [named(elves[0], kernel_name, manifest=kernel_manifest)]
+    out = output or default_out(*row, elves[0], profiled, cached, apps.lang)
+    wanted = ProfileOptions(elves[0], profiled, apps, cached, *row, out, fresh)
+    if compared is not None:
+        base, new = (
+            profile(dataclasses.replace(wanted, kernel=elf, out=out / side), known)[0]
+            for elf, side in zip(elves, ("base", "new"), strict=True)
+        )
+        _show_diff(profile_diff(base, new), growth(*map(read_elf, compared)), as_json)
+    elif functions:
+        found = costs(wanted, known, names or (), whole)
+        show(costs_json(found) if as_json else f"{costs_text(found)}\n")
+    else:
+        kept, text = profile(wanted, known)
         print(profile_file.text(kept).rstrip() if as_json else text)
-        return
-    if any(given is not None for given in (kernel, kernel_name, kernel_manifest)):
-        raise TockmarkError("--diff names both kernels", "leave out --kernel and what says of it")
-    elves = [read_kernel(path) for path in compared]
-    root = output or default_out(id_, params, elves[0], profiled, cached, apps.lang)
-    base, new = (
-        profile(options_of(elf, root / side), known)[0]
-        for elf, side in zip(elves, ("base", "new"), strict=True)
-    )
-    _show_diff(profile_diff(base, new), growth(*map(read_elf, compared)), as_json)
 
 
 def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> None:
-    print(json.dumps(diff_json(found, sizes), indent=1) if as_json else diff_text(found, sizes))
+    show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")

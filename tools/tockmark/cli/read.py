@@ -5,12 +5,20 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.options import AsJson, Force, Only, print_json, rows_of, selected
+from tockmark.cli.options import (
+    AsJson,
+    EveryRow,
+    Force,
+    Only,
+    incomplete_code,
+    rows_of,
+    selected,
+    show,
+)
 from tockmark.cli.verb import verb
 from tockmark.compare import factors, fit, history, pairs, rule
 from tockmark.compare.limits import load_margins
@@ -36,9 +44,7 @@ from tockmark.suite.selection import of_names, select
 )
 def table_verb(
     files: Annotated[list[Path], typer.Argument(help="Result files.")],
-    every: Annotated[
-        bool, typer.Option("--all", help="Show every row, not one screen of them.")
-    ] = False,
+    every: EveryRow = False,
     only: Only = None,
     events: Annotated[
         bool,
@@ -56,7 +62,7 @@ def table_verb(
     if events:
         print("\n".join(table.render_events(result, known) for result in results), end="")
     elif as_json:
-        print_json(table.as_json(results, known))
+        show(table.as_json(results, known))
     elif not every:
         blocks = summary.chosen(wanted, results) if wanted else None
         print(summary.render(named, known, summary.width_of_terminal(), blocks), end="")
@@ -64,7 +70,7 @@ def table_verb(
         print(table.render(results[0], known), end="")
     else:
         print(table.render_side_by_side(named, known, summary.width_of_terminal()), end="")
-    raise typer.Exit(INCOMPLETE if any(result.incomplete for result in results) else OK)
+    raise typer.Exit(incomplete_code(*results))
 
 
 @verb(
@@ -123,10 +129,10 @@ def compare_verb(
         for name, new in named[1:]
     ]
     if as_json:
-        print_json(comparison.compare_json(named[0][0], found))
+        show(comparison.compare_json(named[0][0], found))
     else:
-        print(comparison.compare_text(named, found), end="")
-    raise typer.Exit(INCOMPLETE if any(result.incomplete for _, result in named) else OK)
+        show(comparison.compare_text(named, found))
+    raise typer.Exit(incomplete_code(*results))
 
 
 def _by(factor: str, named: list[tuple[str, Result]]) -> list[tuple[str, Result]]:
@@ -194,7 +200,7 @@ def history_verb(
     if output is not None and found:
         plot.draw_history(found, output)
     if as_json:
-        print_json(msgspec.to_builtins(found))
+        show(found)
     elif found:
         print(listing.history_text(found), end="")
     else:
@@ -219,18 +225,12 @@ def fit_verb(
         raise TockmarkError(
             f"{paths.shown(file)} holds no sweep", f"one needs {fit.LEAST} sizes of a row"
         )
-    if as_json:
-        print_json(msgspec.to_builtins(found))
-    else:
-        print(listing.fit_text(found), end="")
-    raise typer.Exit(INCOMPLETE if result.incomplete else OK)
+    show(found if as_json else listing.fit_text(found))
+    raise typer.Exit(incomplete_code(result))
 
 
 @verb(("tockmark list", "tockmark list --json"))
 def list_verb(as_json: AsJson = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
-    if as_json:
-        print_json(listing.list_json(known))
-    else:
-        print(listing.list_text(known), end="")
+    show(listing.list_json(known) if as_json else listing.list_text(known))

@@ -14,7 +14,7 @@ import hashlib
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -153,6 +153,35 @@ class Laid:
             )
         return found[0]
 
+    @property
+    def langs(self) -> list[Lang]:
+        """The languages of its apps."""
+        return list(dict.fromkeys(boot.lang for boot in self.manifest.boots))
+
+    def boots(
+        self,
+        wanted: Sequence[Boot],
+        lang: Lang,
+        board: BoardProfile,
+        known: Catalogue,
+        only: str | None,
+    ) -> list[Boot]:
+        """Return those of the wanted boots that were laid, and those whose rows this board cannot
+        give. TockmarkError if --only needs another."""
+        there = {boot.name for boot in self.manifest.boots if boot.lang == lang}
+        found = [
+            boot
+            for boot in wanted
+            if boot.name in there or boot_unsuited(boot, known, board.target) is not None
+        ]
+        if only is not None and (gone := [boot.name for boot in wanted if boot not in found]):
+            raise TockmarkError(
+                f"'{only}' needs the boot {gone[0]}{f' in {lang}' if lang != 'c' else ''}, which is"
+                f" not in {shown(self.folder)}",
+                "lay the folder anew with `tockmark image`",
+            )
+        return found
+
     def holds(self, kernel: KernelElf) -> None:
         """TockmarkError if apps here were linked for another kernel than this one."""
         if kernel.sha256 != self.manifest.kernel.sha256:
@@ -186,6 +215,36 @@ def read_folder(folder: Path) -> Laid:
     for name in sorted(laid.manifest.files() - {README}):
         if not (folder / name).is_file():
             raise TockmarkError(f"{shown(folder / name)} is gone", ANEW)
+    return laid
+
+
+def folder_to_run(
+    path: Path,
+    known: Catalogue,
+    given: Mapping[str, object],
+    kernels: Sequence[Path],
+    langs: Sequence[Lang],
+) -> Laid:
+    """Read the folder for `run --images`. TockmarkError where an option contradicts it: `given` has
+    them by their names, None for what was not given."""
+    laid = read_folder(path)
+    laid.suits(known)
+    manifest = laid.manifest
+    own = {"board": manifest.board, "abi": manifest.abi, "samples": manifest.samples}
+    own["all_samples"] = manifest.samples is None
+    for name, value in given.items():
+        if value is not None and value != own.get(name):
+            option = f"--{name.replace('_', '-')}"
+            raise TockmarkError(
+                f"{option} does not go with {shown(path)}: it was laid for {manifest.board},"
+                f" --abi {manifest.abi}, {manifest.samples or 'all'} samples, and knows its kernel",
+                f"leave out {option}",
+            )
+    for lang in langs:
+        if lang not in laid.langs:
+            raise TockmarkError(f"{shown(path)} has no apps in --lang {lang}", "leave it out")
+    for kernel in kernels:
+        laid.holds(read_kernel(kernel))
     return laid
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.cli.options import judge
+from tockmark.cli.options import incomplete_code, say_first
 from tockmark.errors import INCOMPLETE, OK
 from tockmark.line import UartLine, decode_line
 from tockmark.log.protocol import BootMark, decode, decode_mark
@@ -185,7 +185,8 @@ def check(stream: Stream, clean: Result, faulty: Result) -> bool:
             got[key] = numbers(row)
     gone = got != rows
     assert not gone or faulty.incomplete
-    assert judge(faulty) == (INCOMPLETE if faulty.incomplete else OK)
+    say_first(faulty.incomplete)
+    assert incomplete_code(faulty) == (INCOMPLETE if faulty.incomplete else OK)
     return gone
 
 

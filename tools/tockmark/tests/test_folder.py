@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from tockmark.cli.measure import boots_there, folder_of, langs_of, needs_folder
+from tockmark.cli.measure import Place
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
+from tockmark.rig.image_folder import folder_to_run
 from tockmark.suite.catalogue import Catalogue, Lang
 from tockmark.tests.test_laid import write
 
@@ -27,9 +28,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> None:
-    given = {"board": "cw310", "abi": 2, "samples": None, "all-samples": True, "machine": None}
-    laid = folder_of(folder, known, given, [], ["rust"])
-    assert langs_of(laid) == "c,rust"
+    given = {"board": "cw310", "abi": 2, "samples": None, "all_samples": True, "machine": None}
+    laid = folder_to_run(folder, known, given, [], ["rust"])
+    assert laid.langs == ["c", "rust"]
 
 
 @pytest.mark.parametrize(
@@ -38,26 +39,26 @@ def test_options_that_say_the_same_are_taken(folder: Path, known: Catalogue) -> 
         ({"board": "nexysvideo"}, [], "--board does not go with .*: it was laid for cw310"),
         ({"abi": 1}, [], "--abi does not go with .* --abi 2"),
         ({"samples": 20}, [], "--samples does not go with .* all samples"),
-        ({"kernel-name": "x"}, [], "--kernel-name does not go with .*; leave out --kernel-name"),
+        ({"kernel_name": "x"}, [], "--kernel-name does not go with .*; leave out --kernel-name"),
     ],
 )
 def test_an_option_that_says_otherwise_is_one_line(
     given: dict[str, object], langs: list[Lang], why: str, folder: Path, known: Catalogue
 ) -> None:
     with pytest.raises(TockmarkError, match=why) as error:
-        folder_of(folder, known, given, [], langs)
+        folder_to_run(folder, known, given, [], langs)
     assert "\n" not in str(error.value)
 
 
 def test_only_what_was_laid_is_run(folder: Path, known: Catalogue) -> None:
     board = boards.load("cw310")
-    laid = folder_of(folder, known, {}, [], [])
-    found = boots_there(laid, known.boots(), "c", board, known, None)
+    laid = folder_to_run(folder, known, {}, [], [])
+    found = laid.boots(known.boots(), "c", board, known, None)
     assert [boot.name for boot in found] == ["time", "mem"]
-    assert boots_there(laid, found, "c", board, known, "mem") == found
+    assert laid.boots(found, "c", board, known, "mem") == found
     with pytest.raises(TockmarkError, match="'loop' needs the boot loop, which is not in"):
-        boots_there(laid, known.boots(), "c", board, known, "loop")
-    (only,) = boots_there(laid, known.boots(), "rust", board, known, None)
+        laid.boots(known.boots(), "c", board, known, "loop")
+    (only,) = laid.boots(known.boots(), "rust", board, known, None)
     assert only.name == "mem"
 
 
@@ -65,17 +66,17 @@ def test_a_language_that_was_not_laid_is_named(
     tmp_path: Path, known: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "out")
-    laid = folder_of(tmp_path / "out", known, {}, [], [])
+    laid = folder_to_run(tmp_path / "out", known, {}, [], [])
     manifest = structs.replace(laid.manifest, boots=laid.manifest.boots[:2])
     without = dataclasses.replace(laid, manifest=manifest)
     monkeypatch.setattr("tockmark.rig.image_folder.read_folder", lambda path: without)
     with pytest.raises(TockmarkError, match="has no apps in --lang rust; leave it out"):
-        folder_of(tmp_path / "out", known, {}, [], ["rust"])
+        folder_to_run(tmp_path / "out", known, {}, [], ["rust"])
 
 
 def test_a_board_needs_a_folder_and_a_simulator_none() -> None:
     for name in ("cw310", "nexysvideo"):
         with pytest.raises(TockmarkError, match=f"tockmark image --board {name} -o DIR"):
-            needs_folder(boards.load(name))
+            Place(board=name).loaded(None, {})
     for name in ("earlgrey-sim", "sim-pty"):
-        needs_folder(boards.load(name))
+        assert Place(board=name).loaded(None, {}) == boards.load(name)

@@ -74,9 +74,8 @@ def test_a_row_that_stands_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_programs_get_each_row_with_its_verdict() -> None:
-    (said,) = json.loads(
-        validation.validation_json(judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")}))
-    )
+    judged = judge_rows([OUTSIDE], {OUTSIDE.key: Known((104.0,), "why")})
+    (said,) = json.loads(json.dumps(validation.validation_json(judged)))
     assert (said["name"], said["measured"]) == ("outside", [104])
     assert (said["verdict"], said["reason"]) == ("unexplained", "why")
 

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What verbs share that run or lay the suite: options, what they mean, and how Ctrl-C ends them.
+
+A bundle is a dataclass of options that stand together in the signatures of several verbs
+(verb.py splices it in); its methods say what they mean.
+"""
+
+import hashlib
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import typer
+
+from tockmark import paths
+from tockmark.cli.options import Switch, one
+from tockmark.errors import TockmarkError
+from tockmark.rig import board as boards
+from tockmark.rig import cluster as clusters
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.kernel import KernelElf, named, read_kernel
+from tockmark.rig.protocol import Ability
+from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import Lang
+from tockmark.suite.selection import of_names
+from tockmark.trees.builds import LINK_ARGS, Patch, Recipe
+from tockmark.trees.patch import put_in
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def ended_once() -> Iterator[None]:
+    """Within, the first Ctrl-C or SIGTERM is a KeyboardInterrupt, which ends the run; further ones
+    are ignored, so that none of them loses what the run keeps."""
+    before = [signal.signal(number, _end) for number in _SIGNALS]
+    try:
+        yield
+    finally:
+        for number, handler in zip(_SIGNALS, before, strict=True):
+            signal.signal(number, handler)
+
+
+def end_no_more() -> None:
+    """From here on Ctrl-C and SIGTERM are ignored."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _end(number: int, frame: object) -> None:
+    end_no_more()
+    raise KeyboardInterrupt
+
+
+def benchmarks() -> list[str]:
+    """Return the ids of the catalogue, for the shell to complete."""
+    return list(catalogues.load().benchmarks)
+
+
+KernelFile = Annotated[
+    Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
+]
+KernelName = Annotated[
+    str | None, typer.Option(help="What to call a kernel that does not say its name.")
+]
+KernelManifest = Annotated[
+    Path | None,
+    typer.Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
+]
+BoardName = Annotated[
+    str,
+    typer.Option(
+        help="Board profile: the name of a file in boards/.",
+        autocompletion=one(boards.names),
+    ),
+]
+Abi = Annotated[int, typer.Option(min=1, max=2, help="Version of the system-call interface.")]
+ICaches = Annotated[
+    Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
+]
+ICache = Annotated[Switch | None, typer.Option(help="Instruction cache; default: as on the board.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")]
+Fresh = Annotated[
+    bool,
+    typer.Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`)."),
+]
+FreshBuilds = Annotated[
+    bool,
+    typer.Option(
+        "--fresh/--resume",
+        help="Build and simulate also what is kept from before, or go on from there.",
+    ),
+]
+NoPatch = Annotated[
+    bool,
+    typer.Option("--no-patch", help="Do not put Perf into the commits: it is there, in all."),
+]
+# Options of judge, which may be left out, and of bisect, which may not.
+TREE = typer.Argument(metavar="TREE", help="Top folder of your checkout of Tock; it stays as is.")
+BUILD = typer.Option(
+    metavar="CMD",
+    help="What builds a commit's kernel, for the shell, from the checkout's top folder. For"
+    f" links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
+)
+ELF = typer.Option(metavar="PATH", help="Where CMD puts the kernel, from the top folder.")
+
+
+@dataclass(frozen=True)
+class KernelClaims:
+    """What the user says of a kernel besides its ELF."""
+
+    kernel_name: KernelName = None
+    opt_level: Annotated[
+        str | None,
+        typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
+    ] = None
+    kernel_manifest: KernelManifest = None
+
+    def read(self, path: Path) -> KernelElf:
+        """Read a kernel's ELF, and say of it what is said here."""
+        return named(read_kernel(path), self.kernel_name, self.opt_level, self.kernel_manifest)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many boots run at a time, and where."""
+
+    jobs: Jobs = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
+    ] = None
+
+    def at_a_time(self, board: BoardProfile) -> int:
+        """Return how many boots run at a time. TockmarkError if there is no such cluster, or the
+        board runs only one."""
+        if Ability.PARALLEL in board.target.can:
+            there = clusters.at_a_time(self.cluster) if self.cluster and not self.jobs else 0
+            return self.jobs or there or os.cpu_count() or 1
+        if self.jobs not in (None, 1):
+            raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
+        return 1
+
+
+def languages(given: str) -> list[Lang]:
+    """Return the languages that --lang names."""
+    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
+
+
+def one_language(given: str) -> Lang:
+    """Return the language that --lang names where there can be only one."""
+    first, *others = languages(given)
+    if others:
+        raise TockmarkError(f"--lang {given} names several languages", "name one of them")
+    return first
+
+
+def recipe(build: str, elf: str, no_patch: bool) -> Recipe:
+    """Return how a kernel is made of a commit. TockmarkError if these options cannot be meant."""
+    return Recipe(build, PurePosixPath(elf), None if no_patch else our_patch())
+
+
+def our_patch() -> Patch:
+    """Return what `tockmark patch` puts into a tree, where it is not there yet."""
+    digest = hashlib.sha256()
+    for folder in (paths.KERNEL_PATCHES, paths.PERF):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(paths.ROOT)}\0{len(content)}\0".encode() + content)
+    return Patch(digest.hexdigest(), put_in)
