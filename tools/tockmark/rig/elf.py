@@ -162,11 +162,6 @@ def pieces(elf: Elf) -> Iterator[Piece]:
             yield from _stretch("", data, in_ram=False)
 
 
-def kernel_flash_bytes(elf: Elf) -> int:
-    """Return the bytes of code, constants and initial data, without what only fills up."""
-    return sum(piece.size for piece in pieces(elf) if piece.in_flash)
-
-
 def one_segment(content: bytes, address: int) -> bytes:
     """Make an ELF file that loads bytes at an address, which is its entry, too; readable alone."""
     start = _EXEC_HEADER.size + _SEGMENT.size

@@ -48,7 +48,7 @@ RECORD = 0x800  # bytes behind an app's grants that Tock takes unasked for its r
 RAM_ALIGN = 0x400
 # Where tockloader expects an app to begin; it would fill gaps with apps of its own.
 FLASH_ALIGN = 0x400
-NO_APP = b"\0"  # as tockloader leaves it there
+NO_APP = b"\0"  # begins no app: as tockloader leaves it behind the last
 
 STEADY_STOP_WORD = "tm_link_steady_stop"  # in an app: apps/runtime/bench.h
 IMAGE_WORD = "tm_link_image"
@@ -134,12 +134,13 @@ def build_image(
     }
     path = out / f"{boot.name}.flash"
     write_flash(kernel, board, path)
+    content = bytearray(path.read_bytes())
     parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
     said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
     words["tm_image"] = image_id(said, parts)
     flash, ram = room.flash_start, room.ram_start
     slots: list[AppSlot] = []
-    tbfs: list[bytes] = []
+    tbfs = b""
     for index, (object_, name) in enumerate(zip(boot.slots, boot.processes(), strict=True)):
         elf, tab = out / f"{boot.name}.{index}.elf", out / f"{boot.name}.{index}.tab"
         ram = -(-ram // RAM_ALIGN) * RAM_ALIGN
@@ -159,11 +160,13 @@ def build_image(
         heap = min(at.get("tm_heap", 0), ram_free - fixed)  # as far as there is room
         flash_length = at["_data_load"] + at["_data_end"] - at["_data_start"] - start
         flash += pack(name, elf, tab, apps.abi, heap)
-        tbfs.append(elf.with_suffix(".tbf").read_bytes())
+        tbfs += elf.with_suffix(".tbf").read_bytes()
         files = str(tab), str(elf), linked.sha256
         slots.append(AppSlot(name, *files, start, flash_length, ram, fixed + heap))
         ram += fixed + heap + GRANTS + RECORD
-    _lay_apps(tbfs, path, room.flash_start - board.flash.base)
+    # What tockloader makes of them, which would take ten times as long as all the rest.
+    _put(content, room.flash_start - board.flash.base, tbfs + NO_APP)
+    path.write_bytes(content)
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
@@ -227,20 +230,14 @@ def write_flash(kernel: KernelElf, board: BoardProfile, path: Path) -> None:
                 f" {board.name}",
                 "give a kernel that was linked for this board",
             )
-        image.extend(b"\xff" * (start + len(data) - len(image)))
-        image[start : start + len(data)] = data
+        _put(image, start, data)
     path.write_bytes(image)
 
 
-def _lay_apps(tbfs: Sequence[bytes], flash: Path, at: int) -> None:
-    """Lay apps into a flash file from this offset on, one behind the other, and a byte behind them
-    that begins no app: what tockloader makes of them, which would take ten times as long as all
-    the rest of an image."""
-    image = bytearray(flash.read_bytes())
-    apps = b"".join(tbfs) + NO_APP
-    image.extend(b"\xff" * (at - len(image)))
-    image[at : at + len(apps)] = apps
-    flash.write_bytes(image)
+def _put(flash: bytearray, at: int, data: bytes) -> None:
+    """Put data into flash, of which what nothing was put into is erased."""
+    flash.extend(b"\xff" * (at + len(data) - len(flash)))
+    flash[at : at + len(data)] = data
 
 
 def lay_by_tockloader(tabs: Sequence[Path], flash: Path, board: BoardProfile, room: Room) -> None:
@@ -331,11 +328,7 @@ def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
 
 MANIFEST_SIZE = 0x400  # bytes of a boot manifest
 LONGEST_IMAGE = 0x10000  # bytes of an image in the first boot stage, the manifest included
-IDENTIFIER = int.from_bytes(b"OTRE", "little")  # says: an image of the first boot stage
-MINOR, MAJOR = 0x6C47, 0x71C3  # of the format
-NO_TRANSLATION = 0x1D4  # "false", as OpenTitan hardens it against glitches
 ANY_DEVICE = 0xA5A5A5A5  # in the place of a constraint that is not set
-EXTENSIONS = 15  # places in the table of extensions, two words each
 
 
 def boot_manifest(segments: Iterable[tuple[int, bytes]], entry: int, base: int) -> bytes:
@@ -366,9 +359,9 @@ def boot_manifest(segments: Iterable[tuple[int, bytes]], entry: int, base: int) 
         *[ANY_DEVICE] * 2,  # manuf_state_creator and manuf_state_owner
         ANY_DEVICE,  # life_cycle_state
         *[0] * 96,  # rsa_modulus, of the key that signed: none
-        NO_TRANSLATION,  # address_translation: the image runs where it lies
-        IDENTIFIER,
-        MAJOR << 16 | MINOR,  # manifest_version
+        0x1D4,  # address_translation: "false", hardened against glitches: it runs where it lies
+        int.from_bytes(b"OTRE", "little"),  # identifier: an image of the first boot stage
+        0x71C36C47,  # manifest_version, major and minor
         length,  # signed_region_end
         length,  # of the image, the manifest included
         *[0] * 2,  # version_major and version_minor, of the image, for its author
@@ -379,6 +372,6 @@ def boot_manifest(segments: Iterable[tuple[int, bytes]], entry: int, base: int) 
         MANIFEST_SIZE,  # code_start: what may be executed,
         length,  # code_end: up to here, exclusive
         entry - base,  # entry_point
-        *[0] * 2 * EXTENSIONS,
+        *[0] * 15 * 2,  # the table of extensions, two words each
     ]
     return struct.pack(f"<{len(words)}I", *words)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What lies in flash where apps lie: the headers of Tock's binary format (TBF), one behind another.
+"""Anybody's TABs behind anybody's kernel, as a flash image; what the kernel would pass over without
+a word is refused here.
 
+What lies in flash where apps lie are the headers of Tock's binary format (TBF), one behind another.
 The format is of Tock's documentation (`tock/doc/TockBinaryFormat.md`): a base header of 16 bytes,
 then elements of a type, a length and a value, each at a word.
 """
@@ -23,6 +25,7 @@ VERSION = 2
 BASE = 16  # bytes of the base header
 MAIN, NAME, FIXED, PROGRAM = 1, 3, 5, 9  # types of elements
 ANYWHERE = 0xFFFFFFFF  # in the place of a fixed address
+ALIASES = {"rv32imc": ("rv32imc", "riscv32imc")}  # under which a TAB has programs of an ISA
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class Tbf:
 
 
 def tbfs(flash: bytes, base: int, start: int) -> list[Tbf]:
-    """The TBFs from the address `start` on, in flash that begins at `base`, up to what is none."""
+    """Read the TBFs from the address `start` on, in flash that begins at `base`, up to what is
+    none."""
     found: list[Tbf] = []
     at = start - base
     while (tbf := _read(flash, at, base + at)) is not None:
@@ -67,7 +71,7 @@ def _read(flash: bytes, at: int, address: int) -> Tbf | None:
 
 
 def _elements(data: bytes) -> dict[int, bytes]:
-    """By type; of a type that comes again the last."""
+    """Return the elements behind a base header by their types; of several of one type the last."""
     found: dict[int, bytes] = {}
     at = 0
     while len(data) - at >= 4:
@@ -77,23 +81,16 @@ def _elements(data: bytes) -> dict[int, bytes]:
     return found
 
 
-# Anybody's TABs behind anybody's kernel, as a flash image; what the kernel would pass over without
-# a word is refused here.
-
-
-ALIASES = {"rv32imc": ("rv32imc", "riscv32imc")}  # under which a TAB has programs of an ISA
-
-
 def lay_tabs(
     tabs: Sequence[Path], kernel: KernelElf, board: BoardProfile, flash: Path
 ) -> list[Tbf]:
-    """Write the flash image of a kernel and TABs, which tockloader lays; what lies there in the
-    apps' flash. TockmarkError for a TAB that this kernel would not run."""
+    """Write the flash image of a kernel and TABs, which tockloader lays; return what lies there in
+    the apps' flash. TockmarkError for a TAB that this kernel would not run."""
     room = room_of(kernel, board)
     for tab in tabs:
         programs = _programs(tab, board.isa)
-        if not any(_has_ram(program, room) for program in programs):
-            raise _other_ram(programs[0], room)
+        # A TAB may have a program for each of several places: one of them has to fit.
+        _check_ram(next((one for one in programs if _has_ram(one, room)), programs[0]), room)
     write_flash(kernel, board, flash)
     lay_by_tockloader([tab.resolve() for tab in tabs], flash, board, room)
     found = tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
@@ -111,44 +108,43 @@ def lay_tabs(
                 f" {room.flash_end:#x}",
                 "lay fewer or smaller apps",
             )
-        if not _has_ram(app, room):
-            raise _other_ram(app, room)
+        _check_ram(app, room)
     return found
 
 
 def _programs(tab: Path, isa: str) -> list[Tbf]:
-    """What a TAB has for this ISA: one program, or one for each of several places. TockmarkError
-    if it has none, or is none."""
+    """Read what a TAB has for this ISA: one program, or one for each of several places.
+    TockmarkError if it has none, or is none."""
     todo = "give TABs, as elf2tab makes them"
-    found: list[Tbf] = []
-    others: dict[str, None] = {}
-    ours = ALIASES.get(isa, (isa,))
     if tab.exists() and not tab.is_file():  # of a pipe nothing may ever come
         raise TockmarkError(f"{shown(tab)} is not a file", todo)
+    found: list[Tbf] = []
+    archs: dict[str, None] = {}
+    ours = ALIASES.get(isa, (isa,))
     try:
         with tarfile.open(tab, "r:") as archive:
             for member in archive:
                 arch, _, rest = member.name.partition(".")
                 content = archive.extractfile(member) if member.isfile() else None
                 if rest.endswith("tbf") and content is not None:
-                    others[arch] = None
+                    archs[arch] = None
                     if arch in ours:
                         found += tbfs(content.read(), 0, 0)[:1]
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise TockmarkError(f"{shown(tab)} is no TAB: {error}", todo) from error
     except OSError as error:
         raise TockmarkError(f"cannot read {shown(tab)}: {error.strerror}", todo) from error
-    if not found and others.keys() & set(ours):
+    if found:
+        return found
+    if archs.keys() & set(ours):
         raise TockmarkError(
             f"{shown(tab)} is damaged: its program for {isa} has no header that Tock would take",
             "build it anew",
         )
-    if not found:
-        raise TockmarkError(
-            f"{shown(tab)} has no program for {isa}; it has: {', '.join(others) or 'none'}",
-            f"build it for {isa}",
-        )
-    return found
+    raise TockmarkError(
+        f"{shown(tab)} has no program for {isa}; it has: {', '.join(archs) or 'none'}",
+        f"build it for {isa}",
+    )
 
 
 def _has_ram(app: Tbf, room: Room) -> bool:
@@ -156,9 +152,12 @@ def _has_ram(app: Tbf, room: Room) -> bool:
     return app.ram is None or room.ram_start <= app.ram < room.ram_end
 
 
-def _other_ram(app: Tbf, room: Room) -> TockmarkError:
+def _check_ram(app: Tbf, room: Room) -> None:
+    """TockmarkError if an app is linked for other RAM than a kernel with this room has."""
+    if _has_ram(app, room):
+        return
     ram = -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
-    return TockmarkError(
+    raise TockmarkError(
         f"{app.name} is linked for RAM at {app.ram:#x}, and this kernel leaves apps"
         f" {room.ram_start:#x} to {room.ram_end:#x}",
         f"link it for RAM at {ram:#x} and flash at {room.flash_start + HEADER:#x}",
