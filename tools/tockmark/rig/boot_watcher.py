@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Watches a board's UART lines: which boot speaks, when its suite is over, whether the kernel
-panicked. The twin of boards/earlgrey-sim/model/suite_watch.h, which need not check checksums.
+"""This watches a board's UART lines: which boot speaks, when its suite is over, whether the kernel
+panicked. Its twin, boards/earlgrey-sim/model/suite_watch.h, need not check checksums.
 
 The first `begin` of a run says apps=N, and the suite is over when N apps have said `end`
 (docs/protocol.md). A `begin` says boot and image, too. Until the expected one is there nothing is
@@ -20,7 +20,7 @@ _START = "#tm "  # of whatever an app says
 
 @dataclass
 class Watch:
-    """One boot. `image` is what its `begin` must say; None: any begin will do."""
+    """Follows one boot. `image` is what its `begin` must say; None: any begin will do."""
 
     image: str | None = None
     records: int = 0  # intact lines of this boot
@@ -48,8 +48,8 @@ class Watch:
         return self._own
 
     def take(self, raw: str) -> list[str]:
-        """The lines of this boot that one line of the UART lets out: itself, nothing, or what was
-        held back until it was known whose it is."""
+        """Return the lines of this boot that one line of the UART lets out: itself, nothing, or
+        what was held back until it was known whose it is."""
         line = decode_line(raw)
         if line is None:
             return self._message(raw)
@@ -72,7 +72,7 @@ class Watch:
         return [raw]
 
     def _message(self, raw: str) -> list[str]:
-        """What no app said, or what is left of it."""
+        """Take a line that no app said, or what is left of one."""
         readable = raw.replace("\t", " ").isprintable() and raw.isascii()
         self.messages += bool(readable and raw)
         self.noise += not readable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Boots that were simulated once: who wants the very same again takes from here what they printed.
+"""The cache keeps what simulated boots printed, for whoever wants the very same boot again.
 
 What a simulation prints follows from simulator, image and options, and a boot is kept by a hash of
 these. So nothing here is ever out of date, and all of it may be deleted at any time. It is bounded:
@@ -25,10 +25,10 @@ from tockmark.plain import one_line
 from tockmark.rig.protocol import Session, Start, Target
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
-LIMIT = 1 << 30  # bytes of all files together, in
-BLOCK = 4096  # which most disks give to a file as a whole
+LIMIT = 1 << 30  # bytes of all files together, counted in blocks
+BLOCK = 4096  # bytes, which most disks give to a file as a whole
 WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
-LEFT = 0.9  # of them stay where some must go, so that not each new one has to look for the oldest
+LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has to make room
 
 
 class CachedBoot(msgspec.Struct, frozen=True):
@@ -40,21 +40,13 @@ class CachedBoot(msgspec.Struct, frozen=True):
     panicked: bool = False
 
 
-@dataclass
 class Replayed:
     """A session that was simulated before: all of it is there at once."""
 
-    boot: CachedBoot
-    idle: bool = False
-    killed: bool = False
+    idle = killed = False
 
-    @property
-    def cycles(self) -> int:
-        return self.boot.cycles
-
-    @property
-    def panicked(self) -> bool:
-        return self.boot.panicked
+    def __init__(self, boot: CachedBoot) -> None:
+        self.boot, self.cycles, self.panicked = boot, boot.cycles, boot.panicked
 
     def lines(self) -> Iterator[str]:
         yield from self.boot.lines
@@ -68,8 +60,8 @@ class Replayed:
 
 @dataclass
 class Recorded:
-    """A session under way that is kept once it ended: of itself, its suite closed or its kernel in
-    a panic. Other ends are simulated again whenever somebody looks for their cause."""
+    """A session under way that is kept if it ends of itself, its suite closed or its kernel in a
+    panic. Other ends are simulated again whenever somebody looks for their cause."""
 
     session: Session
     cache: "Cache"
@@ -123,13 +115,13 @@ class Cache:
     folder: Path | None  # None: nothing is kept, and nothing found
     fresh: bool = False  # find nothing, but keep what comes
     limit: int = LIMIT
-    _room: int = 0  # bytes that may be written before it is looked at what there is
+    _room: int = 0  # bytes that may be written before the files there are counted again
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _failed: bool = False
 
     def begin(self, target: Target, start: Start) -> Session:
-        """The boot as it was, or under way and kept when it ends. TockmarkError if it cannot be
-        started."""
+        """Return the boot as it was, or begin it and keep it when it ends. TockmarkError if it
+        cannot be started."""
         key = target.key(start) if self.folder is not None else None
         if key is None:  # nothing tells what it prints, as on a board
             return target.start(start)
@@ -139,7 +131,7 @@ class Cache:
         return Recorded(target.start(start), self, target, start, key)
 
     def find(self, key: str) -> CachedBoot | None:
-        """The boot, if it is there and undamaged; that makes it the one that was used last."""
+        """Return the boot if it is there and undamaged, and count it as used now."""
         if self.fresh or self.folder is None:
             return None
         path = self.folder / key
@@ -176,33 +168,33 @@ class Cache:
                     )
 
     def held(self) -> list[tuple[float, int, Path]]:
-        """The files: when each was used last, its bytes on disk, its path. One that may still be
-        under way is left to its writer."""
+        """Return of each file when it was used last, its bytes on disk, and its path. One that may
+        still be under way is left to its writer."""
         found, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):  # another process may have removed it
                     if entry.is_file(follow_symlinks=False):
-                        told = entry.stat(follow_symlinks=False)
-                        if entry.name.startswith(".") and told.st_mtime > now - WRITTEN:
+                        about = entry.stat(follow_symlinks=False)
+                        if entry.name.startswith(".") and about.st_mtime > now - WRITTEN:
                             continue
-                        found.append((told.st_mtime, on_disk(told.st_size), Path(entry.path)))
+                        found.append((about.st_mtime, on_disk(about.st_size), Path(entry.path)))
         return found
 
     def size(self) -> tuple[int, int]:
-        """How many boots, and their bytes. OSError if the folder cannot be read."""
+        """Return how many boots are kept, and their bytes. OSError if the folder cannot be read."""
         held = self.held()
         return len(held), sum(size for _, size, _ in held)
 
     def clear(self) -> tuple[int, int]:
-        """Remove all; how many boots, and their bytes. OSError if they cannot be removed."""
+        """Remove all; return how many boots and bytes that was. OSError if it cannot be done."""
         gone = self.held()
         for _, _, path in gone:
             path.unlink(missing_ok=True)
         return len(gone), sum(size for _, size, _ in gone)
 
     def _bound(self) -> int:
-        """Remove what was not used for longest, if it is too much; the bytes that are left."""
+        """Remove what was not used for longest, if there is too much; return the bytes left."""
         held = sorted(self.held(), reverse=True)
         total = sum(size for _, size, _ in held)
         if total <= self.limit * LEFT:
@@ -215,17 +207,16 @@ class Cache:
 
 
 def default(fresh: bool = False) -> Cache:
-    """That of the checkout, or of the environment."""
-    said = os.environ.get(PLACE, "")
-    folder = paths.CACHE if not said else None if said == "off" else Path(said).absolute()
-    return Cache(folder, fresh)
+    """Return the cache that the environment names, or the checkout's."""
+    place = os.environ.get(PLACE) or paths.CACHE
+    return Cache(None if place == "off" else Path(place).absolute(), fresh)
 
 
 def on_disk(size: int) -> int:
-    """The bytes that a file of this size takes."""
+    """Return the bytes that a file of this size takes."""
     return -(-size // BLOCK) * BLOCK
 
 
 def _digest(key: str, body: bytes) -> bytes:
-    """Of a file's content and its name."""
+    """Return what tells that a file's content is whole, and of this name."""
     return hashlib.sha256(key.encode() + body).hexdigest().encode()

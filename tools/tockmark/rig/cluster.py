@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Simulations on a cluster of the user's, by Dask: `tockmark run --cluster tcp://host:8786`.
+"""This runs simulations on a cluster of the user's, by Dask: `tockmark run --cluster tcp://…:8786`.
 
-A worker needs Python and Dask only: the code (far.py), the simulator and the image travel to it,
-and the log comes back. What a lost worker had begun, the scheduler gives to another one.
+A worker needs Python and Dask only: the code (cluster_worker.py), the simulator and the image
+travel to it, and the log comes back. What a lost worker had begun, the scheduler gives to another.
 """
 
 import atexit
@@ -44,7 +44,7 @@ class ClusterRun:
     _stopped: threading.Event = field(default_factory=threading.Event)
 
     def outcome(self) -> cluster_worker.Outcome | None:
-        """What came of it, waited for; None if it was stopped. TockmarkError if it is lost."""
+        """Wait for what comes of it; None if it was stopped. TockmarkError if it is lost."""
         alone = None
         while not self._stopped.is_set():
             try:
@@ -80,7 +80,7 @@ class Cluster:
     client: Any  # of Dask
 
     def threads(self) -> int:
-        """How many simulations it runs at a time; 0 if it does not answer."""
+        """Return how many simulations it runs at a time; 0 if it does not answer."""
         try:
             return sum(self.client.nthreads().values())
         except Exception:  # of the network, of any kind
@@ -103,15 +103,14 @@ class Cluster:
 
 @functools.lru_cache(maxsize=8)
 def connect(address: str) -> Cluster:
-    """The cluster with its scheduler there. TockmarkError if it cannot be used."""
+    """Return the cluster whose scheduler is there. TockmarkError if it cannot be used."""
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
         raise TockmarkError(f"--cluster needs Dask: {error}", "run `make setup`") from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # one line of ours says it
-    cluster_worker.simulate.__module__ = (
-        "__main__"  # what is of no module to import, Dask sends by value
-    )
+    # Dask sends by value what is of no module that a worker could import.
+    cluster_worker.simulate.__module__ = "__main__"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that workers have less than we have is as it should
@@ -133,6 +132,12 @@ def connect(address: str) -> Cluster:
     return Cluster(address, client)
 
 
+def at_a_time(address: str) -> int:
+    """Return how many boots to have under way: one for each thread there, and one for each core
+    here that lays the next ones."""
+    return connect(address).threads() + (os.cpu_count() or 1)
+
+
 def check_static(simulator: Path) -> None:
     """TockmarkError if a simulator would need libraries of the machine that it comes to."""
     try:
@@ -148,14 +153,13 @@ def check_static(simulator: Path) -> None:
 
 
 def _check_versions(address: str, versions: dict[str, Any]) -> None:
-    """Code by value is for one minor version of Python."""
-    own = sys.version_info[:2]
-    others = [versions["scheduler"], *versions["workers"].values()]
-    for one in others:
-        theirs = tuple(one["host"]["python"].split(".")[:2])
-        if theirs != tuple(map(str, own)):
+    """TockmarkError where another minor version of Python runs: it cannot take code by value."""
+    own = "{}.{}".format(*sys.version_info)
+    for one in (versions["scheduler"], *versions["workers"].values()):
+        theirs = ".".join(one["host"]["python"].split(".")[:2])
+        if theirs != own:
             raise TockmarkError(
-                f"{address} runs Python {'.'.join(theirs)}, and this is {own[0]}.{own[1]}",
+                f"{address} runs Python {theirs}, and this is {own}",
                 "use one version for all, as Dask asks for",
             )
 
@@ -163,9 +167,3 @@ def _check_versions(address: str, versions: dict[str, Any]) -> None:
 @functools.lru_cache(maxsize=4)
 def _packed(program: bytes) -> bytes:
     return zlib.compress(program)
-
-
-def at_a_time(address: str) -> int:
-    """How many boots to have under way: one for each thread there, and one for each core here that
-    lays the next ones."""
-    return connect(address).threads() + (os.cpu_count() or 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a worker of a cluster does: one simulation, of which all that it needs comes with it.
+"""A worker of a cluster runs one simulation with this, and all that it needs comes with it.
 
 A worker has Python and Dask, and nothing of ours. So this file travels by value, and takes from the
 standard library alone.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What runs a boot, whatever it is: a simulator, a board behind a serial port, QEMU, a log.
+"""This says what a target is, which runs a boot: a simulator, a board behind a serial port, QEMU,
+or a log.
 
-A board profile's `[target]` names a kind, which is a file in target/kinds/ with one type `Target`;
-the profile's table is read straight into it. Verbs use what stands here and nothing else.
+A board profile's `[target]` names a kind, which is a file in rig/kinds/ with one type `Target`; the
+profile's table is read straight into it. Verbs use what stands here and nothing else.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +32,7 @@ class Start:
     name: str  # of the boot, for people
     flash: Path  # the whole flash image
     icache: bool
-    marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (target/marks.py)
+    marks: tuple[str, ...] = ()  # options of a simulator that has Ability.MARKS (rig/run.py)
     image: str | None = None  # the id that its app says in `begin`, if it is known
     boot: str = ""  # as the catalogue calls it
     load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
@@ -72,7 +73,7 @@ class Target(Protocol):
 
     @property
     def icache(self) -> bool:
-        """The setting of the instruction cache that boots have unless told otherwise."""
+        """The setting of the instruction cache that boots have unless the user says otherwise."""
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -82,24 +83,24 @@ class Target(Protocol):
         """TockmarkError, with what to do, if it cannot be used now."""
 
     def configured(self, options: Mapping[str, object]) -> Self:
-        """The same with options of the command line, by their names without dashes; None: not
-        given. TockmarkError for one that this kind does not have."""
+        """Return the target with options of the command line, by their names without dashes; None:
+        not given. TockmarkError for one that this kind does not have."""
 
     def key(self, start: Start) -> str | None:
-        """What tells a boot from all others that print something else: equal keys, equal output.
-        None where nothing does, as on a board."""
+        """Return what tells a boot from all others that print something else: equal keys, equal
+        output. None where nothing does, as on a board."""
 
     def start(self, start: Start) -> Session:
         """Begin a boot."""
 
     def provenance(self, clock_hz: int) -> Mapping[str, object]:
-        """What results shall know of it, on a chip of that clock: fields of result/provenance.py's
-        Board."""
+        """Return what results shall know of it, on a chip of that clock: fields of Board in
+        result/provenance.py."""
 
 
 def fields(options: Mapping[str, object], known: Mapping[str, str], kind: str) -> dict[str, object]:
-    """The fields of a target that options of the command line set; `known` says which option sets
-    which. TockmarkError for an option that is given and not known."""
+    """Return the fields of a target that options of the command line set; `known` says which option
+    sets which. TockmarkError for an option that is given and not known."""
     given = {option: value for option, value in options.items() if value is not None}
     for option in given:
         if option not in known:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A log that somebody captured, in the place of the board that printed it: nothing is run, and each
-boot says what it says there.
+"""A log that somebody captured stands here in the place of the board that printed it: nothing is
+run, and each boot says what it says there.
 """
 
 import os
@@ -41,7 +41,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, **fields(options, {"log": "log"}, "file"))
 
     def key(self, start: Start) -> None:
-        """The log is there: a pool would be a copy of it."""
+        """Return None: the log is there, and a cache would be a copy of it."""
 
     def start(self, start: Start) -> "FileSession":
         return FileSession(start, read(self.log).split("\n"))
@@ -52,7 +52,7 @@ class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass
 class FileSession:
-    """One boot of the log: what its image said."""
+    """One boot of the log, which says what its image said."""
 
     start: Start
     text: list[str]
@@ -98,7 +98,7 @@ def settled(log: Path) -> None:
 
 
 def read(log: Path) -> str:
-    """All of a log. TockmarkError if it cannot be read, or grows meanwhile."""
+    """Return all of a log. TockmarkError if it cannot be read, or grows meanwhile."""
     try:
         with log.open("rb") as file:
             before = os.fstat(file.fileno())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""QEMU's machine `opentitan`: what runs there is known to work, and how many instructions it takes.
-It has no model of time, so nothing there is a cycle (docs/qemu.md).
+"""QEMU's machine `opentitan` tells whether something works, and how many instructions it takes. It
+has no model of time, so nothing there is a cycle (docs/qemu.md).
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, **fields(options, {}, "qemu"))
 
     def key(self, start: Start) -> None:
-        """A boot takes seconds: none is kept."""
+        """Return None: a boot takes seconds, so none is kept."""
 
     def start(self, start: Start) -> "QemuSession":
         image = start.flash.with_suffix(".qemu.elf")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A serial port: opened for this program alone, read in lines, and told when it is gone."""
+"""A board is heard here behind its serial port, or the simulator behind a pseudo-terminal.
+
+A port is opened for this program alone, and read in lines until it is gone.
+"""
 
 import contextlib
 import errno
@@ -33,11 +36,11 @@ _REASONS = {
 
 
 class GoneError(Exception):
-    """The port is there no more: unplugged, or the other side closed it."""
+    """Says that the port is there no more: unplugged, or the other side closed it."""
 
 
 class _Serial(serial.Serial):  # type: ignore[misc]
-    """pyserial's, which would throw away what came before it was open: a boot's first lines."""
+    """Keeps what came before it was open, a boot's first lines, which pyserial throws away."""
 
     def _reset_input_buffer(self) -> None:
         pass
@@ -61,8 +64,8 @@ class Port:
             raise _refused(path, getattr(error, "errno", None)) from error
 
     def read(self) -> tuple[list[str], int]:
-        """The lines that have come (latin-1, without their ends), and how many bytes that took.
-        Waits for the first byte, but not for long. GoneError if the port is."""
+        """Return the lines that have come (latin-1, without their ends), and how many bytes they
+        took. Waits for the first byte, but not for long. GoneError if the port is gone."""
         try:
             data: bytes = self._port.read(1)
         except OSError as error:
@@ -75,7 +78,7 @@ class Port:
         return whole + cut, len(data)
 
     def rest(self) -> list[str]:
-        """What came behind the last end of a line, if anything did."""
+        """Return what came behind the last end of a line, if anything did."""
         rest, self._rest = self._rest, ""
         return [rest] if rest else []
 
@@ -85,16 +88,13 @@ class Port:
 
 
 def _pieces(line: str) -> list[str]:
-    """A line, or what it is cut into."""
+    """Cut a line that is too long."""
     return [line[at : at + LONGEST] for at in range(0, max(len(line), 1), LONGEST)]
 
 
 def _refused(path: str, number: int | None) -> TockmarkError:
     what, todo = _REASONS.get(number or 0, ("is no serial port", "give one with --port /dev/tty…"))
     return TockmarkError(f"the port {path} {what}", todo)
-
-
-# A board behind a serial port, or the simulator in its place, behind a pseudo-terminal.
 
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -138,7 +138,7 @@ class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def key(self, start: Start) -> None:
-        """A board never prints the same twice for certain."""
+        """Return None: a board never prints the same twice for certain."""
 
     def start(self, start: Start) -> "SerialSession":
         if self.simulator is not None:
@@ -221,7 +221,7 @@ class SerialSession:
         return self._why or "it was stopped before its end"
 
     def _more(self) -> Iterator[str]:
-        """What comes next; or nothing, and whether to go on is settled."""
+        """Yield what comes next; or nothing, and whether to go on is settled."""
         try:
             lines, count = self.port.read()
         except GoneError:
@@ -255,14 +255,14 @@ class SerialSession:
 
     @property
     def _patience(self) -> float:
-        """The seconds without a record that end the boot. A panic before it began may be of the
+        """How many seconds without a record end the boot. A panic before it began may be of the
         boot that was there before."""
         if not self.watch.began:
             return self.first_s
         return PANIC_S if self.watch.panic else self.target.silence_s
 
     def _is_back(self) -> bool:
-        """Whether a port that is gone comes back in time; says so once."""
+        """Wait for a port that is gone, saying so once; return whether it comes back in time."""
         self.port.close()
         if self.simulation is not None:
             self._why = "the simulator ended before the suite did"
@@ -285,7 +285,7 @@ class SerialSession:
         return False
 
     def _silence(self, seconds: float) -> str:
-        """Why no more records came, as far as what did come tells."""
+        """Say why no more records came, as far as what did come tells."""
         watch, boot, rate = self.watch, self.start.boot, self.target.baud
         silent = f"{'no record' if self._bytes else 'silent'} for {seconds:.0f} s"
         if watch.records:

