@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How sure estimates are: of a median whose samples vary by themselves, as on a board, and of
-deviations that are themselves estimated. Knows nothing of benchmarks.
+"""How a row changed, and what may be said of that: the one rule behind every comparison.
+
+Code layout moves figures, and chance made the layout: it is the random factor, not the sample.
+
+- **Instructions** do not depend on the layout, but for a stray one or two.
+- **Cycles** have an interval: the difference of the means of the logarithms over the layouts, more
+  or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is the
+  row's spread over links: what both sides show, or what is known (`Spread`) if that is more.
+  Student's t is what Z deviations become where s itself is an estimate.
+- Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
+  inside that spread is `layout?`.
+- Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
+  the cache on is noise, and no cached row has a narrower interval. Between languages that is said
+  by those whose body is in assembly, and so the same.
 """
 
 import math
@@ -31,9 +43,9 @@ class Interval:
 
 
 def student(z: float, free: int) -> float:
-    """What z standard deviations of a normal distribution become where the deviation is estimated
-    with so many degrees of freedom: Student's t of the same probability, by its expansion in 1/free
-    (Abramowitz and Stegun 26.7.5), which for a z of 3.5 is within 2 % from 7 up."""
+    """Return what z standard deviations of a normal distribution become where the deviation is
+    estimated with so many degrees of freedom: Student's t of the same probability, by its expansion
+    in 1/free (Abramowitz and Stegun 26.7.5), which for a z of 3.5 is within 2 % from 7 up."""
     if free < 1:
         return math.inf
     return (
@@ -45,8 +57,8 @@ def student(z: float, free: int) -> float:
 
 
 def median_interval(samples: Sequence[int]) -> Interval:
-    """Where the median of what gave these samples lies, with 95 % confidence and whatever their
-    distribution: as many of n lie below it as of n coins show heads, which its ranks follow from.
+    """Return where the median of what gave these samples lies, with 95 % confidence and whatever
+    their distribution: as many of n lie below it as of n coins show heads, which gives its ranks.
     """
     ordered = sorted(samples)
     n = len(ordered)
@@ -56,18 +68,18 @@ def median_interval(samples: Sequence[int]) -> Interval:
     return Interval(ordered[out], ordered[n - 1 - out])
 
 
-# One number for two kernels: the geometric mean of the ratios of what touches the kernel.
+# One number for two kernels: the geometric mean of the ratios of what touches the kernel
 
 
 def counts_in_mean(row: Row, catalogue: Catalogue) -> bool:
-    """Whether a row has a part in the mean: it goes through the kernel. time.read does so too, but
-    is the readings' own cost."""
+    """Return whether a row has a part in the mean: it goes through the kernel. time.read does so,
+    too, but is the readings' own cost."""
     known = catalogue.benchmarks.get(row.id)
     return known is not None and known.touches == "kernel" and not row.is_overhead
 
 
 def by_benchmark(logs: Iterable[tuple[Row, Floats]]) -> Floats:
-    """The mean of logarithms, of one row or more: a benchmark with parameters or cache settings
+    """Return the mean of the logarithms of rows: a benchmark with parameters or cache settings
     weighs as one, with the mean of its rows."""
     found: dict[str, list[Floats]] = {}
     for row, log in logs:
@@ -83,7 +95,8 @@ def _mean(values: list[Floats]) -> Floats:
 def kernel_mean(
     base: Mapping[RowKey, Row], new: Mapping[RowKey, Row], catalogue: Catalogue
 ) -> float | None:
-    """That of new by base, columns of results; None if they have no such row in common."""
+    """Return the geometric mean of new by base, columns of results; None if they have no such row
+    in common."""
     logs = [
         (row, np.log([found]))
         for key, row in base.items()
@@ -92,10 +105,9 @@ def kernel_mean(
     return float(np.exp(by_benchmark(logs)[0])) if logs else None
 
 
-# How far the cycles of a row spread over links of one kernel that differ in layout only: what a
-# difference between two kernels has to be held against, even where each was linked but once.
-#
-# It is not written down anywhere: it is computed from the committed result of several links.
+# The spread: how far the cycles of a row differ over links of one kernel that differ in layout
+# only, which a difference between two kernels has to be held against, even where each was linked
+# but once. It is computed from committed results of several links.
 
 
 LINKS = RESULTS / "links"  # results of several links each
@@ -117,7 +129,7 @@ class Deviation(NamedTuple):
 
 @dataclass(frozen=True)
 class Spread:
-    """What is known of it: standard deviations of the logarithm over links."""
+    """What is known of how rows spread: the logarithms of their nets over links."""
 
     source: str = ""
     links: int = 0
@@ -126,19 +138,19 @@ class Spread:
 
     @property
     def title(self) -> str:
-        """Where it comes from."""
+        """Say where it comes from."""
         return f"{self.source}, {self.links} links" if self.logs else "not known"
 
     def of_row(self, row: Row) -> Deviation | None:
-        """That of a row, or what most others keep within; None if nothing is known. Where the cache
-        setting is not known, it counts as on: that spreads further."""
+        """Return the deviation of a row, or what most others keep within; None if nothing is known.
+        Where the cache setting is not known, it counts as on: that spreads further."""
         icache = row.icache is not False
         found = self.logs.get((*row.key[:2], icache))
         return deviation(found) if found is not None else self.others.get(icache)
 
     @cached_property
     def others(self) -> dict[bool, Deviation]:
-        """By the cache setting: what rows that were not measured may spread."""
+        """What rows that were not measured may spread, by the cache setting."""
         of_all = {
             icache: sorted(deviation(logs) for key, logs in self.logs.items() if key[2] is icache)
             for icache in (True, False)
@@ -150,8 +162,8 @@ class Spread:
         }
 
     def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
-        """That of the mean of several rows, which one link may move together. If none of them was
-        measured, no less than any of them may spread."""
+        """Return the deviation of the mean of several rows, which one link may move together. If
+        none of them was measured, it is no less than that of any of them."""
         logs = [(row, self.logs[row.key[:3]]) for row in rows if row.key[:3] in self.logs]
         if logs:
             return deviation(by_benchmark(logs))
@@ -159,17 +171,17 @@ class Spread:
 
 
 def logs_of(nets: Sequence[float]) -> Floats:
-    """Their logarithms; less than one count cannot be told from none."""
+    """Return the logarithms of nets; less than one count cannot be told from none."""
     return np.log(np.maximum(np.array(nets, dtype=np.float64), 1))
 
 
 def deviation(logs: Floats) -> Deviation:
-    """That of two values or more."""
+    """Return the standard deviation of two values or more."""
     return Deviation(float(np.std(logs, ddof=1)), len(logs) - 1)
 
 
 def over_links(result: Result, source: str) -> Spread:
-    """What a result of several links says of the rows that each of them has."""
+    """Return what a result of several links says of the rows that each of them has."""
     most = max((len(row.cycles.nets) for row in result.rows if row.cycles), default=0)
     found = {
         row.key[:3]: logs_of(row.cycles.nets)
@@ -180,20 +192,20 @@ def over_links(result: Result, source: str) -> Spread:
 
 
 def known_spread(base: Result) -> Spread:
-    """The spread that committed runs of several links show of a kernel such as this result's."""
-    return _of_file(OWN if base.provenance.kernel.is_baseline else TOCK)
+    """Return the spread that committed runs of several links show of a kernel such as a
+    result's."""
+    return _spread_in(OWN if base.provenance.kernel.is_baseline else TOCK)
 
 
 @cache
-def _of_file(path: Path) -> Spread:
-    """That of a committed result; without it, none is known."""
+def _spread_in(path: Path) -> Spread:
+    """Return the spread that a committed result shows; without it, none is known."""
     return over_links(file.load(path), shown(path)) if path.exists() else Spread()
 
 
-# What a result says of one quantity of a row: its net in each layout, and what that may be off by.
-#
-# On a simulator the samples of a layout would come out the same again, so they say nothing of how
-# sure its net is. On a board they vary by themselves: there, the net has an interval.
+# What a result says of one series of a row: its net in each layout, and what that may be off by. On
+# a simulator the samples of a layout would come out the same again, so they say nothing of how sure
+# its net is. On a board they vary by themselves: there, the net has an interval.
 
 
 @dataclass(frozen=True)
@@ -212,12 +224,12 @@ class Value:
 
     @property
     def per_op(self) -> float:
-        """Of one operation: what samples of another make can be compared by."""
+        """The counts of one operation: what samples of another make can be compared by."""
         return self.net / self.inner
 
 
 def value_of(result: Result, row: Row, name: str) -> Value | None:
-    """The value of a row's `cycles` or `instret`; None if it is not known.
+    """Return the value of a row's `cycles` or `instret`; None if it is not known.
 
     With one layout, the cached cycles may be off by what a null control shows there."""
     series = row.series(name)
@@ -231,8 +243,8 @@ def value_of(result: Result, row: Row, name: str) -> Value | None:
 
 
 def interval(series: Series, simulated: bool) -> Interval:
-    """Where the net of the first layout lies: a point on a simulator, and where samples are equal
-    or not known."""
+    """Return where the net of the first layout lies: at a point on a simulator, and where samples
+    are equal or not known."""
     own, read = series.own, series.reading
     assert own is not None
     if simulated or not series.samples:
@@ -243,8 +255,8 @@ def interval(series: Series, simulated: bool) -> Interval:
 
 
 def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
-    """The layouts of several results as those of one. Each value comes with what tells its kernel
-    from others: a kernel that was measured again is no further link."""
+    """Return the layouts of several results as those of one. Each value comes with what tells its
+    kernel from others: a kernel that was measured again is no further link."""
     links = {kernel: value.links for value, kernel in values}
     return Value(
         tuple(net for value, _ in values for net in value.nets),
@@ -254,20 +266,7 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
     )
 
 
-# How one row changed, and what may be said of it: the one rule of compare and gate.
-#
-# Code layout moves figures, and chance made the layout: it is the random factor, not the sample.
-#
-# - **Instructions** do not depend on the layout, but for a stray one or two.
-# - **Cycles** have an interval: the difference of the means of the logarithms over the layouts,
-#   more or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is
-#   the row's spread over links: what both sides show, or what is known (spread.py) if that is more.
-#   Student's t is what Z deviations become where s itself is an estimate.
-# - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
-#   inside that spread is `layout?`.
-# - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by
-#   with the cache on is noise, and no cached row has a narrower interval. Between languages that is
-#   said by those whose body is in assembly, and so the same.
+# What may be said of a change
 
 
 Z = 3.5  # standard deviations to either side; docs/judging.md says why so many
@@ -277,7 +276,7 @@ SAME = 0.005  # a row of the apps that differs by more, and by more than a count
 
 
 class Verdict(StrEnum):
-    """What is said of a row, in one quantity."""
+    """What is said of one series of a row."""
 
     EQUIVALENT = "equivalent"
     TRIVIAL = "trivial"
@@ -311,7 +310,7 @@ VERDICTS = {  # None: of a row of the apps' own, which has no verdict
 
 @dataclass(frozen=True)
 class Change:
-    """From one value of a row to another. The ratios are new by base."""
+    """How a row got from one value to another. The ratios are new by base."""
 
     base: float  # net counts of one operation: the median over the layouts
     new: float
@@ -326,7 +325,7 @@ class Change:
 
     @property
     def size(self) -> float:
-        """How large it is, whichever way: a logarithm."""
+        """How large the change is, whichever way: a logarithm."""
         if self.base == self.new:
             return 0
         return abs(math.log(self.ratio)) if self.ratio else math.inf
@@ -338,12 +337,12 @@ class Change:
 
     @property
     def without_doubt(self) -> "Change":
-        """What it would be if the interval were the one point that was measured."""
+        """The change as it would be if the interval were the one point that was measured."""
         point = self.ratio if self.ratio is not None else max(self.new, 1) / max(self.base, 1)
         return replace(self, low=point, high=point)
 
     def verdict(self, margin: float) -> Verdict:
-        """Within a margin that makes a zone around 1, as far down as up."""
+        """Judge it by a margin that makes a zone around 1, as far down as up."""
         edge = math.log1p(margin) + ROUNDING
         low, high = (math.log(end) if end > 0 else -math.inf for end in (self.low, self.high))
         if low > edge or high < -edge:
@@ -354,8 +353,8 @@ class Change:
 
 
 def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -> Change:
-    """From `base` to `new`, of what depends on the layout. `known` is the spread over links, if it
-    is; `noise` is a logarithm: no interval is narrower."""
+    """Return the change from `base` to `new` of what depends on the layout. `known` is the spread
+    over links, if it is known; `noise` is a logarithm: no interval is narrower."""
     shown = _shown(base, new)
     half = math.inf
     if known is not None:
@@ -366,12 +365,12 @@ def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -
 
 
 def change_of_count(base: Value, new: Value) -> Change:
-    """The same of instructions, which do not depend on the layout."""
+    """Return the change of instructions, which do not depend on the layout."""
     return _between(base, new, _log(new, [new.net]) - _log(base, [base.net]), 0)
 
 
 def _between(base: Value, new: Value, middle: float, half: float) -> Change:
-    """An interval about a logarithm, with what the nets may be off by."""
+    """Return a change with an interval about a logarithm, and with what the nets may be off by."""
     ends = base.per_op, new.per_op
     links = min(base.links, new.links)
     if base.nets == new.nets and base.inner == new.inner:  # nothing differs, whatever could
@@ -384,13 +383,13 @@ def _between(base: Value, new: Value, middle: float, half: float) -> Change:
 
 
 def _log(value: Value, nets: Sequence[float]) -> float:
-    """The mean of the logarithms, of one operation."""
+    """Return the mean of the logarithms, of one operation."""
     return float(logs_of(nets).mean()) - math.log(value.inner)
 
 
 def _shown(base: Value, new: Value) -> Deviation:
-    """The spread that both sides show, pooled; none where neither has several layouts. Layouts of
-    one link make it larger, but no surer."""
+    """Return the spread that both sides show, pooled; none where neither has several layouts.
+    Layouts of one link make it larger, but no surer."""
     logs = [logs_of(value.nets) for value in (base, new)]
     over = sum(len(one) - 1 for one in logs)
     squares = sum(len(one) * float(one.var()) for one in logs)
@@ -398,13 +397,15 @@ def _shown(base: Value, new: Value) -> Deviation:
 
 
 def touches(row: Row, catalogue: Catalogue) -> str:
-    """What the catalogue says; a row that it does not know may go through the kernel."""
+    """Return what the catalogue says that a row touches; one that it does not know may go through
+    the kernel."""
     found = catalogue.benchmarks.get(row.id)
     return found.touches if found else "kernel"
 
 
 def same(base: Row, new: Row, catalogue: Catalogue) -> bool:
-    """Whether two rows of the apps' own run the same code: in two languages a body in assembly."""
+    """Return whether two rows of the apps' own run the same code: in two languages, if their body
+    is in assembly."""
     return base.lang == new.lang or bool(catalogue.benchmarks[base.id].bodies)
 
 
@@ -419,7 +420,7 @@ class Rule:
 
     @staticmethod
     def for_rows(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
-        """What the apps' own rows set."""
+        """Return the rule as the apps' own rows set it."""
         own = [
             alike(b, n)
             for b, n in pairs
@@ -430,11 +431,11 @@ class Rule:
         return Rule(catalogue, known, noise, moved)
 
     def judges(self, row: Row) -> bool:
-        """Whether it has a verdict."""
+        """Return whether a row has a verdict."""
         return touches(row, self.catalogue) == "kernel"
 
     def change(self, row: Row, name: str, base: Value, new: Value) -> Change:
-        """How its `cycles` or `instret` changed."""
+        """Return how the `cycles` or `instret` of a row changed."""
         if name != "cycles":
             return change_of_count(base, new)
         noise = self.noise if row.icache is not False else 0
@@ -442,8 +443,9 @@ class Rule:
 
 
 def _noise(base: Row, new: Row) -> float:
-    """What an app's own row says of the noise with the cache on: the logarithm that its slope, if
-    it is one, differs by; over passes of the same code no cold line shows. One count is none."""
+    """Return what an app's own row says of the noise with the cache on: the logarithm that its
+    slope, if it is one, differs by; over passes of the same code no cold line shows. One count is
+    none."""
     one, two = base.net or 0, new.net or 0
     if base.icache is False or not (base.cycles and base.cycles.is_slope) or min(one, two) <= 0:
         return 0
@@ -451,7 +453,7 @@ def _noise(base: Row, new: Row) -> float:
 
 
 def _has_moved(base: Row, new: Row) -> bool:
-    """Whether an app's own row differs by more than a count where the cache has no part in it."""
+    """Return whether an app's own row differs by more than a count where the cache has no part."""
     names = ("cycles", "instret") if base.icache is False else ("instret",)
     for name in names:
         one, two = base.series(name), new.series(name)
