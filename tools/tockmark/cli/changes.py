@@ -33,11 +33,12 @@ from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSA
 from tockmark.files import check_writable, write_whole
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.bisect import Bisection, BisectLimit
-from tockmark.judge.engine import SAMPLES, How, Simulated
+from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Ability, require
+from tockmark.rig.run import RunOptions, Suite
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
 from tockmark.trees.builds import Builder, Given, Links, sides
@@ -47,23 +48,25 @@ LONGEST = 12  # digits of a hash in a folder's name
 LINKS = 4  # of each commit, where bisect looks at cycles
 
 
-def _how(
+def _run_options(
     name: str,
     board: str,
     abi: int,
-    icaches: tuple[bool, ...],
+    icaches: list[bool],
     samples: int,
     workers: Workers,
     fresh: bool,
-) -> How:
+) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
     profiled = boards.load(board).configured({"cluster": workers.cluster})
     require(profiled.target, Ability.PARALLEL, name, profiled.name)
-    return How(
+    return RunOptions(
+        layouts=(),
         board=profiled,
-        apps=AppBuild.built(abi),
+        suites=(Suite(AppBuild.built(abi), [], []),),
         catalogue=catalogues.load(),
         icaches=icaches,
+        all_samples=False,
         samples=samples,
         jobs=workers.at_a_time(profiled),
         fresh=fresh,
@@ -144,25 +147,25 @@ def judge_verb(
     """Judge a change of a kernel: which rows it moves, for certain, and where."""
     if comment is not None:
         check_writable([comment])
-    icaches = (True, False) if icache is None else (icache is Switch.ON,)
-    how = _how("judge", board, abi, icaches, samples, workers, fresh)
-    allowed = load_limits(limits, how.catalogue)
-    wanted = select(how.catalogue, only or engine.DEFAULT)
+    icaches = [True, False] if icache is None else [icache is Switch.ON]
+    run_options = _run_options("judge", board, abi, icaches, samples, workers, fresh)
+    allowed = load_limits(limits, run_options.catalogue)
+    wanted = select(run_options.catalogue, only or engine.DEFAULT)
     with ended_once(), _pair(tree, before, after, build, elf, no_patch, fresh, base, head) as pair:
         start = time.monotonic()
         # A build that fails shall do so before anything is simulated.
         kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
         folder = output or paths.JUDGED / "-".join(kernel.sha256[:LONGEST] for kernel in kernels)
         of_both = [
-            Simulated(name, links, how, folder)
+            Simulated(name, links, run_options, folder)
             for name, links in zip(("base", "head"), pair.links, strict=True)
         ]
         judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most)
         for side, result in zip(of_both, judged.results, strict=True):
             side.keep(result)
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
-        found = report.explained(judged, pair.titles, kernels, how, folder, profiles)
-        found.notes.extend(f"{one.name}: {one.told}" for one in of_both)
+        found = report.explain(judged, pair.titles, kernels, run_options, folder, profiles)
+        found.notes.extend(f"{one.name}: {one.effort}" for one in of_both)
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
@@ -270,7 +273,7 @@ def bisect_verb(
     branches stay as they are."""
     allowed, how_built = BisectLimit.read(limit), recipe(build, elf, no_patch)
     only_one(catalogues.load(), row)
-    how = _how("bisect", board, abi, (icache is Switch.ON,), SAMPLES, workers, fresh)
+    run_options = _run_options("bisect", board, abi, [icache is Switch.ON], SAMPLES, workers, fresh)
     found = repository(tree)
     line = found.line(found.commit(good), found.commit(bad))
     with ended_once(), worktree(found) as place:
@@ -279,7 +282,7 @@ def bisect_verb(
             series="cycles" if cycles else "instret",
             limit=allowed,
             links=links or (LINKS if cycles else 1),
-            how=how,
+            options=run_options,
             builder=Builder(place, how_built, fresh),
             line=line,
             say=(lambda text: None) if as_json else lambda text: print(text, flush=True),

@@ -33,7 +33,7 @@ class Gated:
 
     comparison: Comparison
     moved: list[Moved]  # beyond a limit, or better
-    gone: list[Finding]
+    gone: list[Finding]  # the worst first
     unsure: list[Moved]  # perhaps beyond a limit, or it is their layout
     warnings: list[str]
     notes: list[str]  # what a reader should know, and no reason to warn
@@ -112,6 +112,7 @@ def gate(
         )
     if unasked:
         warnings.append(f"the new result was not asked for what the base has: {_named(unasked)}")
+    gone.sort(key=lambda finding: finding.place)
     moved: list[Moved] = []
     unsure: list[Moved] = []
     for one in compared.judged:

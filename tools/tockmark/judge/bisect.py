@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.judge.engine import How, Simulated
+from tockmark.judge.engine import Simulated
 from tockmark.result.build import joined
+from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import row_key
 from tockmark.suite.selection import only_one, select
 from tockmark.trees.builds import LINK_ARGS, Builder, Built, first_bad
@@ -53,7 +54,7 @@ class Bisection:
     series: str  # instret or cycles
     limit: BisectLimit
     links: int  # of each commit, for their median
-    how: How
+    options: RunOptions  # as Simulated takes them
     builder: Builder
     line: list[Commit]
     say: Callable[[str], None]
@@ -92,10 +93,10 @@ class Bisection:
                 f" {len(elves)}",
                 f"let --build hand {LINK_ARGS} to lld (docs/trees.md), or give --links 1",
             )
-        known = self.how.catalogue
-        simulated = Simulated(commit.short, side, self.how, elves[0].parent)
+        known = self.options.catalogue
+        simulated = Simulated(commit.short, side, self.options, elves[0].parent)
         result = joined(simulated.measured(0, self.links, select(known, self.row)))
-        column = result.column(self.how.icaches[0], self.how.apps.lang)
+        column = result.column(self.options.icaches[0], self.options.langs[0])
         row = column.get(row_key(*only_one(known, self.row)))
         if row is None:
             said = next(iter(result.incomplete), "its boot did not print it")

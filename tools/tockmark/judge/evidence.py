@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What two kernels hold in flash and in RAM, by section and by symbol. In bytes, without what only
-fills up (target/contents.py).
+"""What is said beside a verdict: what both kernels hold in flash and in RAM, how deep the stacks
+get, and where the rows that moved most did. Nothing of it decides.
 """
 
 from collections import Counter
@@ -13,12 +13,14 @@ from tockmark.plain import file_name
 from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
 from tockmark.profile.run import ProfileOptions, profile, simulators
 from tockmark.result.model import Row
-from tockmark.rig.elf import Piece, pieces, read_elf
-from tockmark.rig.image import Image, build_image
+from tockmark.rig.elf import Elf, pieces, read_elf
+from tockmark.rig.image import build_image
 from tockmark.rig.kernel import FUNCTION, beyond
 from tockmark.rig.protocol import Start
 from tockmark.show import text
 from tockmark.suite.catalogue import Catalogue
+
+# What kernels hold: bytes by section and by symbol, without what only fills up
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,26 @@ class Sizes:
 
 
 def sizes(base: Path, head: Path) -> Sizes:
-    """Of two kernels. TockmarkError if one cannot be read."""
+    """Return what two kernels hold. TockmarkError if one cannot be read."""
     elves = read_elf(base), read_elf(head)
-    sides = [list(pieces(elf)) for elf in elves]
     whole, sections = {}, {}
-    for name, there in (("flash", _in_flash), ("RAM", _in_ram)):
-        before, after = (_by_section(filter(there, side)) for side in sides)
-        whole[name] = (before.total(), after.total())
-        sections[name] = grown(before, after)
+    for memory, place in (("flash", "in_flash"), ("RAM", "in_ram")):
+        before, after = (_by_section(elf, place) for elf in elves)
+        whole[memory] = (before.total(), after.total())
+        sections[memory] = grown(before, after)
     return Sizes(whole, sections, tuple(filter(is_more, growth(*elves))))
 
 
+def _by_section(elf: Elf, place: str) -> Counter[str]:
+    """Return the bytes of each section that lie in flash (`in_flash`) or in RAM (`in_ram`)."""
+    found: Counter[str] = Counter()
+    for piece in pieces(elf):
+        found[piece.section] += piece.size if getattr(piece, place) else 0
+    return +found
+
+
 def is_more(one: Growth) -> bool:
-    """Whether a symbol changed by more than another link would change it."""
+    """Return whether a symbol changed by more than another link would change it."""
     if one.base is None or one.new is None:
         return True
     if one.base.pieces != one.new.pieces and one.name != UNNAMED:
@@ -68,7 +77,7 @@ def is_more(one: Growth) -> bool:
 
 
 def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[Grown]:
-    """What is not as large, the largest change first."""
+    """Return the sections that are not as large, the largest change first."""
     found = [
         Grown(name, base.get(name, 0), head.get(name, 0))
         for name in dict.fromkeys([*base, *head])
@@ -77,25 +86,9 @@ def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[Grown]:
     return sorted(found, key=lambda one: (-abs(one.change), one.name))
 
 
-def _by_section(held: Iterable[Piece]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for piece in held:
-        found[piece.section] += piece.size
-    return found
-
-
-def _in_flash(piece: Piece) -> bool:
-    return piece.in_flash
-
-
-def _in_ram(piece: Piece) -> bool:
-    return piece.in_ram
-
-
-# How deep the stacks get: the least stack pointer in the trace of every instruction of a boot.
-#
-# Only the simulator with the retirement port has that trace. The kernel's stack is what its symbols
-# say; a process's ends where its app's stack begins. RISC-V programs keep nothing below the stack
+# How deep the stacks get: the least stack pointer in the trace of every instruction of a boot,
+# which only the simulator with the retirement port has. The kernel's stack is what its symbols say;
+# a process's ends where its app's stack begins. RISC-V programs keep nothing below the stack
 # pointer, so it tells all.
 
 
@@ -109,74 +102,54 @@ UPPER = ("17", "37")  # how auipc and lui to x2 end: the sp that they set lacks 
 
 @dataclass(frozen=True)
 class Depth:
-    """Bytes in use at most, in any of the boots."""
+    """How many bytes of stack are in use at most, in any of the boots."""
 
     kernel: int | None  # None: its symbols do not say where its stack is
     app: int
 
 
 def depth(options: ProfileOptions, catalogue: Catalogue) -> Depth:
-    """Of a kernel and the apps on it. TockmarkError if the simulator for it is not built."""
+    """Return how deep the stacks of a kernel and of the apps on it get. TockmarkError if the
+    simulator for that is not built."""
     _, tracing = simulators(options.board)
     symbols = read_elf(options.kernel.path).addresses
-    own = next(
-        (
-            (symbols[low], symbols[high])
-            for low, high in KERNELS
-            if low in symbols and high in symbols
-        ),
-        None,
-    )
-    deepest = {"kernel": 0, "app": 0}
+    ends = [(symbols.get(low), symbols.get(high)) for low, high in KERNELS]
+    own = next(((low, high) for low, high in ends if low is not None and high is not None), None)
+    deepest: Counter[str] = Counter()
     out = options.out / "stack"
     boots = {boot.name: boot for boot in catalogue.boots()}
     for name in BOOTS:
-        image = build_image(
-            boots[name],
-            options.apps,
-            options.kernel,
-            options.board,
-            out,
-            {"tm_most_samples": SAMPLES},
-        )
+        patches = {"tm_most_samples": SAMPLES}
+        image = build_image(boots[name], options.apps, options.kernel, options.board, out, patches)
         start = Start(name, image.flash, options.icache)
         session = tracing.start_here(start, "--uart", str(out / "uart.log"), "--itrace", "-")
+        stacks = [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
         try:
-            found = least(session.lines(), own, _tops(image))
+            deepest |= deepest_in(session.lines(), own, stacks)
         finally:
             session.stop()
-        deepest = {whose: max(deepest[whose], found[whose]) for whose in deepest}
     return Depth(deepest["kernel"] if own else None, deepest["app"])
 
 
-def least(
-    lines: Iterable[str], kernel: tuple[int, int] | None, apps: Iterable[tuple[int, int]]
-) -> Mapping[str, int]:
-    """The bytes of stack in use at most by the lines of a trace. A stack is its least address and
-    its top; what lies in none is no stack."""
-    found = {"kernel": 0, "app": 0}
-    stacks = list(apps)
+def deepest_in(
+    lines: Iterable[str], kernel: tuple[int, int] | None, apps: Sequence[tuple[int, int]]
+) -> Counter[str]:
+    """Return the bytes of stack in use at most, by the kernel and by an app, by the lines of a
+    trace. A stack is its least address and its top; what lies in none is no stack."""
+    found: Counter[str] = Counter()
     for line in lines:
         _, set_, value = line.partition(" x2=")
-        if not set_:
+        if not set_ or line[INSN][-2:] in UPPER:  # or half of an address on its way
             continue
         pointer = int(value[:8], 16)
-        if line[INSN][-2:] in UPPER:
-            continue  # half of an address on its way
-        if line[22:23] == "U":
-            tops = [top for bottom, top in stacks if bottom <= pointer < top]
-            found["app"] = max(found["app"], *(top - pointer for top in tops), 0)
-        elif kernel is not None and kernel[0] <= pointer < kernel[1]:
-            found["kernel"] = max(found["kernel"], kernel[1] - pointer)
+        whose, stacks = ("app", apps) if line[22:23] == "U" else ("kernel", [kernel or (0, 0)])
+        for bottom, top in stacks:
+            if bottom <= pointer < top:
+                found[whose] = max(found[whose], top - pointer)
     return found
 
 
-def _tops(image: Image) -> list[tuple[int, int]]:
-    """The stacks of an image's apps."""
-    return [(slot.ram_start, slot.symbols[APP_TOP]) for slot in image.slots]
-
-
-# Where a change is: the rows that moved most, profiled on both sides (profile/diff.py).
+# Where a change is: the rows that moved most, profiled on both sides
 
 
 ROWS = 2  # that are profiled on both sides, unless told otherwise
@@ -191,7 +164,7 @@ class Where:
     diff: Diff
 
     def lines(self) -> list[str]:
-        """As text."""
+        """Say it as text."""
         found = self.diff
         lines = text.wrap(
             f"where   {self.row}: {found.instructions:+d} instructions, {found.cycles:+d} cycles"
@@ -213,8 +186,8 @@ class Where:
 
 
 def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row]:
-    """The rows to look into: of different benchmarks, those that moved most in instructions, else
-    in cycles. Of those that the sampler takes: of no other is there a profile."""
+    """Return the rows to look into: of different benchmarks, those that moved most in instructions,
+    else in cycles. Of those that the sampler takes: of no other is there a profile."""
     found: dict[str, Row] = {}
     for one in moved:
         known = catalogue.benchmarks.get(one.row.id)
@@ -242,5 +215,5 @@ def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> 
 
 
 def _line(instructions: int, cycles: int, name: str) -> str:
-    told = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
-    return text.shortened(told, text.LINE)
+    line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
+    return text.shortened(line, text.LINE)

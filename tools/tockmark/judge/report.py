@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A verdict as text and as JSON: what happened in one line, then the rows that moved, what their
-change consists of, and what the kernels hold.
+"""A verdict as text, as JSON, and as a comment on a pull request: what happened in one line, then
+the rows that moved, what their change consists of, and what the kernels hold.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,21 @@ from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
-from tockmark.judge.engine import How, Judged
+from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Sizes, Where, sizes
 from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Growth
 from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.run import RunOptions
 from tockmark.show import comparison, text
 from tockmark.show.comparison import counted, differing, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
 
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
+SHOWN_IN_COMMENT = 8  # of them, on the first screen of a comment
 NAMED = 8  # symbols
 NAME = 45  # columns of a row
 COUNTED = {"instret": "instr", "cycles": "cycles"}
@@ -46,7 +48,7 @@ class Report:
         return self.judged.gated.exit_code
 
     @property
-    def told(self) -> str:
+    def headline(self) -> str:
         """What happened, in one line."""
         gated = self.judged.gated
         many = len(gated.unsure)
@@ -72,16 +74,14 @@ class Report:
         if self.judged.looked_again:
             steps = ", then ".join(map(str, self.judged.looked_again))
             found.append(f"rows in doubt, which were measured in further links: {steps}")
-        found += [
-            f"{one.row.name}: {one.why}" for one in sorted(gated.gone, key=lambda one: one.place)
-        ]
+        found += [f"{one.row.name}: {one.why}" for one in gated.gone]
         return [*found, *gated.notes, *self.notes]
 
 
 def render(report: Report) -> str:
-    """The report as text."""
+    """Return the report as text."""
     judged = report.judged
-    lines = [*text.wrap(report.told), "", report.verdict, ""]
+    lines = [*text.wrap(report.headline), "", report.verdict, ""]
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing(judged.gated.comparison.factors)
     lines += [*_moved(judged.moved), ""]
@@ -100,10 +100,10 @@ def render(report: Report) -> str:
 
 
 def _moved(moved: list[Moved]) -> list[str]:
-    """The rows that moved for certain."""
+    """Return the rows that moved for certain, as lines."""
     if not moved:
         return []
-    told = once(moved)
+    rows = once(moved)
     table = Table(
         [
             TableColumn("", 11, 0, left=True),
@@ -111,16 +111,16 @@ def _moved(moved: list[Moved]) -> list[str]:
             *figures({"base": 9, "head": 9, "change": 9, "range": 17}, gap=0),
         ]
     )
-    for name, one in told[:SHOWN]:
+    for name, one in rows[:SHOWN]:
         table.add(one.level.words.of_row, text.shortened(name, NAME), *cells(one))
-    if len(told) > SHOWN:
-        table.add(f"and {len(told) - SHOWN} more; --json has all")
+    if len(rows) > SHOWN:
+        table.add(f"and {len(rows) - SHOWN} more; --json has all")
     return table.text("")
 
 
 def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
-    """The rows that moved, by name and quantity; where as many instructions came or went with the
-    cache on and off, the row stands there once."""
+    """Return the rows that moved, by name and series; where as many instructions came or went with
+    the cache on and off, the row stands there once."""
     found: dict[tuple[str, int], tuple[str, Moved]] = {}
     for number, one in enumerate(moved):
         counted = one.series == "instret"
@@ -131,7 +131,7 @@ def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
 
 
 def cells(one: Moved) -> tuple[str, str, str, str]:
-    """Counts of one operation, by how much that is another, and where this may lie."""
+    """Return the counts of one operation, by how much they differ, and where this may lie."""
     change = one.change
     if one.series == "instret":
         moved, span = f"{change.new - change.base:+.0f}", text.change(change.base, change.new)
@@ -142,56 +142,44 @@ def cells(one: Moved) -> tuple[str, str, str, str]:
 
 
 def held(report: Report) -> list[str]:
-    """Flash and RAM, by section and symbol, and the stacks."""
+    """Return what is in flash and RAM, by section and symbol, and the stacks, as lines."""
     lines, sizes = [], report.sizes
-    for name, (before, after) in sizes.whole.items():
-        told = _from_to(before, after)
-        sections = [f"{one.name} {one.change:+d}" for one in sizes.sections[name]]
-        lines += text.wrap(f"{name:8}{told}{': ' if sections else ''}{', '.join(sections)}")
+    for memory, ends in sizes.whole.items():
+        sections = ", ".join(f"{one.name} {one.change:+d}" for one in sizes.sections[memory])
+        lines += text.wrap(f"{memory:8}{_from_to(*ends)}{': ' if sections else ''}{sections}")
     for one in sizes.symbols[:NAMED]:
-        lines.append(f"symbol  {text.shortened(told_of(one), text.LINE - 8)}")
+        lines.append(f"symbol  {text.shortened(symbol_line(one), text.LINE - 8)}")
     if len(sizes.symbols) > NAMED:
         lines.append(f"        and {len(sizes.symbols) - NAMED} more symbols; --json has all")
     if len(report.stacks) == 2:
         base, head = report.stacks
-        kernel = _deep("the kernel's", base.kernel, head.kernel)
-        apps = _deep("the apps'", base.app, head.app)
-        lines.append(f"stack   {kernel}; {apps}")
+        kernel = _from_to(base.kernel, head.kernel)
+        lines.append(f"stack   the kernel's {kernel}; the apps' {_from_to(base.app, head.app)}")
     return lines
 
 
-def _deep(whose: str, before: int | None, after: int | None) -> str:
+def _from_to(before: int | None, after: int | None) -> str:
     if before is None or after is None:
-        return f"{whose} is not known"
-    return f"{whose} {_from_to(before, after)}"
-
-
-def _from_to(before: int, after: int) -> str:
+        return "is not known"
     return f"{before} bytes, as before" if before == after else f"{before} -> {after} bytes"
 
 
-def told_of(grown: Growth) -> str:
-    """One symbol that came, went, or has another size."""
-    if grown.base is None:
-        return f"{grown.name} came: {_bytes(grown)}"
-    if grown.new is None:
-        return f"{grown.name} went: {_bytes(grown)}"
-    return f"{grown.name}: {_bytes(grown)}"
-
-
-def _bytes(grown: Growth) -> str:
+def symbol_line(grown: Growth) -> str:
+    """Say that a symbol came, went, or has another size."""
     sides = (("", grown.flash), (" of RAM", grown.ram))
-    return ", ".join(f"{change:+d} bytes{of}" for of, change in sides if change) or "as large"
+    sizes = ", ".join(f"{change:+d} bytes{of}" for of, change in sides if change) or "as large"
+    came, went = " came" * (grown.base is None), " went" * (grown.new is None)
+    return f"{grown.name}{came}{went}: {sizes}"
 
 
 def as_json(report: Report) -> dict[str, object]:
-    """The same for other programs."""
+    """Return the report for other programs."""
     judged = report.judged
     base, head = report.names
     return {
         "base": base,
         "head": head,
-        "told": report.told,
+        "told": report.headline,
         "verdict": judged.gated.level.words.word,
         "exit_code": report.exit_code,
         "moved": [
@@ -213,26 +201,19 @@ def as_json(report: Report) -> dict[str, object]:
     }
 
 
-# A verdict as a comment on a pull request: one screen, and the rest folded.
-
-
-SHOWN_IN_COMMENT = 8  # rows on the first screen
-
-
 def markdown(report: Report) -> str:
-    """The comment."""
+    """Return the report as a comment on a pull request: one screen, and the rest folded."""
     judged = report.judged
     level = judged.gated.level
     lines = [
-        f"### {level.words.sign} tockmark: {escaped(report.told)}",
+        f"### {level.words.sign} tockmark: {escaped(report.headline)}",
         "",
         f"{escaped(report.verdict)}.",
     ]
     lines += [f"Base {code(report.names[0])}, head {code(report.names[1])}.", ""]
     moved = once(judged.moved)
     lines += _table(moved[:SHOWN_IN_COMMENT])
-    for warning in judged.gated.warnings:
-        lines += [f"- Warning: {escaped(warning)}"]
+    lines += [f"- Warning: {escaped(warning)}" for warning in judged.gated.warnings]
     rest = moved[SHOWN_IN_COMMENT:]
     if rest:
         lines += _folded(f"{len(rest)} more rows that moved", _table(rest))
@@ -255,51 +236,42 @@ def _table(moved: list[tuple[str, Moved]]) -> list[str]:
 
 
 def _folded(summary: str, lines: list[str]) -> list[str]:
-    """What is shown when somebody asks for it."""
+    """Fold lines, so that they are shown when somebody asks for them."""
     return ["<details>", f"<summary>{summary}</summary>", "", *lines, "", "</details>", ""]
 
 
 def _block(lines: list[str]) -> list[str]:
-    """Lines in columns. No blank line may be in it, for it would end the block."""
+    """Set lines in columns. No blank line may be in it, for it would end the block."""
     return ["<pre>", *(escaped(line) or " " for line in lines), "</pre>"]
 
 
-# What is said beside a verdict: where the rows that moved most did, what the kernels hold, how
-# deep their stacks get. Nothing of it decides, so what cannot be had is a note.
-
-
-def explained(
+def explain(
     judged: Judged,
     titles: tuple[str, str],
     kernels: Sequence[KernelElf],
-    how: How,
+    options: RunOptions,
     folder: Path,
     most: int,
 ) -> Report:
-    """The report on a verdict; `most` rows are profiled; with 0 there are no
-    depths of stacks either. After Ctrl-C what is there is kept."""
+    """Report on a verdict, with its evidence: `most` rows are profiled; with 0 there are no depths
+    of stacks either. What cannot be had is a note, and after Ctrl-C what is there is kept."""
     base, head = kernels
-    found = Report(
-        judged,
-        titles,
-        folder,
-        sizes(base.path, head.path),
-    )
+    found = Report(judged, titles, folder, sizes(base.path, head.path))
     if not most:
         return found
+    apps = options.suites[0].apps
     sides = [
-        ProfileOptions(kernel, how.board, how.apps, True, "", {}, folder / name)
+        ProfileOptions(kernel, options.board, apps, True, "", {}, folder / name)
         for kernel, name in zip(kernels, judged.names, strict=True)
     ]
     try:
-        simulators(how.board)
-        for row in evidence.dearest(judged.moved, most, how.catalogue):
+        simulators(options.board)
+        for row in evidence.dearest(judged.moved, most, options.catalogue):
             try:
-                found.where.append(evidence.between(row, sides, how.catalogue))
+                found.where.append(evidence.between(row, sides, options.catalogue))
             except TockmarkError as error:
                 found.notes.append(f"no profile of {row.name}: {error}")
-        depths = [evidence.depth(options, how.catalogue) for options in sides]
-        found.stacks.extend(depths)
+        found.stacks.extend([evidence.depth(side, options.catalogue) for side in sides])
     except TockmarkError as error:
         found.notes.append(f"neither profiles nor stacks: {error}")
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ import pytest
 from tockmark.compare.limits import Level
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import Judged
-from tockmark.judge.evidence import Depth, Grown, Sizes, Where, dearest, least
+from tockmark.judge.evidence import Depth, Grown, Sizes, Where, dearest, deepest_in
 from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
@@ -53,7 +53,7 @@ def test_a_dearer_system_call_is_found_with_its_sign() -> None:
         assert {one.change.new > one.change.base for one in counted} == {True}
         system_call = next(one for one in counted if one.row.id == "syscall.command")
         assert round(system_call.change.new - system_call.change.base) == 33
-        assert re.match(r"\+3[23] instructions", told(found).told)
+        assert re.match(r"\+3[23] instructions", told(found).headline)
 
 
 def test_an_improvement_is_one() -> None:
@@ -63,7 +63,7 @@ def test_an_improvement_is_one() -> None:
         better = [one for one in found.moved if one.level is Level.BETTER]
         assert len(better) > 50
         assert {one.change.lower for one in better} == {True}
-        assert "-78 instructions" in told(found).told
+        assert "-78 instructions" in told(found).headline
 
 
 def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
@@ -201,10 +201,10 @@ TRACE = """\
 
 
 def test_a_stack_is_as_deep_as_its_pointer_was_low() -> None:
-    found = least(TRACE.splitlines(), (0x10000650, 0x10001250), [(0x10004000, 0x10004800)])
+    found = deepest_in(TRACE.splitlines(), (0x10000650, 0x10001250), [(0x10004000, 0x10004800)])
     assert found == {"kernel": 0x50, "app": 0x100}
-    unknown = least(TRACE.splitlines(), None, [])
-    assert unknown == {"kernel": 0, "app": 0}
+    unknown = deepest_in(TRACE.splitlines(), None, [])
+    assert unknown.total() == 0
 
 
 @pytest.mark.parametrize(
@@ -231,9 +231,9 @@ def test_stretches_without_a_symbol_are_no_news() -> None:
 
 
 def test_what_a_symbol_did_is_told() -> None:
-    assert report.told_of(Growth("f", SymbolSize(1, 9), None)) == "f went: -9 bytes"
-    assert report.told_of(Growth("f", None, SymbolSize(1, 0, 4))) == "f came: +4 bytes of RAM"
-    assert report.told_of(Growth("f", SymbolSize(1, 9), SymbolSize(1, 29))) == "f: +20 bytes"
+    assert report.symbol_line(Growth("f", SymbolSize(1, 9), None)) == "f went: -9 bytes"
+    assert report.symbol_line(Growth("f", None, SymbolSize(1, 0, 4))) == "f came: +4 bytes of RAM"
+    assert report.symbol_line(Growth("f", SymbolSize(1, 9), SymbolSize(1, 29))) == "f: +20 bytes"
 
 
 def test_the_sections_are_told_by_change() -> None:
@@ -246,9 +246,9 @@ def test_what_is_still_in_doubt_is_said_in_the_first_line() -> None:
     assert found.gated.unsure
     many = len(found.gated.unsure)
     said = report.Report(found, ("a", "b"), Path("out"), Sizes({}, {}))
-    assert re.search(rf"; {many} figures? in doubt$", said.told)
+    assert re.search(rf"; {many} figures? in doubt$", said.headline)
     assert said.caveats[0].startswith(f"in doubt, {many} of cycles")
     calm = replace(found, gated=replace(found.gated, unsure=[]), looked_again=())
     said = report.Report(calm, ("a", "b"), Path("out"), Sizes({}, {}))
-    assert "in doubt" not in said.told
+    assert "in doubt" not in said.headline
     assert said.caveats == []

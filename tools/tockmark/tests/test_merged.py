@@ -40,7 +40,7 @@ def test_the_page_says_what_was_judged(number: int, code: int) -> None:
     judged = engine.judge(base, head, WANTED, LIMITS)
     report = Report(judged, ("base", "head"), results, Sizes({}, {}))
     assert report.exit_code == code
-    told = report.told.partition(";")[0]
+    told = report.headline.partition(";")[0]
     (line,) = (
         one
         for one in PAGE.read_text(encoding="utf-8").splitlines()
