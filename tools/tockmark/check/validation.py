@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A row: what was expected, what was measured, how far apart they may be, and the judgement."""
+"""A validation compares what was expected with what was measured, row by row: here are its rows,
+their judgement, their table and their file.
+"""
 
 import subprocess
 import textwrap
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -19,12 +21,13 @@ from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.rig.image import GCC
+from tockmark.show.text import Table, TableColumn, figures
 
 Numbers = tuple[int | float, ...]
 
 
 class ValidationVerdict(StrEnum):
-    """What a row comes to."""
+    """Says whether a row holds."""
 
     EXACT = "exact"
     INSIDE = "inside"
@@ -67,7 +70,7 @@ class Known:
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A row and what it comes to; the reason is that of the list, or what is wrong."""
+    """A row with its verdict; the reason is the list's, or says what is wrong."""
 
     row: ValidationRow
     verdict: ValidationVerdict
@@ -75,7 +78,7 @@ class JudgedRow:
 
 
 def load_unexplained() -> dict[str, Known]:
-    """validation/unexplained.toml, by the keys of its rows."""
+    """Read validation/unexplained.toml, by the keys of its rows."""
     with (paths.VALIDATION / "unexplained.toml").open("rb") as file:
         data = tomllib.load(file)
     known: dict[str, Known] = {}
@@ -89,33 +92,26 @@ def load_unexplained() -> dict[str, Known]:
 
 
 def judge_rows(rows: list[ValidationRow], known: dict[str, Known]) -> list[JudgedRow]:
-    """The list excuses nothing but what it knows: the same row with the same measurement."""
-    return [_judge(row, known.get(row.key)) for row in rows]
+    """Judge rows. The list excuses nothing but what it knows: the same row with the same
+    measurement."""
+    return [JudgedRow(row, *_judge(row, known.get(row.key))) for row in rows]
 
 
-def _judge(row: ValidationRow, known: Known | None) -> JudgedRow:
+def _judge(row: ValidationRow, known: Known | None) -> tuple[ValidationVerdict, str]:
+    if row.inside and known is not None:
+        return ValidationVerdict.WRONG, "inside its bound, but in the list of unexplained"
     if row.inside:
-        if known is not None:
-            return JudgedRow(
-                row, ValidationVerdict.WRONG, "inside its bound, but in the list of unexplained"
-            )
-        return JudgedRow(
-            row,
-            ValidationVerdict.EXACT if row.measured == row.expected else ValidationVerdict.INSIDE,
-        )
+        exact = row.measured == row.expected
+        return ValidationVerdict.EXACT if exact else ValidationVerdict.INSIDE, ""
     if known is None:
-        return JudgedRow(row, ValidationVerdict.WRONG, row.note or "outside its bound")
+        return ValidationVerdict.WRONG, row.note or "outside its bound"
     if known.measured != row.measured:
         was = ", ".join(f"{value:g}" for value in known.measured)
-        return JudgedRow(row, ValidationVerdict.WRONG, f"unexplained before, but it was {was}")
-    return JudgedRow(row, ValidationVerdict.UNEXPLAINED, known.reason)
+        return ValidationVerdict.WRONG, f"unexplained before, but it was {was}"
+    return ValidationVerdict.UNEXPLAINED, known.reason
 
 
-# The table of a validation, and the same for other programs.
-
-
-LINE = 112
-WIDTHS = (60, 13, 13, 10)
+LINE, NAMES = 112, 60  # characters of a line of text, and of its names
 
 
 def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
@@ -127,79 +123,63 @@ def validation_json(judged: list[JudgedRow]) -> list[dict[str, object]]:
 
 
 def validation_text(judged: list[JudgedRow]) -> str:
-    """One table: a line a group of rows that hold, a line a row that does not, then the reasons."""
+    """Return a table with a line for each group of rows that hold and for each row that does not,
+    and the reasons below it."""
     reasons: dict[str, int] = {}
-    lines = [_cells("", "expected", "measured", "verdict"), "-" * LINE]
+    widths = {"expected": 13, "measured": 13, "verdict": 10}
+    table = Table([TableColumn("", NAMES, 0, left=True), *figures(widths)], rule=LINE)
     for part, items in groupby(judged, key=lambda item: item.row.part):
-        lines.append(part)
+        table.add(part)
         groups: dict[tuple[str, str], list[JudgedRow]] = {}
         for item in items:
             groups.setdefault((item.row.group, item.row.machine), []).append(item)
         for group in groups.values():
-            lines += _group(group, reasons)
-    lines += ["", *_summary(judged)]
+            for depth, name, *cells in _group(group, reasons):
+                indent = "  " * depth
+                *above, last = textwrap.wrap(
+                    name, NAMES, initial_indent=indent, subsequent_indent=f"{indent}  "
+                )
+                for line in above:  # a long name continues above its numbers
+                    table.add(line)
+                table.add(last, *cells)
+    counts = Counter(item.verdict for item in judged)
+    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in ValidationVerdict)
+    summary = (
+        f'{len(judged)} rows: {said}. "inside": not equal, but within the bound of its part.'
+        " Bounds: docs/validation.md; the unexplained: validation/unexplained.toml."
+    )
+    lines = [*table.text(), "", *textwrap.wrap(summary, LINE)]
     for reason, number in reasons.items():
         lines += ["", *textwrap.wrap(f"({number}) {reason}", LINE, subsequent_indent="    ")]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _group(group: list[JudgedRow], reasons: dict[str, int]) -> list[str]:
+def _group(
+    group: list[JudgedRow], reasons: dict[str, int]
+) -> Iterator[tuple[int, str, str, str, str]]:
+    """Yield the lines of a group, each with the depth at which its name stands."""
+    first, several = group[0].row, len(group) > 1
     good = [item for item in group if item.row.inside]
-    title = f"  {group[0].row.group}"
-    if len(group) == 1 and good:
-        row = group[0].row
-        return _wrapped(title, _numbers(row.expected), _numbers(row.measured), group[0].verdict)
-    lines = []
-    if len(group) > 1:
-        verdict = "exact" if all(i.verdict is ValidationVerdict.EXACT for i in good) else "inside"
-        lines += _wrapped(title, f"{len(group)} rows", f"{len(good)} rows", verdict)
+    if several:
+        exact = all(item.verdict is ValidationVerdict.EXACT for item in good)
+        rows = f"{len(group)} rows", f"{len(good)} rows"
+        yield 1, first.group, *rows, "exact" if exact else "inside"
+    elif good:
+        yield 1, first.group, *_numbers(first), group[0].verdict
     for item in group:
         if not item.row.inside:
             number = reasons.setdefault(item.reason, len(reasons) + 1)
-            name = title if len(group) == 1 else f"    {item.row.name}"
             word = "WRONG" if item.verdict is ValidationVerdict.WRONG else "unexpl."
-            lines += _wrapped(
-                name, _numbers(item.row.expected), _numbers(item.row.measured), f"{word} ({number})"
-            )
-    return lines
+            name = item.row.name if several else first.group
+            yield 1 + several, name, *_numbers(item.row), f"{word} ({number})"
 
 
-def _summary(judged: Iterable[JudgedRow]) -> list[str]:
-    counts = Counter(item.verdict for item in judged)
-    total = sum(counts.values())
-    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in ValidationVerdict)
-    return textwrap.wrap(
-        f'{total} rows: {said}. "inside": not equal, but within the bound of its part.'
-        " Bounds: docs/validation.md; the unexplained: validation/unexplained.toml.",
-        LINE,
+def _numbers(row: ValidationRow) -> tuple[str, str]:
+    expected, measured = (
+        " / ".join(f"{value:g}" for value in values) or "nothing"
+        for values in (row.expected, row.measured)
     )
-
-
-def _wrapped(name: str, *cells: str) -> list[str]:
-    """A line of the table; a long name continues above its numbers."""
-    *above, last = textwrap.wrap(
-        name.strip(),
-        WIDTHS[0],
-        initial_indent=" " * (len(name) - len(name.lstrip())),
-        subsequent_indent=" " * (len(name) - len(name.lstrip()) + 2),
-    )
-    return [*above, _cells(last, *cells)]
-
-
-def _cells(*cells: str) -> str:
-    first, *rest = cells
-    tail = " ".join(f"{cell:>{width}}" for cell, width in zip(rest, WIDTHS[1:], strict=True))
-    return f"{first:{WIDTHS[0]}} {tail}".rstrip()
-
-
-def _numbers(values: Numbers) -> str:
-    return " / ".join(f"{value:g}" for value in values) or "nothing"
-
-
-# A validation as a file: what was expected and what was measured, a row a line.
-#
-# What a row comes to is not in it: that follows from validation/unexplained.toml as it is now
-# (row.py judges). No date: the same sources give the same file.
+    return expected, measured
 
 
 FORMAT: Literal["tockmark-validation"] = "tockmark-validation"
@@ -208,7 +188,9 @@ ANEW = "make it anew with `tockmark validate -o`"
 
 
 class StoredValidation(Part, frozen=True):
-    """The whole file."""
+    """A validation as a file, a row a line. It says nothing of verdicts, which follow from
+    validation/unexplained.toml as it is now; and no date, so that the same sources give the same
+    file."""
 
     format: Literal["tockmark-validation"]
     version: Literal[2]
@@ -217,7 +199,7 @@ class StoredValidation(Part, frozen=True):
 
 
 def stored_text(rows: list[ValidationRow]) -> str:
-    """The rows as the file holds them."""
+    """Return the file of these rows."""
     return documents.text_of(StoredValidation(FORMAT, VERSION, _compiler(), tuple(rows)), ("rows",))
 
 
