@@ -69,7 +69,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
         path = tmp_path / "kernel.elf"
         code = struct.pack("<8I", *range(8))
         known = KernelElf(path, name, "e" * 64, None, ((0x20000400, code),), flash_bytes=28)
-        monkeypatch.setattr("tockmark.cli.board.read_kernel", lambda _: known)
+        monkeypatch.setattr("tockmark.cli.run_options.read_kernel", lambda _: known)
         return path
 
     return make
