@@ -109,7 +109,7 @@ def require(good: bool, where: str, wrong: str) -> None:
 
 
 @dataclass(frozen=True)
-class Row:
+class SuiteRow:
     """What the apps need of a benchmark."""
 
     id: str
@@ -246,7 +246,7 @@ def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> int:
     return sum(1 << scene for scene in own)
 
 
-def read(text: str) -> list[Row]:
+def read(text: str) -> list[SuiteRow]:
     """The benchmarks of a catalogue, which follows all rules."""
     top = checked(tomllib.loads(text), TOP, "at the top")
     require(bool(top["benchmark"]), "at the top", "there is no benchmark")
@@ -261,7 +261,7 @@ def read(text: str) -> list[Row]:
         seen.add(entry["id"])
     check_boots(boots, [entry["id"] for entry in entries])
     return [
-        Row(
+        SuiteRow(
             entry["id"],
             entry["samples"],
             entry["inner"],
@@ -276,7 +276,7 @@ def read(text: str) -> list[Row]:
     ]
 
 
-def groups(rows: list[Row]) -> dict[str, list[str]]:
+def groups(rows: list[SuiteRow]) -> dict[str, list[str]]:
     """The names of each group's rows."""
     found: dict[str, list[str]] = {}
     for row in rows:
@@ -284,12 +284,12 @@ def groups(rows: list[Row]) -> dict[str, list[str]]:
     return found
 
 
-def bodies(rows: list[Row]) -> list[str]:
+def bodies(rows: list[SuiteRow]) -> list[str]:
     """The bodies in assembly, each once."""
     return list(dict.fromkeys(body for row in rows for body in row.bodies))
 
 
-def header(rows: list[Row]) -> str:
+def header(rows: list[SuiteRow]) -> str:
     """For C and assembly."""
     lines = [
         "/* Made by apps/generate.py, which says what is here, from the catalogue. */",
@@ -305,7 +305,7 @@ def header(rows: list[Row]) -> str:
     return "\n".join([*lines, "#endif", ""])
 
 
-def header_row(row: Row) -> list[str]:
+def header_row(row: SuiteRow) -> list[str]:
     lines = [f"#define TM_INNER_{row.name} {row.inner}"]
     fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
     fields += [f".by = TM_BY_{row.by.upper()}, .passes = {row.passes}"]
@@ -330,7 +330,7 @@ def header_row(row: Row) -> list[str]:
     return [*lines, f"#define TM_ROW_{row.name} {', '.join(fields)}"]
 
 
-def rust(rows: list[Row]) -> str:
+def rust(rows: list[SuiteRow]) -> str:
     """For Rust."""
     lines = ["// Made by apps/generate.py, which says what is here, from the catalogue."]
     for row in rows:
@@ -343,7 +343,7 @@ def rust(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def rust_row(row: Row) -> list[str]:
+def rust_row(row: SuiteRow) -> list[str]:
     """The module of a benchmark."""
     lines = [f"pub mod {row.name} {{", "    use tock::runtime::{Bench, By, Param};"]
     lines += [f"    pub const INNER: u32 = {row.inner};"]
@@ -377,7 +377,7 @@ def rust_row(row: Row) -> list[str]:
     return lines
 
 
-OUTPUTS: dict[str, Callable[[list[Row]], str]] = {".h": header, ".rs": rust}
+OUTPUTS: dict[str, Callable[[list[SuiteRow]], str]] = {".h": header, ".rs": rust}
 
 
 def main(catalogue: Path, output: Path) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The ordinary tools of every language hold the line; their warnings are errors."""
 
+import ast
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,15 @@ def test_file_is_short_and_licensed(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) < LONGEST or path in LISTS
     assert any(HEADER in line for line in lines[:3])
+
+
+def test_no_class_name_stands_in_two_modules() -> None:
+    """A name that means one thing only can be searched for; tests are left out."""
+    modules = defaultdict(list)
+    for path in files(".py"):
+        if "tests" not in path.relative_to(ROOT).parts:
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.ClassDef):
+                    modules[node.name].append(path.relative_to(ROOT))
+    assert len(modules) > 100
+    assert not {name: found for name, found in modules.items() if len(found) > 1}

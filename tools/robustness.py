@@ -61,7 +61,7 @@ class Try:
 
 
 @dataclass
-class Found:
+class PartFound:
     """What came of a part. What was lost is in words, a line each."""
 
     tries: list[Try] = field(default_factory=list)
@@ -103,9 +103,9 @@ def verb(*arguments: str) -> Any:
     return json.loads(out)
 
 
-def conformance(seed: int) -> Found:
+def conformance(seed: int) -> PartFound:
     """The verb conformance: rules, attempts, calls, CSRs, availability."""
-    found = Found()
+    found = PartFound()
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
         (count,) = verb("conformance", "--abi", str(abi), "--seed", str(seed))
@@ -126,9 +126,9 @@ def conformance(seed: int) -> Found:
     return found
 
 
-def masked(seed: int) -> Found:
+def masked(seed: int) -> PartFound:
     """The verb interrupts-off."""
-    found = Found()
+    found = PartFound()
     for abi in (2, 1):
         found.masked[str(abi)] = verb("interrupts-off", "--abi", str(abi))
         found.kernels[str(abi)] = _kernel(abi)
@@ -139,7 +139,7 @@ def _kernel(abi: int) -> str:
     return read_kernel(boards.load(boards.simulated("cw310")).kernels[abi]).sha256
 
 
-def headers(seed: int) -> Found:
+def headers(seed: int) -> PartFound:
     """The kernel's reader of app headers, by its own test."""
     test = "a_million_broken_headers_never_mislead"
     command = ["cargo", "test", "--quiet", "-p", "tockmark-kernel", test]
@@ -151,10 +151,10 @@ def headers(seed: int) -> Found:
     if told is not None:
         came = {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', told[3])}
         tries.append(Try("app headers, read by the kernel", int(told[1]), told[2], came))
-    return Found(tries, [] if code == 0 and tries else [f"{test} failed: {_last(out)}"])
+    return PartFound(tries, [] if code == 0 and tries else [f"{test} failed: {_last(out)}"])
 
 
-def tested(counts: str, variable: str, *tests: str) -> Found:
+def tested(counts: str, variable: str, *tests: str) -> PartFound:
     """Fuzz tests, with more inputs than `make test` gives them; what each tells of them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "junit.xml"
@@ -163,7 +163,7 @@ def tested(counts: str, variable: str, *tests: str) -> Found:
         if not path.exists():
             raise TockmarkError(f"pytest failed: {_last(err or out)}", "run `make test`")
         cases = list(ElementTree.parse(path).iter("testcase"))
-    found = Found()
+    found = PartFound()
     for case in cases:
         for told in case.iterfind("properties/property"):
             if told.get("name") == "tried":
@@ -180,14 +180,14 @@ def _last(text: str) -> str:
     return (text.strip().splitlines() or ["without a word"])[-1]
 
 
-def images(seed: int) -> Found:
+def images(seed: int) -> PartFound:
     simulated = tested("TOCKMARK_FUZZ_IMAGES", "TOCKMARK_FUZZ_IMAGES", "tests/test_fuzz.py")
     test = f"{TESTS}/test_elf.py::test_a_damaged_elf_is_a_kernel_or_one_line"
     read = tested("TOCKMARK_FUZZ_ELFS", "TOCKMARK_FUZZ", test)
-    return Found(simulated.tries + read.tries, simulated.lost + read.lost)
+    return PartFound(simulated.tries + read.tries, simulated.lost + read.lost)
 
 
-def logs(seed: int) -> Found:
+def logs(seed: int) -> PartFound:
     names = (
         "test_what_survives_of_a_damaged_log_is_right",
         "test_any_bytes_at_all_give_a_result_or_one_line",
@@ -196,25 +196,29 @@ def logs(seed: int) -> Found:
     return tested("TOCKMARK_FUZZ_LOGS", "TOCKMARK_FUZZ", *tests)
 
 
-def results(seed: int) -> Found:
+def results(seed: int) -> PartFound:
     return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", f"{TESTS}/test_fuzz_results.py")
 
 
-def runs(seed: int) -> Found:
+def runs(seed: int) -> PartFound:
     tally = interrupted.runs(count_of("TOCKMARK_INTERRUPTED_RUNS"), seed, _step)
-    return Found([Try("runs interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost)
+    return PartFound(
+        [Try("runs interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost
+    )
 
 
-def setups(seed: int) -> Found:
+def setups(seed: int) -> PartFound:
     tally = interrupted.setups(count_of("TOCKMARK_INTERRUPTED_SETUPS"), seed, _step)
-    return Found([Try("set-ups interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost)
+    return PartFound(
+        [Try("set-ups interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost
+    )
 
 
 def _step(what: str) -> None:
     say(f"  {what}")
 
 
-PARTS: dict[str, Callable[[int], Found]] = {
+PARTS: dict[str, Callable[[int], PartFound]] = {
     "conformance": conformance,
     "interrupts-off": masked,
     "headers": headers,

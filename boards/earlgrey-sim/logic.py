@@ -35,7 +35,7 @@ OPERATORS = re.compile(r"[&|^?+<>~*-]|==")
 
 
 @dataclass(frozen=True)
-class Piece:
+class SkippableLogic:
     """Logic that may be skipped: statements by their places, the last of which is its end."""
 
     places: tuple[int, ...]
@@ -160,7 +160,7 @@ class Logic:
 
     # --- pieces -----------------------------------------------------------------------------------
 
-    def pieces(self, end: re.Pattern[str]) -> Iterator[Piece]:
+    def pieces(self, end: re.Pattern[str]) -> Iterator[SkippableLogic]:
         """Those that end in a variable of this name, if they may be skipped."""
         firsts: list[set[int]] = []
         for name in sorted(name for name in self.writers if end.fullmatch(name)):
@@ -174,7 +174,7 @@ class Logic:
             if piece is not None:
                 yield piece
 
-    def of_one_input(self, costs: int) -> Iterator[Piece]:
+    def of_one_input(self, costs: int) -> Iterator[SkippableLogic]:
         """Statements that read the same one variable, where they are many or long."""
         by_input: dict[tuple[int, str], list[int]] = {}
         for place, one in enumerate(self.facts):
@@ -190,7 +190,7 @@ class Logic:
                 if piece is not None and len(piece.inputs) <= FEW:
                     yield piece
 
-    def _piece(self, first: set[int]) -> Piece | None:
+    def _piece(self, first: set[int]) -> SkippableLogic | None:
         end = max(first)
         if {self.block[place] for place in first} != {self.block[end]}:
             return None
@@ -211,7 +211,7 @@ class Logic:
             for place in taken
             if any(self.readers.get(name, set()) - taken for name in self.facts[place].writes)
         )
-        return Piece(tuple(sorted(taken)), ends, tuple(inputs), frozenset(sum_.writes))
+        return SkippableLogic(tuple(sorted(taken)), ends, tuple(inputs), frozenset(sum_.writes))
 
     def _other_elements(self, name: str, end: int, others: set[int], taken: set[int]) -> bool:
         """Whether it is an array, of which each statement sets another element."""
@@ -260,7 +260,7 @@ class Logic:
                         break
         return left
 
-    def guard(self, piece: Piece) -> None:
+    def guard(self, piece: SkippableLogic) -> None:
         """Put its statements to its end, behind a test of its inputs; within it, each where its
         value is used."""
         *others, end = piece.places
@@ -295,7 +295,7 @@ class Logic:
         self._keep(set(piece.inputs))
         self._index()
 
-    def _only_value(self, piece: Piece) -> str | None:
+    def _only_value(self, piece: SkippableLogic) -> str | None:
         """What it computes, if that is one element of an array of bits: many may be remembered."""
         array, index = self.elements.get(piece.places[-1], ("", ""))
         read = {name for name in piece.writes if self.readers.get(name, set()) - set(piece.places)}

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
+RESET = "reset"  # the simulator's mark of where it began; the core comes by once
 
 _LINE = re.compile(
     r"#tm (?P<seq>0|[1-9][0-9]{0,8}) (?P<app>[a-z][a-z0-9_]{0,11}) (?P<text>\S+(?: \S+)*) "

@@ -32,7 +32,7 @@ from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.judge import engine, evidence, report
-from tockmark.judge.bisect import Bisection, BisectLimit
+from tockmark.judge.bisect import BisectLimit, CommitSearch
 from tockmark.judge.engine import SAMPLES, Simulated
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
@@ -277,7 +277,7 @@ def bisect_verb(
     found = repository(tree)
     line = found.line(found.commit(good), found.commit(bad))
     with ended_once(), worktree(found) as place:
-        bisection = Bisection(
+        search = CommitSearch(
             row=row,
             series="cycles" if cycles else "instret",
             limit=allowed,
@@ -287,6 +287,6 @@ def bisect_verb(
             line=line,
             say=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
-        suspects = bisection.suspects()
-    show(bisection.as_json(suspects) if as_json else bisection.text(suspects))
+        suspects = search.suspects()
+    show(search.as_json(suspects) if as_json else search.text(suspects))
     raise typer.Exit(OK if len(suspects) == 1 else INCOMPLETE)

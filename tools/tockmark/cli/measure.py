@@ -70,7 +70,7 @@ def machines() -> list[str]:
 
 
 @dataclass(frozen=True)
-class Place:
+class RunPlace:
     """Where `run` runs boots, and from which images."""
 
     board: Annotated[
@@ -154,7 +154,7 @@ def run_verb(
     fresh: Fresh = False,
     claims: KernelClaims,
     only: Only = None,
-    place: Place,
+    place: RunPlace,
     abi: Annotated[
         int | None,
         typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),

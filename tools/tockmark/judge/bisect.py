@@ -47,7 +47,7 @@ class BisectLimit:
 
 
 @dataclass
-class Bisection:
+class CommitSearch:
     """Measures one row of commits of a line, whose first is good and last is bad."""
 
     row: str  # as the catalogue's one row is called

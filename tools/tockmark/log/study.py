@@ -92,7 +92,7 @@ _PARAM = re.compile(r"\d{1,9}")
 
 
 @dataclass
-class Table:
+class StudyTable:
     """One table of a log: the columns that count something, sample by sample."""
 
     title: str
@@ -141,7 +141,7 @@ class Reader:
     """Takes a log line by line and makes tables of it."""
 
     def __init__(self, known: StudyFacts) -> None:
-        self.tables: list[Table] = []
+        self.tables: list[StudyTable] = []
         self.problems: list[Problem] = []
         remarks = map(re.escape, known.remarks)
         self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", remark) for remark in remarks]
@@ -150,7 +150,7 @@ class Reader:
         self._about: list[str] = []
         self._test = ""
         self._mode = ""  # what a line of plain text continues: title, about, or nothing
-        self._table: Table | None = None
+        self._table: StudyTable | None = None
         self._number = 0
 
     def feed(self, raw: str) -> None:
@@ -245,7 +245,7 @@ class Reader:
             table.between = between
             self._sample(table, cells)
 
-    def _of_params(self, table: Table, params: list[str]) -> Table | None:
+    def _of_params(self, table: StudyTable, params: list[str]) -> StudyTable | None:
         """The table with these parameters, which stand before `run`: this one, or a new one of the
         same heading."""
         if params == table.params:
@@ -257,7 +257,7 @@ class Reader:
             self._break(f"{', '.join(params)[:40]!r} is not what a table can be of")
         return self._table
 
-    def _sample(self, table: Table, cells: list[str]) -> None:
+    def _sample(self, table: StudyTable, cells: list[str]) -> None:
         first = table.before_run + 1
         for column, cell in zip(table.columns[first:], cells[first:], strict=True):
             loaded = column in self._loaded
@@ -291,7 +291,7 @@ class Reader:
                 f", {name} {value}" for name, value in zip(columns, params, strict=False)
             )
         about = " ".join(self._about)
-        self._table = Table(title, about, self._number, columns, list(params), broken=broken)
+        self._table = StudyTable(title, about, self._number, columns, list(params), broken=broken)
 
     def cut(self) -> None:
         """The last line has no end: if it is a sample, some of its digits may be missing."""
@@ -366,7 +366,7 @@ def _without_reading(found: Measured, app: App, overhead: dict[str, int] | None)
     app.found = {reading.key(): reading, **app.found}
 
 
-def _place(table: Table, app: App, of: Titled) -> RawRow:
+def _place(table: StudyTable, app: App, of: Titled) -> RawRow:
     """Add a table to the row that it belongs to, or make one."""
     series = {}
     without_cold = []
@@ -396,7 +396,7 @@ def _place(table: Table, app: App, of: Titled) -> RawRow:
     return same
 
 
-def _inner(table: Table, of: Titled) -> int:
+def _inner(table: StudyTable, of: Titled) -> int:
     """Operations in a sample; where a column says how many bytes each one loaded, the loads of the
     middle one. ValueError if it should and does not."""
     if of.loaded is None:
@@ -411,7 +411,7 @@ def _inner(table: Table, of: Titled) -> int:
     return loads
 
 
-def _said(table: Table) -> str | None:
+def _said(table: StudyTable) -> str | None:
     """What a table without a heading counts, if its title or description says just one thing."""
     suffix = COUNTED.search(table.title)
     if suffix:

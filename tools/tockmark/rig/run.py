@@ -19,6 +19,7 @@ from typing import Literal
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.files import folder_for_a_while
+from tockmark.line import RESET
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
@@ -41,7 +42,6 @@ _ROW = re.compile(
 # log/marks.py reads the lines that come of it.
 SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
 ENTRY = "_start"  # and this one that of the mark start
-RESET = "reset"  # where the simulator began; the core comes by once
 OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from tockmark.cli.measure import Place
+from tockmark.cli.measure import RunPlace
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
 from tockmark.rig.image_folder import folder_to_run
@@ -77,6 +77,6 @@ def test_a_language_that_was_not_laid_is_named(
 def test_a_board_needs_a_folder_and_a_simulator_none() -> None:
     for name in ("cw310", "nexysvideo"):
         with pytest.raises(TockmarkError, match=f"tockmark image --board {name} -o DIR"):
-            Place(board=name).loaded(None, {})
+            RunPlace(board=name).loaded(None, {})
     for name in ("earlgrey-sim", "sim-pty"):
-        assert Place(board=name).loaded(None, {}) == boards.load(name)
+        assert RunPlace(board=name).loaded(None, {}) == boards.load(name)

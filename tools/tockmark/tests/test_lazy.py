@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a verb loads: its own module with what that needs, and nothing that takes long and is not
+used."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tockmark import paths
+
+SLOW = {"matplotlib", "jinja2", "dask", "distributed", "elftools"}
+COUNT = """
+import sys
+from tockmark.__main__ import main
+sys.argv = ["tockmark", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    if end.code:
+        raise
+print("loaded:", *sys.modules)
+"""
+
+
+def loaded(*words: str) -> list[str]:
+    """Call the tool in a process of its own and return the modules that it has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT, *words],
+        cwd=paths.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.rpartition("loaded: ")[2].split()
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        (45, ["table", "results/baseline-cw310.json"]),
+        (45, ["list"]),
+        (12, ["--help"]),
+        (12, ["--version"]),
+    ],
+)
+def test_a_verb_loads_little(most: int, words: list[str]) -> None:
+    found = loaded(*words)
+    ours = [name for name in found if name.split(".")[0] == "tockmark"]
+    assert 5 < len(ours) <= most, ours
+    assert not SLOW & {name.split(".")[0] for name in found}
+
+
+def test_what_draws_is_loaded_by_what_draws() -> None:
+    assert "matplotlib" in loaded("plot", "--help")
