@@ -52,7 +52,7 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import summary, table
+from tockmark.show import table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
@@ -281,11 +281,13 @@ def run_verb(
         path = output or default_path(asked, result, only, short is not None)
         try:
             if every and not as_json:
-                print(table.render(result, known), flush=True)
+                print(table.every_row(result, known), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
-                blocks = summary.chosen(wanted, [result]) if wanted else None
-                print(summary.render(shown, known, summary.width_of_terminal(), blocks), flush=True)
+                blocks = table.selected_blocks(wanted, [result]) if wanted else None
+                print(
+                    table.first_screen(shown, known, table.width_of_terminal(), blocks), flush=True
+                )
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})

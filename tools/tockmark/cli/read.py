@@ -25,7 +25,7 @@ from tockmark.compare.limits import load_margins
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.show import comparison, listing, summary, table
+from tockmark.show import comparison, listing, table
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
@@ -60,16 +60,16 @@ def table_verb(
     wanted, results = selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
-        print("\n".join(table.render_events(result, known) for result in results), end="")
+        print("\n".join(table.event_counts(result, known) for result in results), end="")
     elif as_json:
         show(table.as_json(results, known))
     elif not every:
-        blocks = summary.chosen(wanted, results) if wanted else None
-        print(summary.render(named, known, summary.width_of_terminal(), blocks), end="")
+        blocks = table.selected_blocks(wanted, results) if wanted else None
+        print(table.first_screen(named, known, table.width_of_terminal(), blocks), end="")
     elif len(named) == 1:
-        print(table.render(results[0], known), end="")
+        print(table.every_row(results[0], known), end="")
     else:
-        print(table.render_side_by_side(named, known, summary.width_of_terminal()), end="")
+        print(table.side_by_side(named, known, table.width_of_terminal()), end="")
     raise typer.Exit(incomplete_code(*results))
 
 

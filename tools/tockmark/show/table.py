@@ -1,31 +1,345 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Every row of one result or of several, as text; the first screen is summary.py's."""
+"""Rows of results as text. The first screen, in lmbench's manner, has what the operations cost that
+people ask for first, the kernels side by side; further tables have every row of one result or of
+several, and the events of the core.
+"""
 
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
+from tockmark.compare.rule import kernel_mean
 from tockmark.result.model import Result, Row, ratio
+from tockmark.result.provenance import Kernel
 from tockmark.show import text
-from tockmark.show.text import LINE, number
+from tockmark.show.text import LINE, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
     ICACHE,
     LANGS,
     OVERHEAD,
     Catalogue,
+    Lang,
     Params,
     RowKey,
     aside,
     label,
     row_key,
 )
+from tockmark.suite.selection import Blocks, Selection, screen
 
-NAME = 35
+OUR_OWN = "the baseline, our own kernel, not Tock"
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """One benchmark with one set of parameters, and what each result has for it."""
+
+    id: str
+    params: Params
+    rows: tuple[Row | None, ...]
+
+    @property
+    def label(self) -> str:
+        return label(self.id, self.params)
+
+
+RowsByKey = Mapping[RowKey, Row]  # of a result, with one cache setting and in one language
+
+
+def sections(
+    columns: Sequence[RowsByKey], catalogue: Catalogue
+) -> list[tuple[str, list[TableLine]]]:
+    """The rows of several columns side by side: by section, in the catalogue's order, strangers at
+    the end."""
+    order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
+    order |= {key: (row.id, row.params) for column in columns for key, row in column.items()}
+    lines = []
+    for key, (id_, params) in order.items():
+        cells = tuple(column.get(key) for column in columns)
+        lines += [TableLine(id_, params, cells)] if any(cells) else []
+    return catalogue.in_sections(lines, lambda line: line.id)
+
+
+def apart(named: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
+    """Results by their names; each of several languages as several, of one language each."""
+    return [
+        (f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
+        for name, result in named
+        for lang in result.langs
+    ]
+
+
+def width_of_terminal() -> int:
+    """Between 80 and 100 columns, as the terminal is."""
+    return min(LINE, max(NARROW, shutil.get_terminal_size((LINE, 24)).columns))
+
+
+# The first screen.
+
+
+LABEL = 26  # at least
+CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
+TIME, RANGE = 9, 14  # and of the one behind the cycles: the same in µs, or their range over layouts
+BUILT = 40  # characters of how a kernel was built; --all shows the rest
+NARROW = 80
+NOTHING = "None of the rows of this screen is here; --all shows every row that is."
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """A result of one language as a column: under which name, and with which cache setting."""
+
+    name: str
+    result: Result
+    icache: bool | None
+
+    @property
+    def lang(self) -> Lang:
+        return self.result.langs[0]
+
+    @property
+    def timed(self) -> bool:
+        """Whether there are cycles in it."""
+        return self.result.provenance.board.counts_cycles
+
+    @cached_property
+    def rows(self) -> dict[RowKey, Row]:
+        return self.result.column(self.icache, self.lang)
+
+
+def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
+    """The rows that are meant, by section, in place of those of the first screen."""
+    rows = {
+        row.key[:2]: row
+        for result in results
+        for row in result.table.values()
+        if wanted.fits(row.id, row.params, row.icache, row.lang)
+    }
+    return {
+        section: {line.label: row_key(line.id, line.params) for line in lines}
+        for section, lines in sections([rows], wanted.catalogue)
+    }
+
+
+def first_screen(
+    named: list[tuple[str, Result]],
+    catalogue: Catalogue,
+    width: int = LINE,
+    blocks: Blocks | None = None,
+) -> str:
+    """The screen, or other rows in its manner; at most `width` columns."""
+    named = apart(named)
+    columns = _columns([result for _, result in named])
+    blocks = _there(screen(catalogue) if blocks is None else blocks, columns)
+    longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
+    label = min(longest, width - _wide(0, columns[:2], 0))
+    second = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
+    if _wide(label, columns, second) > width:
+        second = 0
+    if len(named) > 1:
+        names = short_names(named, CYCLES + second + RATIO - 1)
+        columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+    # Without times, two kernels fit at least.
+    fit = len(columns) if second else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
+    out = _screen_header(columns, width)
+    if blocks:
+        out += [*text.wrap(_screen_legend(columns, second), "", width), ""]
+        for at in range(1, max(2, len(columns)), max(1, fit - 1)):
+            some = [columns[0], *columns[at : at + max(1, fit - 1)]]
+            out += _block(some, catalogue, second, blocks, label)
+    else:
+        out += [*text.wrap(NOTHING, "", width), ""]
+    names = [columns[0].name] if len(named) == 1 else [column.name for column in columns]
+    for name, (_, result) in zip(names, named, strict=True):
+        if why := result.incomplete:
+            more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
+            out += text.wrap(f"INCOMPLETE {name}: {why[0]}{more}", width=width)
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _there(blocks: Blocks, columns: list[ResultColumn]) -> Blocks:
+    """The rows that some column has."""
+    keys = {key for column in columns for key in column.rows}
+    found = {
+        title: {words: key for words, key in rows.items() if key in keys}
+        for title, rows in blocks.items()
+    }
+    return {title: rows for title, rows in found.items() if rows}
+
+
+def _columns(results: list[Result]) -> list[ResultColumn]:
+    """A column a result, with one cache setting for all if they have one in common, else each with
+    its own first. One result alone has a column for each of its settings."""
+    if len(results) == 1:
+        (only,) = results
+        return [
+            ResultColumn(f"i-cache {ICACHE[icache]}", only, icache) for icache in only.icaches[:2]
+        ]
+    common = [c for c in results[0].icaches if all(c in result.icaches for result in results)]
+    icaches = [common[0] if common else result.icaches[0] for result in results]
+    return [ResultColumn("", *c) for c in zip(results, icaches, strict=True)]
+
+
+def short_names(named: list[tuple[str, Result]], room: int) -> list[str]:
+    """What tells the results apart in so many letters: the kernels' names, if need be with the
+    language, the version of the interface, in full, or with the machine; or the files' names, or
+    letters."""
+    said = [result.provenance for _, result in named]
+    titles = [one.kernel.title for one in said]
+    own = [one.kernel.is_baseline for one in said]
+    short = [
+        "baseline" if is_own else title.partition(",")[0].partition(" (")[0]
+        for title, is_own in zip(titles, own, strict=True)
+    ]
+    langs = [LANGS[result.langs[0]] for _, result in named]
+    kernels = Counter(short)
+    for names in (
+        short,
+        langs if len(kernels) == 1 else [],
+        [f"{k} {lang}" if kernels[k] > 1 else k for k, lang in zip(short, langs, strict=True)],
+        [f"{k} v{one.abi}" for k, one in zip(short, said, strict=True)],
+        [k if is_own else title for k, title, is_own in zip(short, titles, own, strict=True)],
+        [f"{k} {one.board.machine}" for k, one in zip(short, said, strict=True)],
+        [name.rpartition("/")[2].replace(".json", "") for name, _ in named],
+    ):
+        if len(set(names)) == len(named) and max(map(len, names)) <= room:
+            return names
+    return text.letters(len(named))
+
+
+def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
+    """Each kernel in a line or two, and below what they have in common."""
+    results = {id(column.result): column for column in columns}
+    alone = len(results) == 1
+    indent = 0 if alone else max(len(column.name) for column in columns) + 2
+    parts = [_conditions(column) for column in columns]
+    same = [p[0] for p in zip(*parts, strict=True) if all(other == p[0] for other in p)]
+    out: list[str] = []
+    before = None
+    for column in results.values():
+        kernel = column.result.provenance.kernel
+        again = kernel.sha256 is not None and kernel == before
+        told = ["the same kernel" if again else _kernel(kernel)]
+        told += [] if alone else [part for part in _conditions(column) if part not in same]
+        told += [OUR_OWN] if kernel.is_baseline and not again else []
+        told += readings(column.result)
+        before = kernel
+        line = "; ".join(told)
+        out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
+    return [*out, *text.wrap(", ".join(same), "", width), ""]
+
+
+def _kernel(kernel: Kernel) -> str:
+    """Its name, and how it was built."""
+    sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
+    built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
+    return f"{kernel.title}, {built}{sha}"
+
+
+def _conditions(column: ResultColumn) -> list[str]:
+    """Under which the figures hold."""
+    provenance = column.result.provenance
+    board, abi, compilers = provenance.board, provenance.abi, provenance.said("cc")
+    return [
+        f"{board.name or 'unknown board'} ({board.machine or '?'})",
+        board.clock,
+        f"i-cache {ICACHE[column.icache]}",
+        f"interface version {abi or 'unknown'}",
+        f"timing {board.validity}",
+        layouts(column.result),
+        f"apps by {' and '.join(compilers) or 'an unknown compiler'}",
+    ]
+
+
+def _wide(label: int, columns: list[ResultColumn], second: int) -> int:
+    return label + len(columns) * (CYCLES + second) + (len(columns) - 1) * RATIO
+
+
+def _block(
+    columns: list[ResultColumn], catalogue: Catalogue, second: int, blocks: Blocks, label: int
+) -> list[str]:
+    """All rows for some of the columns, below the kernels' names and what the columns are."""
+    keys = [key for rows in blocks.values() for key in rows.values()]
+    first = [columns[0].rows.get(key) for key in keys]
+    heads, names = [TableColumn("", label, 0, left=True)], ""
+    grid: list[list[str]] = []
+    means = ["Geometric mean"]
+    for i, column in enumerate(columns):
+        mine = [column.rows.get(key) for key in keys]
+        parts = {"cycles" if column.timed else "instrs": (CYCLES, _costs(mine, column.timed))}
+        if second == TIME:
+            times = _values(mine, lambda row: text.rounded(row.us))
+            parts["µs"] = TIME, text.aligned(times, 2)
+        elif second == RANGE:
+            parts["range"] = RANGE, [spread(row, row.inner) if row else text.NONE for row in mine]
+        means += [""] * len(parts)
+        if i:
+            parts["ratio"] = RATIO, [_ratio(*both) for both in zip(first, mine, strict=True)]
+            mean = kernel_mean(columns[0].rows, column.rows, catalogue)
+            means.append(text.coloured_ratio(text.ratio(mean)))
+        heads += figures({head: width for head, (width, _) in parts.items()}, gap=0)
+        grid += [cells for _, cells in parts.values()]
+        # The first kernel's columns may be narrower than its name.
+        start = sum(head.width for head in heads) - len(column.name)
+        names = f"{names[:start]:{start}}{column.name}"
+    table, rows = Table(heads), zip(*grid, strict=True)
+    for title, block in blocks.items():
+        table.add(title)
+        for words in block:
+            table.add(f"  {text.shortened(words, label - 4)}", *next(rows))
+    if set(means[1:]) - {"", text.NONE}:
+        table.add(*means)
+    return [names, table.line([head.name for head in heads]), *map(table.line, table.rows), ""]
+
+
+def _values(
+    rows: Sequence[Row | None], figure: Callable[[Row], float | None]
+) -> list[float | None]:
+    """A figure of each row that is there."""
+    return [figure(row) if row else None for row in rows]
+
+
+def _costs(rows: list[Row | None], timed: bool) -> list[str]:
+    """What one operation costs: cycles, or instructions where nothing counts cycles."""
+
+    def cost(row: Row) -> float | None:
+        counted = row.cycles if timed else row.instret
+        return text.rounded(counted.per_op if counted else None)
+
+    return _marked(text.aligned(_values(rows, cost), 2, [*map(mark, rows)]), rows)
+
+
+def _ratio(base: Row | None, row: Row | None) -> str:
+    return text.coloured_ratio(text.ratio(ratio(base, row)))
+
+
+def _screen_legend(columns: list[ResultColumn], second: int) -> str:
+    time = " and in µs" if second == TIME else ""
+    told = f"Net cycles of one operation{time} (median, less the readings)"
+    if second == RANGE:
+        told += ", their median over the layouts and, where there are several, their range"
+    if len(columns) > 1:
+        told += (
+            f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"
+            " kernel, a sweep weighing as one"
+        )
+    if not all(column.timed for column in columns):
+        told += "; instrs: net instructions, where the target counts no cycles"
+    return f'{told}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
+
+
+# Every row of one result or of several.
+
+
+NAME = TableColumn("", 35, 0, left=True)
 REASONS = 10  # of an incomplete result; the file has them all
 CHUNK = 3  # as many results go beside the first in one table
 
 COLUMNS = {"net cyc": 8, "net ins": 7, "per op": 9, "µs/op": 8, "MB/s": 5, "steady": 6}
-RANGE = {"range": 13}  # behind the net, in several layouts: then a cache setting has its own table
+RANGE_COLUMN = {"range": 13}  # behind the net, in several layouts
 RAW = {"cycles": 8, "instr": 6}  # behind them, if there is one cache setting only
 OTHER = {"off: net": 8, "off/on": 6}  # or these, if there are both
 
@@ -44,6 +358,11 @@ range          least and most net cycles of the layouts, of which net cyc, ins a
 OFF = """\
 off: net       net cycles with the i-cache off; all columns before are with the cache on"""
 LAST = 'Lower is better in every column but MB/s. "-": not measured.'
+
+SIDE_BY_SIDE = (
+    "Net cycles of one operation (median, less time.read of the same boot; time.read as measured),"
+    ' and its ratio to A. Lower is better. "-": not measured. "!": an error; it has no ratio.'
+)
 
 EVENTS = {  # Ibex's hardware event counters, by the number of the counter (its documentation)
     3: "ld/st",
@@ -66,35 +385,7 @@ mul, div       cycles that it waited for the multiplier, for the divider
 loads, stores, jumps, branch (conditional), taken (of these), 16-bit (retired): how many"""
 
 
-@dataclass(frozen=True)
-class TableLine:
-    """One benchmark with one set of parameters, and what each result has for it."""
-
-    id: str
-    params: Params
-    rows: tuple[Row | None, ...]
-
-    @property
-    def label(self) -> str:
-        return label(self.id, self.params)
-
-
-Column = Mapping[RowKey, Row]  # of a result, with one cache setting and in one language
-
-
-def sections(columns: Sequence[Column], catalogue: Catalogue) -> list[tuple[str, list[TableLine]]]:
-    """The rows of several columns side by side: by section, in the catalogue's order, strangers at
-    the end."""
-    order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
-    order |= {key: (row.id, row.params) for column in columns for key, row in column.items()}
-    lines = []
-    for key, (id_, params) in order.items():
-        cells = tuple(column.get(key) for column in columns)
-        lines += [TableLine(id_, params, cells)] if any(cells) else []
-    return catalogue.in_sections(lines, lambda line: line.id)
-
-
-def render(result: Result, catalogue: Catalogue) -> str:
+def every_row(result: Result, catalogue: Catalogue) -> str:
     """One result, all columns."""
     caches = result.icaches[:2]
     several = result.layouts > 1
@@ -116,37 +407,40 @@ def render(result: Result, catalogue: Catalogue) -> str:
     return "\n".join(out).rstrip() + "\n"
 
 
-def _sections(shown: list[Column], several: bool, catalogue: Catalogue) -> list[str]:
+def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> list[str]:
     """The rows with one cache setting, or with two beside each other; in several layouts?"""
     both = len(shown) > 1
     net, *rest = COLUMNS.items()
-    columns = dict([net, *RANGE.items(), *rest]) if several else COLUMNS
-    columns = {**columns, **(OTHER if both else {} if several else RAW)}
-    widths = list(columns.values())
+    widths = dict([net, *RANGE_COLUMN.items(), *rest]) if several else dict(COLUMNS)
+    widths |= OTHER if both else {} if several else RAW
     out: list[str] = []
     for section, lines in sections(shown, catalogue):
-        out += _heading(section, text.cells(columns, widths))
         first = [line.rows[0] for line in lines]
-        nets = text.aligned([row.net if row else None for row in first], 1, [*map(mark, first)])
+        rates = _values(first, lambda row: row.mb_per_s(catalogue.moved(row.id, row.params)))
+        nets = text.aligned(_values(first, lambda row: row.net), 1, [*map(mark, first)])
         grid = [
-            [*map(_coloured, nets, first)],
+            [line.label for line in lines],
+            _marked(nets, first),
             *([[spread(row) if row else text.NONE for row in first]] * several),
-            text.aligned([row.instructions if row else None for row in first], 1),
-            text.aligned([text.rounded(row.per_op) if row else None for row in first]),
-            text.aligned([text.rounded(row.us) if row else None for row in first], 2),
-            text.aligned([_rate(row, catalogue) for row in first], 2),
+            text.aligned(_values(first, lambda row: row.instructions), 1),
+            text.aligned(_values(first, lambda row: text.rounded(row.per_op))),
+            text.aligned(_values(first, lambda row: text.rounded(row.us)), 2),
+            text.aligned(rates, 2),
             [(row.steadiness if row else None) or text.NONE for row in first],
         ]
-        for line, *values in zip(lines, *grid, strict=True):
-            values += _off(line) if both else [] if several else _raw(line.rows[0])
-            out.append(f"{line.label:{NAME}}{text.cells(values, widths)}".rstrip())
+        if both:
+            other = [line.rows[1] for line in lines]
+            shown_nets = [number(row.net if row else None) + mark(row) for row in other]
+            ratios = [_ratio(*line.rows) for line in lines]
+            grid += [_marked(shown_nets, other), ratios]
+        elif not several:
+            grid += [list(column) for column in zip(*map(_raw, first), strict=True)]
+        out += Table([NAME, *figures(widths)], zip(*grid, strict=True)).text(section)
         out += [*_units([line.id for line in lines], catalogue), *_spreads(first, catalogue), ""]
     return out
 
 
-def render_side_by_side(
-    named: list[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
-) -> str:
+def side_by_side(named: list[tuple[str, Result]], catalogue: Catalogue, width: int = LINE) -> str:
     """Several results, the net cycles of one operation each, and their ratios to the first."""
     named = apart(named)
     letters = text.letters(len(named))
@@ -158,7 +452,7 @@ def render_side_by_side(
         for line in [*header(result), *told]:
             out += text.wrap(f"    {line}", " " * 12, width)
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
-    fit = max(1, min(CHUNK, (width - NAME - 11) // 19))
+    fit = max(1, min(CHUNK, (width - NAME.width - 11) // 19))
     for icache in (True, False, None):
         columns = [result.column(icache, result.langs[0]) for _, result in named]
         if not any(columns):
@@ -166,45 +460,32 @@ def render_side_by_side(
         out += [f"I-cache {ICACHE[icache]}", ""]
         for at in range(1, len(named), fit):
             some = [0, *range(at, min(at + fit, len(named)))]
-            out += _side_by_side([letters[i] for i in some], [columns[i] for i in some], catalogue)
+            out += _side_by_side({letters[i]: columns[i] for i in some}, catalogue)
     return "\n".join(out).rstrip() + "\n"
 
 
-SIDE_BY_SIDE = (
-    "Net cycles of one operation (median, less time.read of the same boot; time.read as measured),"
-    ' and its ratio to A. Lower is better. "-": not measured. "!": an error; it has no ratio.'
-)
-
-
-def apart(named: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
-    """Results by their names; each of several languages as several, of one language each."""
-    return [
-        (f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
-        for name, result in named
-        for lang in result.langs
-    ]
-
-
-def _side_by_side(letters: list[str], shown: list[Column], catalogue: Catalogue) -> list[str]:
-    base, *others = letters
-    columns = [base, *(text_ for letter in others for text_ in (letter, f"{letter}/{base}"))]
-    widths = [10, *([10, 7] * len(others))]
+def _side_by_side(shown: dict[str, RowsByKey], catalogue: Catalogue) -> list[str]:
+    base, *others = shown
+    widths = {base: 10}
+    for letter in others:
+        widths |= {letter: 10, f"{letter}/{base}": 7}
     out: list[str] = []
-    for section, lines in sections(shown, catalogue):
-        out += _heading(section, text.cells(columns, widths))
+    for section, lines in sections(list(shown.values()), catalogue):
+        table = Table([NAME, *figures(widths)])
         for line in lines:
-            values = [_per_op(line.rows[0])]
-            for row in line.rows[1:]:
-                values += [_per_op(row), text.coloured_ratio(text.ratio(ratio(line.rows[0], row)))]
-            out.append(f"{line.label:{NAME}}{text.cells(values, widths)}")
-        out.append("")
+            costs = [number(row.per_op if row else None, 3) + mark(row) for row in line.rows]
+            first, *rest = _marked(costs, line.rows)
+            ratios = [_ratio(line.rows[0], row) for row in line.rows[1:]]
+            pairs = (cell for both in zip(rest, ratios, strict=True) for cell in both)
+            table.add(line.label, first, *pairs)
+        out += [*table.text(section), ""]
     return out
 
 
-def render_events(result: Result, catalogue: Catalogue) -> str:
+def event_counts(result: Result, catalogue: Catalogue) -> str:
     """What the core's hardware event counters say of each row, net of the readings'."""
     out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
-    widths = [max(EVENT_WIDTH, len(name)) for name in EVENTS.values()]
+    columns = [NAME, *figures({name: max(EVENT_WIDTH, len(name)) for name in EVENTS.values()})]
     counted = replace(result, rows=tuple(row for row in result.rows if row.events))
     if not counted.table:
         out.append("No row has events: this kernel's Perf driver does not count them.")
@@ -212,19 +493,21 @@ def render_events(result: Result, catalogue: Catalogue) -> str:
         title = [LANGS[lang]] * (len(result.langs) > 1) + [f"i-cache {ICACHE[icache]}"]
         out += [text.sentence(", ".join(title)), ""]
         for section, lines in sections([counted.column(icache, lang)], catalogue):
-            out += _heading(section, text.cells(EVENTS.values(), widths))
+            table = Table(columns)
             for line in lines:
                 (row,) = line.rows
                 events = row.events if row else {}
-                values = [_event(events[n].net if n in events else None) for n in EVENTS]
-                out.append(f"{line.label + mark(row):{NAME}}{text.cells(values, widths)}")
-            out.append("")
+                counts = [events[n].net if n in events else None for n in EVENTS]
+                # Half an event is of interest only where there are few.
+                cells = [number(n, 0 if n is not None and abs(n) >= 1000 else 1) for n in counts]
+                table.add(line.label + mark(row), *cells)
+            out += [*table.text(section), ""]
     out += _errors(counted.table.values())
     return "\n".join(out).rstrip() + "\n"
 
 
 def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, object]]:
-    """The same rows for other programs: one entry a row, the results in the order given."""
+    """The rows for other programs: one entry a row, the results in the order given."""
     return [
         {
             "icache": icache,
@@ -232,7 +515,7 @@ def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, objec
             "section": section,
             "id": line.id,
             "params": line.params,
-            "results": [row and row_json(row, catalogue) for row in line.rows],
+            "results": [row and _row_json(row, catalogue) for row in line.rows],
         }
         for lang in LANGS
         for icache in (True, False, None)
@@ -241,7 +524,7 @@ def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, objec
     ]
 
 
-def row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
+def _row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
     """The figures of a row; per operation where it says so."""
     return {
         "boot": row.boot,
@@ -255,6 +538,9 @@ def row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
         "steady": row.steadiness,
         "errors": list(row.errors),
     }
+
+
+# What stands above and below the rows.
 
 
 def header(result: Result) -> list[str]:
@@ -290,9 +576,6 @@ def readings(result: Result) -> list[str]:
     return [f"{OVERHEAD} {', '.join(told)}"] if told else []
 
 
-OUR_OWN = "the baseline, our own kernel, not Tock"
-
-
 def layouts(result: Result) -> str:
     """In how many layouts of kernel and apps it was measured, as a heading says it."""
     if result.layouts == 1:
@@ -324,15 +607,6 @@ def _errors(rows: Iterable[Row]) -> list[str]:
     ]
 
 
-def _event(count: float | None) -> str:
-    """Half an event is of interest only where there are few."""
-    return number(count, 0 if count is not None and abs(count) >= 1000 else 1)
-
-
-def _heading(section: str, columns: str) -> list[str]:
-    return [section, f"{'':{NAME}}{columns}", "-" * (NAME + len(columns))]
-
-
 def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
     """What one inner operation is, where a sample holds several."""
     units: dict[str, list[str]] = {}
@@ -355,30 +629,15 @@ def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
     return text.wrap(f"net cyc: {'; '.join(told)}", "") if told else []
 
 
-def _rate(row: Row | None, catalogue: Catalogue) -> float | None:
-    return row.mb_per_s(catalogue.moved(row.id, row.params)) if row else None
-
-
 def _raw(row: Row | None) -> list[str]:
+    """Cycles and instructions as they were measured."""
     both = (row.cycles, row.instret) if row else (None, None)
     return [number(series.median if series else None) for series in both]
 
 
-def _off(line: TableLine) -> list[str]:
-    on, off = line.rows
-    return [_net(off), text.coloured_ratio(text.ratio(ratio(on, off)))]
-
-
-def _per_op(row: Row | None) -> str:
-    return _coloured(number(row.per_op if row else None, 3) + mark(row), row)
-
-
-def _net(row: Row | None) -> str:
-    return _coloured(number(row.net if row else None) + mark(row), row)
-
-
-def _coloured(figure: str, row: Row | None) -> str:
-    return text.bad(figure) if mark(row) else figure
+def _marked(figures_: Sequence[str], rows: Sequence[Row | None]) -> list[str]:
+    """Figures in a column; those of rows with an error coloured."""
+    return [text.bad(one) if mark(row) else one for one, row in zip(figures_, rows, strict=True)]
 
 
 def mark(row: Row | None) -> str:

@@ -24,8 +24,7 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel as Measured
 from tockmark.show.plot import Named
-from tockmark.show.summary import Column
-from tockmark.show.table import apart
+from tockmark.show.table import ResultColumn, apart
 from tockmark.suite.catalogue import Catalogue, Lang
 
 
@@ -229,7 +228,7 @@ class Beside:
     abi: int | None
     lang: Lang
     icache: bool | None
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     of: tuple[Named, ...]  # the result of each column, in all its languages
 
 
@@ -328,12 +327,12 @@ def _is_of(kernel: Measured, results: list[Named]) -> bool:
 
 def _beside(leads: Iterable[Named]) -> list[Beside]:
     """The leading results by machine, interface and language, the largest group first."""
-    groups: dict[tuple[str, int | None, Lang], list[tuple[Named, Column]]] = {}
+    groups: dict[tuple[str, int | None, Lang], list[tuple[Named, ResultColumn]]] = {}
     for one in leads:
         for name, result in apart([(one.name, one.result)]):
             told = result.provenance
             key = (told.board.machine or "unknown machine", told.abi, result.langs[0])
-            groups.setdefault(key, []).append((one, Column(name, result, None)))
+            groups.setdefault(key, []).append((one, ResultColumn(name, result, None)))
     made = []
     for (machine, abi, lang), found in groups.items():
         common = _common([column.result for _, column in found])

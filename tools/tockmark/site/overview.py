@@ -11,8 +11,7 @@ from tockmark.compare.rule import VERDICTS, kernel_mean
 from tockmark.result.model import Row, ratio
 from tockmark.show import comparison, text
 from tockmark.show.plot import Named
-from tockmark.show.summary import Column, short_names
-from tockmark.show.table import mark, spread
+from tockmark.show.table import ResultColumn, mark, short_names, spread
 from tockmark.site import rows
 from tockmark.site.model import Beside, SiteKernel, SitePair, Sorted
 from tockmark.site.rows import UNKNOWN, trimmed
@@ -92,7 +91,7 @@ def condition(beside: Beside) -> str:
     )
 
 
-def _head(site: Sorted, name: str, column: Column, of: Named) -> Head:
+def _head(site: Sorted, name: str, column: ResultColumn, of: Named) -> Head:
     level = column.result.provenance.kernel.opt_level or UNKNOWN
     return Head(name, site.kernel_of(of), f"opt-level {level}")
 
@@ -111,7 +110,7 @@ def _cell(i: int, rows: list[Row | None], timed: bool) -> Cell:
     )
 
 
-def _mean(base: Column, new: Column, catalogue: Catalogue) -> str:
+def _mean(base: ResultColumn, new: ResultColumn, catalogue: Catalogue) -> str:
     return text.ratio(kernel_mean(base.rows, new.rows, catalogue))
 
 

@@ -197,7 +197,7 @@ def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
     return [name for name in every if name in given]
 
 
-# The rows that people ask for first: those of the first screen (show/summary.py), and what a run
+# The rows that people ask for first: those of the first screen (show/table.py), and what a run
 # of a further language is limited to by `--short`.
 
 

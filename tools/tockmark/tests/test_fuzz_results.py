@@ -19,7 +19,7 @@ from tockmark.compare import fit, gate, history, limits, pairs
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import comparison, export, listing, summary, table
+from tockmark.show import comparison, export, listing, table
 from tockmark.suite.catalogue import load
 from tockmark.suite.selection import Selection
 from tockmark.tests.damage import WHOLE
@@ -46,10 +46,10 @@ def gated(base: Result, new: Result) -> gate.Gated:
 
 def shown(result: Result, good: Result) -> None:
     """By each verb: what only calls it is done by itself."""
-    table.render(result, KNOWN)
-    table.render_events(result, KNOWN)
-    table.render_side_by_side([("good", good), ("new", result)], KNOWN, 100)
-    summary.render([("new", result)], KNOWN, 100)
+    table.every_row(result, KNOWN)
+    table.event_counts(result, KNOWN)
+    table.side_by_side([("good", good), ("new", result)], KNOWN, 100)
+    table.first_screen([("new", result)], KNOWN, 100)
     strictly(table.as_json([result, good], KNOWN))
     fitted = fit.sweeps(result, KNOWN)
     listing.fit_text(fitted)

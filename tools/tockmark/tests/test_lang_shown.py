@@ -14,7 +14,7 @@ from tockmark.cli.app import app
 from tockmark.result import file
 from tockmark.result.model import Absent, Result
 from tockmark.result.provenance import Kernel
-from tockmark.show import summary, table
+from tockmark.show import table
 from tockmark.show.plot import Named
 from tockmark.site import rows
 from tockmark.suite.catalogue import OF_BOOT, load
@@ -35,7 +35,7 @@ def both() -> Result:
 
 
 def screen(*named: tuple[str, Result], width: int = 100) -> str:
-    return summary.render(list(named), KNOWN, width)
+    return table.first_screen(list(named), KNOWN, width)
 
 
 def cells(text: str, words: str) -> list[str]:
@@ -77,7 +77,7 @@ def test_beside_other_kernels_it_has_two_columns(both: Result, width: int) -> No
 def test_results_of_one_language_each_are_told_apart_by_it(both: Result) -> None:
     c, rust = ((f"{lang}.json", both.of_lang(lang)) for lang in ("c", "rust"))
     assert screen(c, rust) == screen(("both.json", both))
-    assert summary.short_names([c, rust], 15) == ["C", "Rust"]
+    assert table.short_names([c, rust], 15) == ["C", "Rust"]
     text = screen(rust)
     assert "i-cache on" in text
     assert len(cells(text, "command")) == 5  # its cache settings, as of C alone
@@ -91,7 +91,7 @@ def test_two_kernels_in_two_languages_fit(both: Result) -> None:
 
 def test_all_rows_have_tables_for_each_language(both: Result) -> None:
     gone = (Absent(MEMOP, "syscall", {}, True, "no need", "rust"),)
-    text = table.render(replace(both, skipped=gone), KNOWN)
+    text = table.every_row(replace(both, skipped=gone), KNOWN)
     c, rust = text.partition("\nRust\n")[::2]
     assert "\nC\n" in c
     rows = [[line.split()[1] for line in part.splitlines() if line.startswith(COMMAND)]
@@ -100,13 +100,13 @@ def test_all_rows_have_tables_for_each_language(both: Result) -> None:
     assert (c.count(f"\n{MEMOP} "), rust.count(f"\n{MEMOP} ")) == (1, 0)
     assert f"skipped {MEMOP}, Rust: no need" in rust
     assert f"apps    {CC['c']}, {CC['rust']}" in text
-    alone = table.render(both.of_lang("rust"), KNOWN)
+    alone = table.every_row(both.of_lang("rust"), KNOWN)
     assert "\nRust\n" not in alone
     assert f"apps    {CC['rust']}\n" in alone
 
 
 def test_side_by_side_each_language_is_a_result(both: Result) -> None:
-    text = table.render_side_by_side([("both.json", both), ("c.json", both.of_lang("c"))], KNOWN)
+    text = table.side_by_side([("both.json", both), ("c.json", both.of_lang("c"))], KNOWN)
     assert re.findall(r"^(\w) = (.*)$", text, re.MULTILINE) == [
         ("A", "both.json, C"),
         ("B", "both.json, Rust"),
@@ -124,7 +124,7 @@ def test_a_table_for_other_programs_says_the_language(both: Result, tmp_path: Pa
         ("c", 1000),
         ("rust", 1300),
     ]
-    events = table.render_events(both, KNOWN)
+    events = table.event_counts(both, KNOWN)
     assert "No row has events" in events
 
 

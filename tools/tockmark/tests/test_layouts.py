@@ -14,7 +14,7 @@ from tockmark.result import file
 from tockmark.result.build import Context, build, joined
 from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Layout
-from tockmark.show import summary, table
+from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.damage import WHOLE
@@ -110,15 +110,15 @@ def test_what_goes_wrong_in_a_further_layout_is_told(catalogue: Catalogue) -> No
 
 def test_tables_show_the_range_and_say_how_many_layouts(three: Result) -> None:
     known = load()
-    text = table.render(three, known)
+    text = table.every_row(three, known)
     assert "3 layouts of 2 links of the kernel" in text
     (line,) = (line for line in text.splitlines() if line.startswith("loop.empty"))
     assert line.split()[1:3] == ["3100", "3000–3200"]
-    screen = summary.render(
+    screen = table.first_screen(
         [("r.json", three)], known, 100, {"x": {"loop": ("loop.empty", frozenset())}}
     )
     assert "3–3.2" in screen
     one = three.at([0])
-    for text in (table.render(one, known), summary.render([("r.json", one)], known)):
+    for text in (table.every_row(one, known), table.first_screen([("r.json", one)], known)):
         assert "one layout" in " ".join(text.split())
         assert "range" not in text

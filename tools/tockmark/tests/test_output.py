@@ -14,7 +14,7 @@ from tockmark.errors import OK, UNUSABLE
 from tockmark.result.build import result_of
 from tockmark.rig import run
 from tockmark.rig.kernel import KernelElf
-from tockmark.show import summary
+from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
@@ -88,7 +88,7 @@ def test_nothing_is_lost_if_nobody_reads_the_table(
     def gone(*_: object) -> str:
         raise BrokenPipeError(errno.EPIPE, "gone")
 
-    monkeypatch.setattr(summary, "render", gone)
+    monkeypatch.setattr(table, "first_screen", gone)
     CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
     assert (tmp_path / "x.log").read_text().startswith("#boot ")
     assert (tmp_path / "x.json").exists()
@@ -107,12 +107,12 @@ def test_a_second_ctrl_c_loses_nothing(
         signal.raise_signal(by)
         return started(options)
 
-    def table(*_: object) -> str:
+    def interrupted(*_: object) -> str:
         signal.raise_signal(by)
         return "table"
 
     monkeypatch.setattr(run, "run", run_)
-    monkeypatch.setattr(summary, "render", table)
+    monkeypatch.setattr(table, "first_screen", interrupted)
     done = CliRunner().invoke(app, ["run", "-o", str(tmp_path / "x.json")])
     assert exit_code(done) == OK
     assert (tmp_path / "x.json").exists()

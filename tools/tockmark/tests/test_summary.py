@@ -12,7 +12,7 @@ from tockmark import paths
 from tockmark.compare.rule import kernel_mean
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.show import summary
+from tockmark.show import table
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import SCREEN, only_one, select
 from tockmark.tests import made, of_samples
@@ -37,7 +37,7 @@ def cells(text: str, words: str) -> list[str]:
 def test_it_fits_and_its_columns_stand_below_each_other(
     named: list[tuple[str, Result]], width: int, many: int
 ) -> None:
-    lines = summary.render((named * 2)[:many], KNOWN, width).splitlines()
+    lines = table.first_screen((named * 2)[:many], KNOWN, width).splitlines()
     assert max(map(len, lines)) <= width
     if many <= 3:
         assert len(lines) <= 50  # a screen
@@ -47,7 +47,7 @@ def test_it_fits_and_its_columns_stand_below_each_other(
 
 
 def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> None:
-    text = summary.render(named, KNOWN, 100)
+    text = table.first_screen(named, KNOWN, 100)
     for words, term in [
         (words, term) for block in SCREEN.values() for words, term in block.items()
     ]:
@@ -66,28 +66,28 @@ def test_the_figures_are_those_of_the_rows(named: list[tuple[str, Result]]) -> N
 def test_the_heading_tells_kernels_apart_and_how_they_were_built(
     named: list[tuple[str, Result]],
 ) -> None:
-    text = " ".join(summary.render(named, KNOWN, 100).split())
-    assert summary.short_names(named, 15) == ["baseline", "Tock 2.2", "Tock master"]
+    text = " ".join(table.first_screen(named, KNOWN, 100).split())
+    assert table.short_names(named, 15) == ["baseline", "Tock 2.2", "Tock master"]
     assert "opt-level 3" in text
     assert text.count("opt-level z") == 2
     assert "the baseline, our own kernel, not Tock" in text
-    twice = summary.short_names([named[0], ("x/again.json", named[0][1])], 15)
+    twice = table.short_names([named[0], ("x/again.json", named[0][1])], 15)
     assert twice == ["baseline-cw310", "again"]
     here, study = (
         ("x.json", file.load(paths.RESULTS / f"{name}.json"))
         for name in ("tock-1.x-nexysvideo", "paper-2021")
     )
     titles = ["Tock 1.x, patched", "Tock 1.x (study 2021)"]
-    assert summary.short_names([here, study], 24) == titles
+    assert table.short_names([here, study], 24) == titles
     board = msgspec.structs.replace(study[1].provenance.board, machine="cw310")
     moved = msgspec.structs.replace(study[1].provenance, board=board)
     there = ("y.json", replace(study[1], provenance=moved))
-    assert summary.short_names([there, here], 19) == ["Tock 1.x cw310", "Tock 1.x nexysvideo"]
-    assert summary.short_names([("a" * 30, named[0][1])] * 2, 24) == ["A", "B"]
+    assert table.short_names([there, here], 19) == ["Tock 1.x cw310", "Tock 1.x nexysvideo"]
+    assert table.short_names([("a" * 30, named[0][1])] * 2, 24) == ["A", "B"]
 
 
 def test_one_result_has_a_column_for_each_cache_setting(named: list[tuple[str, Result]]) -> None:
-    text = summary.render(named[:1], KNOWN, 100)
+    text = table.first_screen(named[:1], KNOWN, 100)
     assert "i-cache on" in text
     assert "i-cache off" in text
     assert len(cells(text, "command")) == 5
@@ -98,7 +98,7 @@ def test_results_without_a_common_cache_setting_have_each_their_own(
 ) -> None:
     off = replace(named[1][1], rows=tuple(r for r in named[1][1].rows if r.icache is False))
     on = replace(named[0][1], rows=tuple(r for r in named[0][1].rows if r.icache))
-    text = summary.render([("on", on), ("off", off)], KNOWN, 100)
+    text = table.first_screen([("on", on), ("off", off)], KNOWN, 100)
     assert "; i-cache on;" in " ".join(text.split())
     assert "; i-cache off" in " ".join(text.split())
     assert cells(text, "command")[-1] != "-"
@@ -126,7 +126,7 @@ def test_the_mean_is_over_kernel_rows_and_a_sweep_weighs_as_one() -> None:
 def test_a_row_with_an_error_is_shown_without_a_ratio() -> None:
     good = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(100)})
     wrong = of_samples.made(KNOWN, {"syscall.command": of_samples.steady(-48)})
-    text = summary.render([("a", good), ("b", wrong)], KNOWN, 100)
+    text = table.first_screen([("a", good), ("b", wrong)], KNOWN, 100)
     assert cells(text, "command") == ["100", "4.17", "-48!", "-2", "-"]
     assert "INCOMPLETE b: wrong: time: syscall.command: net cycles is -48, below zero" in text
 
@@ -138,8 +138,8 @@ def test_long_labels_are_cut_so_that_it_fits(width: int, many: int) -> None:
     ids = [f"my.own {ways} size={size}" for size in (1, 2)]
     result = of_samples.made(KNOWN, dict.fromkeys(ids, of_samples.steady(70000)))
     named = [(f"{i}.json", result) for i in range(many)]
-    blocks = summary.chosen(select(KNOWN, "my.own", [("my.own", {})]), [result])
-    lines = summary.render(named, KNOWN, width, blocks).splitlines()
+    blocks = table.selected_blocks(select(KNOWN, "my.own", [("my.own", {})]), [result])
+    lines = table.first_screen(named, KNOWN, width, blocks).splitlines()
     assert max(map(len, lines)) <= width
     own = [line for line in lines if line.startswith("  my.own way0=very-long")]
     ends = [
@@ -151,12 +151,12 @@ def test_long_labels_are_cut_so_that_it_fits(width: int, many: int) -> None:
 
 def test_rows_that_no_result_has_are_left_out(named: list[tuple[str, Result]]) -> None:
     some = [(name, result.only(select(KNOWN, "ipc"))) for name, result in named[1:]]
-    text = summary.render(some, KNOWN, 100)
+    text = table.first_screen(some, KNOWN, 100)
     assert "IPC" in text
     assert "System calls" not in text
     assert " memop " not in text
     none = [(name, result.only(select(KNOWN, "icache"))) for name, result in named[1:]]
-    text = summary.render(none, KNOWN, 100)
+    text = table.first_screen(none, KNOWN, 100)
     assert "None of the rows of this screen is here; --all shows every row that is." in text
     assert "IPC" not in text
 
@@ -165,11 +165,11 @@ def test_a_kernel_whose_build_is_not_known_says_so() -> None:
     bare = of_samples.made(KNOWN, {})
     kernel = msgspec.structs.replace(bare.provenance.kernel, opt_level=None)
     provenance = msgspec.structs.replace(bare.provenance, kernel=kernel)
-    text = summary.render([("a", replace(bare, provenance=provenance))], KNOWN, 100)
+    text = table.first_screen([("a", replace(bare, provenance=provenance))], KNOWN, 100)
     assert "one 1.0, opt-level unknown" in text
     known = msgspec.structs.replace(kernel, opt_level="s", flags="lto=true panic=abort")
     provenance = msgspec.structs.replace(bare.provenance, kernel=known)
-    text = summary.render([("a", replace(bare, provenance=provenance))], KNOWN, 100)
+    text = table.first_screen([("a", replace(bare, provenance=provenance))], KNOWN, 100)
     assert "one 1.0, opt-level s, lto=true panic=abort, sha256" in " ".join(text.split())
 
 

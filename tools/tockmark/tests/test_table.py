@@ -39,7 +39,7 @@ def cells(text: str, name: str) -> list[str]:
 
 
 def test_one_result(log: list[str], catalogue: Catalogue) -> None:
-    text = table.render(made(log, catalogue, True), catalogue)
+    text = table.every_row(made(log, catalogue, True), catalogue)
     assert max(map(len, text.splitlines())) <= 100
     assert "kernel  tockmark-baseline 0.1.0, opt-level 3 sha256 aaaaaaaaaaaa" in text
     assert "the baseline, our own kernel, not Tock" in text
@@ -59,14 +59,14 @@ def test_one_result(log: list[str], catalogue: Catalogue) -> None:
 
 
 def test_both_cache_settings_side_by_side(log: list[str], catalogue: Catalogue) -> None:
-    text = table.render(made(log, catalogue, True, False), catalogue)
+    text = table.every_row(made(log, catalogue, True, False), catalogue)
     assert "i-cache on and off" in text
     assert cells(text, "loop.empty")[-2:] == ["3001", "1.00"]
 
 
 def test_what_is_wrong_is_in_the_table(log: list[str], catalogue: Catalogue) -> None:
     torn = [line[:-1] if "loop.empty" in line else line for line in log]
-    text = table.render(made(torn, catalogue), catalogue)
+    text = table.every_row(made(torn, catalogue), catalogue)
     assert "INCOMPLETE missing: loop: loop.empty" in text
     assert not any(line.startswith("loop.empty") for line in text.splitlines())
 
@@ -76,7 +76,7 @@ def test_side_by_side(log: list[str], catalogue: Catalogue) -> None:
     log[:] = [line for line in log if "loop.empty" not in line]
     slower = [line for app, r in RECORDS.items() for line in encoded(app, [*map(below, r)])]
     two = made([line for line in slower if "loop.empty" not in line], catalogue)
-    text = table.render_side_by_side([("a.json", one), ("b.json", two)], catalogue)
+    text = table.side_by_side([("a.json", one), ("b.json", two)], catalogue)
     assert cells(text, "loop.empty") == ["3.001", "-", "-"]
     assert cells(text, "mem.copy_asm size=64") == ["96", "-40!", "-"]
     assert cells(text, "mem.copy_asm size=32") == ["49", "49", "1.00"]
@@ -116,14 +116,14 @@ def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
 def test_every_committed_result_fits(path: Path) -> None:
     known = load()
     result = file.load(path)
-    for shown in (table.render(result, known), table.render_events(result, known)):
+    for shown in (table.every_row(result, known), table.event_counts(result, known)):
         assert max(map(len, shown.splitlines())) <= 100
 
 
 def test_side_by_side_fits_a_narrow_terminal() -> None:
     paths_ = sorted(paths.RESULTS.glob("*-cw310.json"))
     named = [(path.name, file.load(path)) for path in paths_]
-    shown = table.render_side_by_side(named, load(), 80)
+    shown = table.side_by_side(named, load(), 80)
     assert max(map(len, shown.splitlines())) <= 80
 
 
@@ -135,7 +135,7 @@ def below_zero(row: Row) -> Row:
 def test_an_error_is_marked_behind_the_last_digit() -> None:
     result = file.load(paths.RESULTS / "tock-2.2-cw310.json")
     rows = tuple(below_zero(row) if row.label == "syscall.memop" else row for row in result.rows)
-    events = table.render_events(replace(result, rows=rows), load())
+    events = table.event_counts(replace(result, rows=rows), load())
     assert "\nsyscall.memop! " in events
     assert "ERROR syscall.memop, i-cache on: net cycles is -" in events
     assert text.aligned([-167, 2.5, 31, None], 1, ["!", "", "", ""]) == [

@@ -14,7 +14,7 @@ from tockmark.log.rows import App, Booted, Measured, RawRow
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
-from tockmark.show import export, summary, table
+from tockmark.show import export, table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import CALM
 
@@ -62,8 +62,8 @@ def test_a_row_that_waits_ran_and_is_skipped(untimed: Result) -> None:
 
 def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catalogue) -> None:
     shown = [
-        table.render(untimed, known),
-        summary.render([("made up", untimed)], known),
+        table.every_row(untimed, known),
+        table.first_screen([("made up", untimed)], known),
         export.export(untimed, known, "csv"),
         untimed.provenance.line,
     ]
@@ -71,7 +71,7 @@ def test_every_output_says_so_and_none_has_a_cycle(untimed: Result, known: Catal
         assert "not timing-valid" in " ".join(text.split())
         assert str(CYCLES) not in text
     assert "instrs" in shown[1]
-    timed = summary.render([("made up", made("unchecked"))], known)
+    timed = table.first_screen([("made up", made("unchecked"))], known)
     assert "instrs" not in timed
     assert "not timing-valid" not in timed
 
