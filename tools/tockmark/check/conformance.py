@@ -69,6 +69,11 @@ class VictimShare(AttackCase):
     alone: int | None
     attacked: tuple[int | None, ...]
 
+    @property
+    def due(self) -> list[int]:
+        """The least that is its due beside one attacker and two: half of an equal share."""
+        return [(self.alone or 0) // (2 * (number + 1)) for number in ATTACKERS]
+
 
 @dataclass
 class Count:
@@ -362,11 +367,6 @@ def availability_trials() -> Iterator[Trial]:
         yield Trial(one, judge, MAX_CYCLES, UART_CYCLES[slow], MILLISECONDS[slow])
 
 
-def least(alone: int, attackers: int) -> int:
-    """Return the bound: half of an equal share, in whole units."""
-    return alone // (2 * (attackers + 1))
-
-
 def shares(done: Mapping[str, int]) -> list[VictimShare]:
     """Return the cases' shares, from what victims have done by the names of their boots."""
     return [
@@ -389,16 +389,15 @@ def lost(found: Iterable[VictimShare]) -> list[str]:
         if not share.alone:
             what.append(f"{where}: no {share.work} even alone")
             continue
-        for attackers, done in zip(ATTACKERS, share.attacked, strict=True):
-            bound = least(share.alone, attackers)
-            if done is None or done < bound:
+        for attackers, done, due in zip(ATTACKERS, share.attacked, share.due, strict=True):
+            if done is None or done < due:
                 got = "the victim was not heard of" if done is None else f"{done} {share.work}"
-                what.append(f"{where}: {got} with {attackers}, not {bound} of {share.alone}")
+                what.append(f"{where}: {got} with {attackers}, not {due} of {share.alone}")
     return what
 
 
 def count_text(plan: Plan, count: Count) -> str:
-    """Return what the boots of a kernel came to, a line a kind."""
+    """Return what the boots of a kernel add up to, and what each victim finished."""
     lines = [f"  rules checked     {count.rules}"]
     if count.skipped:
         lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
@@ -410,20 +409,14 @@ def count_text(plan: Plan, count: Count) -> str:
         if plan.abi == 2:
             opened = ", ".join(count.open_csrs) or "none"
             lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
-        lines += _shares_text(count.shares)
+        heading = "alone, and beside 1 and 2 who attack (the least that is its due)"
+        lines.append(f"  availability      {heading}")
+        for share in count.shares:
+            case = f"    {share.resource}: {share.work} while others {share.attack}"
+            got = zip(share.attacked, share.due, strict=True)
+            cells = [f"{'none' if done is None else done} ({due})" for done, due in got]
+            beside = "  ".join(f"{cell:>13}" for cell in cells)
+            lines.append(f"{case:58}{share.alone or 0:6}  {beside}")
     lines.append(f"  lost              {len(count.lost) or 'none'}")
     lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
     return "\n".join(lines) + "\n"
-
-
-def _shares_text(found: list[VictimShare]) -> list[str]:
-    """Return a line a case: what the victim finishes alone, beside one attacker and beside two."""
-    lines = ["  availability      alone, and beside 1 and 2 who attack (the least that is its due)"]
-    for share in found:
-        case = f"    {share.resource}: {share.work} while others {share.attack}"
-        alone = share.alone or 0
-        bounds = [least(alone, number) for number in ATTACKERS]
-        got = zip(share.attacked, bounds, strict=True)
-        cells = [f"{'none' if done is None else done} ({bound})" for done, bound in got]
-        lines.append(f"{case:58}{alone:6}  {'  '.join(f'{cell:>13}' for cell in cells)}")
-    return lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `doctor`: what is installed, in which version, and what to do about the rest."""
+"""The verb `doctor` says what is installed, in which version, and what to do about the rest."""
 
 import importlib.metadata
 import re
@@ -83,10 +83,10 @@ def _programs() -> Iterator[Examined]:
 
 
 def _packages() -> Iterator[Examined]:
-    """The Python packages that this one pins, as installed."""
+    """Examine the Python packages that this one pins."""
     for requirement in importlib.metadata.requires("tockmark") or []:
-        match = re.match(r"([A-Za-z0-9_.-]+)==([^;\s]+)$", requirement)
-        if match:  # the checkers, which have a marker behind the version, are the tests' affair
+        # The checkers, which have a marker behind the version, are the tests' affair.
+        if match := re.match(r"([A-Za-z0-9_.-]+)==([^;\s]+)$", requirement):
             try:
                 found = importlib.metadata.version(match[1])
             except importlib.metadata.PackageNotFoundError:
@@ -107,27 +107,26 @@ def _products() -> Iterator[Examined]:
 
 
 def _version(command: list[str]) -> str | None:
-    """The first thing like a version in what a program says of itself."""
-    match = re.search(r"\d+(\.\d+)+", _output(command) or "")
+    """Find the first thing like a version in what a program says of itself."""
+    match = re.search(r"\d+(\.\d+)+", _output(command))
     return match[0] if match else None
 
 
-def _output(command: list[str]) -> str | None:
-    if shutil.which(command[0]) is None:
-        return None
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else None
-
-
 def _picolibc() -> str | None:
-    said = (_output([GCC, "-print-file-name=picolibc.specs"]) or "").strip()
+    said = _output([GCC, "-print-file-name=picolibc.specs"])
     return said if Path(said).is_absolute() else None
 
 
 def _rust_target() -> str | None:
-    """Asked of rustc, from the checkout: its toolchain file may name a toolchain of its own."""
-    if shutil.which("rustc") is None:
-        return None
+    """Ask rustc, from the checkout: its toolchain file may name a toolchain of its own."""
     command = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
-    return "installed" if done.returncode == 0 and Path(done.stdout.strip()).is_dir() else None
+    said = _output(command, paths.ROOT)
+    return "installed" if said and Path(said).is_dir() else None
+
+
+def _output(command: list[str], folder: Path | None = None) -> str:
+    """Return what a program prints; nothing where it is not there, or fails."""
+    if shutil.which(command[0]) is None:
+        return ""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stdout.strip() if done.returncode == 0 else ""
