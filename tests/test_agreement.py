@@ -9,8 +9,8 @@ import pytest
 from tockmark.compare.fit import sweeps
 from tockmark.paths import RESULTS
 from tockmark.result import file
-from tockmark.result.model import Key, Result
-from tockmark.suite.catalogue import load
+from tockmark.result.model import Result
+from tockmark.suite.catalogue import Key, load
 
 KNOWN = load()
 RUNS = ("baseline-cw310", "tock-2.2-cw310", "tock-master-cw310")

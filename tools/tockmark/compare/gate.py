@@ -21,8 +21,9 @@ from tockmark.compare.pairs import (
 )
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import TockmarkError
-from tockmark.result.model import GONE, Absent, Key, Result, Row
-from tockmark.suite.catalogue import Catalogue
+from tockmark.log.rows import Absent
+from tockmark.result.model import GONE, Result, Row
+from tockmark.suite.catalogue import Catalogue, Key
 
 NAMED = 8  # rows that were not asked for; how many there are is said
 

@@ -34,8 +34,8 @@ from tockmark.compare.rule import (
 )
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import SERIES
-from tockmark.result.model import GONE, Key, Result, Row, alike
-from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, aside
+from tockmark.result.model import GONE, Result, Row, alike
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Key, Lang, aside
 from tockmark.suite.selection import Selection
 
 T = TypeVar("T")

@@ -95,6 +95,8 @@ def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[i
             started = mark.cycle
         elif armed and started is not None and mark.name == end:
             samples.append(mark.cycle - started)
+            if not 0 <= samples[-1] < 2**32:
+                raise ValueError(f"sample {len(samples)} has {samples[-1]} cycles")
             armed = False
     if len(samples) < count:
         missing = f": no {_missing(start, end, started)}" if armed else ""

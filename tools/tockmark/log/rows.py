@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
-from tockmark.documents import MAX_COUNT
+import msgspec
+from msgspec import structs
+
+from tockmark.documents import MAX_COUNT, Count, Figure, Part, Positive, SomeParams
 from tockmark.log.marks import Mark, Marks, durations
 from tockmark.log.protocol import (
     BOOT_NAME,
@@ -20,56 +23,99 @@ from tockmark.log.protocol import (
     Problem,
     Record,
     Restart,
+    compress,
     expand,
 )
-from tockmark.suite.catalogue import LANGS, Lang, Params, Reader, RowKey, language, row_key
+from tockmark.suite.catalogue import LANGS, BootRowName, Key, Lang, Params, Reader, language
 
-Clock = Literal["core", "sim"]
+Clock = Literal["core", "sim"]  # sim: the simulator's own, which goes on while the core sleeps
+CounterKind = Literal["cycles", "instret"]
 
 SERIES = ("cycles", "instret")
 LENGTHS = ("short", "long")  # 1 + n calls of the body in a sample, and 1 + 2 n
-PASSES = tuple(f"{length}_{name}" for length in LENGTHS for name in SERIES)
+PASSES = ("short_cycles", "short_instret", "long_cycles", "long_instret")
 EVENTS = range(3, 13)  # the core's hardware event counters, as Perf command 6 numbers them
 
 
-@dataclass
-class RawRow:
-    """One benchmark with one set of parameters, as an app measured it."""
+class Published(Part, frozen=True):
+    """What was published of a row that others measured, and why it is not that here, if so."""
 
-    app: str
+    value: Figure
+    unit: str
+    source: str
+    corrected: str | None = None
+
+
+def _in_file(name: str) -> str:
+    """Return the name that a field has in the file."""
+    return name.removesuffix("_runs")
+
+
+class StoredSamples(Part, frozen=True, rename=_in_file):
+    """The samples of a row in a further layout; neither if it was not measured there."""
+
+    cycles_runs: str | None = None
+    instret_runs: str | None = None
+    short_cycles_runs: str | None = None
+    short_instret_runs: str | None = None
+    long_cycles_runs: str | None = None
+    long_instret_runs: str | None = None
+
+
+class StoredRow(BootRowName, Part, frozen=True, rename=_in_file):
+    """A row as the file keeps it. Samples are run-length encoded, as docs/protocol.md says."""
+
     id: str
-    params: Params
-    inner: int
-    asked: int
-    clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
-    by: Reader = "sampler"  # what reads the core's counters
-    passes: int = 0  # n of the series of several passes; 0: there are none
-    series: dict[str, list[int]] = field(default_factory=dict)
-    events: dict[int, list[int]] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)  # what is wrong with it, in words
-    without_cold: list[str] = field(default_factory=list)  # series whose first sample was no time
+    boot: str
+    asked: Positive
+    params: SomeParams = msgspec.field(default_factory=dict)
+    own_app: str | None = msgspec.field(default=None, name="app")  # if it is not called as the boot
+    icache: bool | None = None
+    inner: Positive = 1
+    reads: Count = 1
+    passes: Count = 0  # n of the series of several passes; 0: there are none
+    by: Reader = "sampler"
+    clock: Clock = "core"
+    cycles_runs: str | None = None
+    instret_runs: str | None = None
+    short_cycles_runs: str | None = None  # of 1 + passes calls of the body, with a cold one, too
+    short_instret_runs: str | None = None
+    long_cycles_runs: str | None = None  # of 1 + 2 * passes
+    long_instret_runs: str | None = None
+    events_runs: str | None = None  # a run for each counter from 3 to 12
+    stated: dict[CounterKind, Figure] = msgspec.field(default_factory=dict)  # net, without samples
+    without_cold: tuple[CounterKind, ...] = ()  # their first sample was no time, and is left out
+    faults: tuple[str, ...] = ()
+    published: Published | None = None
+    further: tuple[StoredSamples, ...] = ()  # in all layouts but the first, if in any
+    lang: Lang = "c"
 
-    def key(self) -> RowKey:
-        return row_key(self.id, self.params)
 
-    def whole(self) -> bool:
-        """Has every series that it should: the simulator counts no instructions."""
-        wanted = set(SERIES) if self.clock == "core" else {"cycles"}
-        return set(self.series) == wanted | (set(PASSES) if self.passes else set())
+class Absent(BootRowName, Part, frozen=True):
+    """A row that is not there: given up or not tried, with the reason, or missing."""
 
-
-@dataclass(frozen=True)
-class NoRow:
-    """A benchmark that an app gave up (`fail`) or did not try (`skip`), and why."""
-
-    app: str
-    kind: str
     id: str
-    params: Params
-    why: str
+    boot: str
+    params: SomeParams = msgspec.field(default_factory=dict)
+    icache: bool | None = None
+    why: str | None = None
+    lang: Lang = "c"
 
-    def key(self) -> RowKey:
-        return row_key(self.id, self.params)
+
+def series_of(row: StoredRow) -> set[str]:
+    """Return the names of the series that a row has."""
+    return {name for name in (*SERIES, *PASSES) if getattr(row, f"{name}_runs") is not None}
+
+
+def samples_of(row: StoredRow, name: str) -> list[int]:
+    """Return the samples of a series that a row has."""
+    return expand(getattr(row, f"{name}_runs"))
+
+
+def is_whole(row: StoredRow) -> bool:
+    """Whether a row has every series that it should: the simulator counts no instructions."""
+    wanted = set(SERIES) if row.clock == "core" else {"cycles"}
+    return series_of(row) == wanted | (set(PASSES) if row.passes else set())
 
 
 @dataclass
@@ -78,17 +124,18 @@ class App:
 
     name: str
     begin: dict[str, str] | None = None
-    found: dict[RowKey, RawRow] = field(default_factory=dict)  # rows, in their order
-    no_rows: list[NoRow] = field(default_factory=list)
+    found: dict[Key, StoredRow] = field(default_factory=dict)  # rows, in their order
+    no_rows: list[tuple[str, Absent]] = field(default_factory=list)  # `fail` or `skip`, and the row
     ended: bool = False
     lost: bool = False  # something of it was, within
-    open: RawRow | None = None  # the bench record that data records now belong to
+    open: StoredRow | None = None  # the bench record that data records now belong to
+    taken: dict[str, int] = field(default_factory=dict)  # samples in its series, by their LENGTHS
     last_line: int = 0  # of the log: where its previous record began
     lang: Lang = "c"  # that it is written in
 
     @property
-    def rows(self) -> tuple[RawRow, ...]:
-        """All that it measured; `add` takes another."""
+    def rows(self) -> tuple[StoredRow, ...]:
+        """All that it measured."""
         return tuple(self.found.values())
 
     @property
@@ -96,14 +143,13 @@ class App:
         """Which of its benchmarks it was told to run, a bit each; 0: all."""
         return int((self.begin or {}).get("only", 0)) & ~(1 << 31)
 
-    def add(self, row: RawRow) -> None:
-        """Take a row. ValueError if it was measured before."""
-        if self.found.setdefault(row.key(), row) is not row:
-            raise ValueError(f"{row.id} was measured before; the first is kept")
+    def put(self, row: StoredRow) -> None:
+        """Take what is now known of a row, to which data records belong from here on."""
+        self.open = self.found[row.key] = row
 
 
 @dataclass(frozen=True)
-class Run:
+class EarlierRun:
     """What an app said before it began again in the same boot."""
 
     before: App
@@ -123,7 +169,7 @@ class Booted:
     closed: bool = False  # by an end that fits its mark: all between is this boot's
     lang: Lang | None = None  # of its apps, if a mark says so
     image: str | None = None  # that it ran, if its app says so
-    runs: list[Run] = field(default_factory=list)  # that were begun again, in their order
+    runs: list[EarlierRun] = field(default_factory=list)  # that were begun again, in their order
 
     def of(self, app: App) -> str:
         """The boot's name; a boot without one is called by the app."""
@@ -287,7 +333,7 @@ def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
 
 def _run_again(boot: Booted, app: str, again: Problem) -> None:
     """The same image runs a second time, as after a reset."""
-    boot.runs.append(Run(boot.apps.get(app, App(app)), again))
+    boot.runs.append(EarlierRun(boot.apps.get(app, App(app)), again))
     boot.apps[app] = App(app)
     boot.marks = Marks()
 
@@ -308,7 +354,7 @@ def settle(measured: Measured) -> None:
     _attribute(measured)
 
 
-def _choose(measured: Measured, boot: Booted, run: Run) -> None:
+def _choose(measured: Measured, boot: Booted, run: EarlierRun) -> None:
     """Of a run and the one chosen among those behind it: the later, but if that did not end, one
     that did: a board may be reset once more before it is given its next image."""
     name, what = run.before.name, "began again; what came before is set aside"
@@ -443,15 +489,15 @@ def _take_marks(boot: Booted, app: App, record: Record) -> None:
     how = dict(record.pairs)
     if not boot.marks:
         why = "needs the simulator's clock, whose marks this log does not hold"
-        _give_up(app, NoRow(app.name, "skip", row.id, row.params, why))
+        _give_up(app, "skip", row.id, row.params, why)
         return
     try:
         seen = boot.marks.of_row(how["from"], how["to"], app.last_line, record.line)
         samples = durations(seen, how["from"], how["to"], row.asked)
     except ValueError as error:
-        _give_up(app, NoRow(app.name, "fail", row.id, row.params, f"marks: {error}"))
+        _give_up(app, "fail", row.id, row.params, f"marks: {error}")
         return
-    row.series["cycles"] = samples
+    app.found[row.key] = structs.replace(row, cycles_runs=compress(samples))
 
 
 def _begin(app: App, record: Record) -> None:
@@ -474,14 +520,23 @@ def _bench(app: App, record: Record) -> None:
         raise ValueError("by is reading, if it is given")
     if len({"by", "clock", "passes"} & how.keys()) > 1:
         raise ValueError("a row is by=reading, or clock=sim, or has passes")
-    row = RawRow(app.name, id_, params, _count(inner, "inner"), _count(asked, "n"))
     if any((key in how) != ("clock" in how) for key in ("from", "to")):
         raise ValueError("clock=sim, from and to belong together")
-    row.clock = "sim" if "clock" in how else "core"
-    row.passes = _count(how["passes"], "passes") if "passes" in how else 0
-    row.by = "reading" if "by" in how else "sampler"
-    app.add(row)
-    app.open = row
+    row = StoredRow(
+        id_,
+        app.name,
+        inner=_count(inner, "inner"),
+        asked=_count(asked, "n"),
+        params=params,
+        reads=0 if "clock" in how else 1,  # nothing reads the simulator's clock
+        passes=_count(how["passes"], "passes") if "passes" in how else 0,
+        by="reading" if "by" in how else "sampler",
+        clock="sim" if "clock" in how else "core",
+    )
+    if row.key in app.found:
+        raise ValueError(f"{row.id} was measured before; the first is kept")
+    app.taken = {}
+    app.put(row)
 
 
 def _data(app: App, record: Record) -> None:
@@ -500,27 +555,31 @@ def _take_series(app: App, name: str, runs: tuple[str, ...]) -> None:
         raise ValueError(f"{name} does not count: something was lost between it and its bench")
     if name in PASSES and not app.open.passes:
         raise ValueError(f"{name} of a row without passes")
-    if name in app.open.series or (name == "events" and app.open.events):
+    if getattr(app.open, f"{name}_runs") is not None:
         raise ValueError(f"{name} came twice")
     if name == "events":
-        events = {n: expand(run) for n, run in zip(EVENTS, runs, strict=True)}
-        if most := [taken for taken in events.values() if len(taken) > app.open.asked]:
+        events = [expand(run) for _, run in zip(EVENTS, runs, strict=True)]
+        if most := [taken for taken in events if len(taken) > app.open.asked]:
             raise ValueError(f"{len(most[0])} samples of an event, but {app.open.asked} asked for")
-        app.open.events = events
+        app.put(structs.replace(app.open, events_runs=" ".join(map(_one_run, events))))
         return
     samples = expand(" ".join(runs))
     if len(samples) > app.open.asked:
         raise ValueError(f"{len(samples)} samples of {name}, but {app.open.asked} were asked for")
-    length = name.rpartition("_")[0]
-    others = [s for other, s in app.open.series.items() if other.rpartition("_")[0] == length]
-    if any(len(samples) != len(other) for other in others):
+    if app.taken.setdefault(name.rpartition("_")[0], len(samples)) != len(samples):
         raise ValueError(f"{name} has another number of samples than the series before")
-    app.open.series[name] = samples
+    app.put(structs.replace(app.open, **{f"{name}_runs": compress(samples)}))
+
+
+def _one_run(samples: list[int]) -> str:
+    """Encode a series as the one run that it was in the log."""
+    run = compress(samples)
+    return f"({','.join(map(str, samples))})" if " " in run else run
 
 
 def _fail(app: App, record: Record) -> None:
     id_, params, (call, err) = _named(record, "call", "err")
-    _give_up(app, NoRow(app.name, record.kind, id_, params, _why({"call": call, "err": err})))
+    _give_up(app, record.kind, id_, params, _why({"call": call, "err": err}))
 
 
 def _why(pairs: dict[str, str]) -> str:
@@ -531,14 +590,15 @@ def _why(pairs: dict[str, str]) -> str:
 
 def _skip(app: App, record: Record) -> None:
     id_, params, (reason,) = _named(record, "reason")
-    _give_up(app, NoRow(app.name, record.kind, id_, params, reason))
+    _give_up(app, record.kind, id_, params, reason)
 
 
-def _give_up(app: App, dropped: NoRow) -> None:
-    app.no_rows.append(dropped)
+def _give_up(app: App, kind: str, id_: str, params: Params, why: str) -> None:
+    gone = Absent(id_, app.name, params, why=why)
+    app.no_rows.append((kind, gone))
     app.open = None
     # A benchmark that failed half way has no row, whatever it printed before.
-    app.found.pop(dropped.key(), None)
+    app.found.pop(gone.key, None)
 
 
 def _end(app: App, record: Record) -> None:

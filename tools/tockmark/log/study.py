@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 import msgspec
+from msgspec.structs import replace
 
-from tockmark.log.protocol import MAX_SAMPLES, Problem
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.protocol import MAX_SAMPLES, Problem, compress
+from tockmark.log.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow
 from tockmark.suite.catalogue import OVERHEAD, Params
 
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
@@ -57,7 +58,7 @@ def named(title: str, known: StudyFacts) -> Titled:
         match = re.fullmatch(pattern, bare)
         if match:
             found = {key: int(value) for key, value in match.groupdict().items()}
-            return msgspec.structs.replace(entry, params={**entry.params, **found})
+            return replace(entry, params={**entry.params, **found})
     params: Params = {}
     while match := _PARAMS.search(bare):
         bare = bare[: match.start()]
@@ -79,7 +80,7 @@ def named(title: str, known: StudyFacts) -> Titled:
 
 MOST_LINES = 20  # of a title or a description: it stands above each of its tables
 LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
-COLUMNS = {"cycles": "cycles", "instructions": "instret"}
+COLUMNS: dict[str, CounterKind] = {"cycles": "cycles", "instructions": "instret"}
 
 _TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # as columns, where a log is for a spreadsheet
 _ABOUT = re.compile(r"description\s*:[\s,]*(.*)")
@@ -336,11 +337,9 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
     found = Measured([boot], reader.problems)
     for table in reader.tables:
         try:
-            row = _place(table, app, named(table.title, known))
+            _place(table, app, named(table.title, known))
         except ValueError as error:
             found.problems.append(Problem(None, str(error), table.line))
-        else:
-            row.faults += table.impossible
     if app.rows and not any(row.id == OVERHEAD for row in app.rows):
         _without_reading(found, app, known.overhead if own else None)
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]
@@ -361,15 +360,15 @@ def _without_reading(found: Measured, app: App, overhead: dict[str, int] | None)
         found.problems.append(Problem(None, what))
         return
     app.begin["overhead"] = "that of the study's time.log"
-    read = {name: [cost, cost] for name, cost in overhead.items()}
-    reading = RawRow(app.name, OVERHEAD, {}, 1, 2, series=read)
-    app.found = {reading.key(): reading, **app.found}
+    runs = {f"{name}_runs": f"{cost}*2" for name, cost in overhead.items()}
+    reading = StoredRow(OVERHEAD, app.name, 2, **runs)  # type: ignore[arg-type]
+    app.found = {reading.key: reading, **app.found}
 
 
-def _place(table: StudyTable, app: App, of: Titled) -> RawRow:
-    """Add a table to the row that it belongs to, or make one."""
-    series = {}
-    without_cold = []
+def _place(table: StudyTable, app: App, of: Titled) -> None:
+    """Add a table to the row that it belongs to, or make one. ValueError if it cannot be."""
+    runs = {}
+    without_cold = set()
     for column, samples in table.series.items():
         counted = column or of.counts or _said(table)
         if counted is None:
@@ -377,23 +376,24 @@ def _place(table: StudyTable, app: App, of: Titled) -> RawRow:
                 f"{table.title[:60]!r} does not say what it counts;"
                 " put 'run, cycles' or 'run, instructions' above its samples"
             )
-        series[COLUMNS[counted]] = samples
-        without_cold += [COLUMNS[counted]] * (column in table.without_cold)
+        runs[f"{COLUMNS[counted]}_runs"] = compress(samples)
+        without_cold |= {COLUMNS[counted]} if column in table.without_cold else set()
     if of.samples is not None and table.rows != of.samples:
         raise ValueError(
             f"{table.title[:60]!r} has {table.rows} samples, the study took {of.samples};"
             " it is left out: capture the log again"
         )
-    row = RawRow(app.name, of.id, of.params, _inner(table, of), table.rows, series=series)
-    row.without_cold = without_cold
-    same = app.found.setdefault(row.key(), row)
-    if same is row:
-        return row
-    if series.keys() & same.series.keys():
+    new = StoredRow(of.id, app.name, table.rows, of.params, inner=_inner(table, of))
+    row = app.found.get(new.key, new)
+    if any(getattr(row, name) is not None for name in runs):
         raise ValueError(f"{table.title[:60]!r} was measured before; the first is kept")
-    same.series |= series
-    same.without_cold += without_cold
-    return same
+    without_cold |= set(row.without_cold)
+    app.found[row.key] = replace(
+        row,
+        **runs,
+        without_cold=tuple(name for name in SERIES if name in without_cold),
+        faults=(*row.faults, *table.impossible),
+    )
 
 
 def _inner(table: StudyTable, of: Titled) -> int:

@@ -16,7 +16,7 @@ import msgspec
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.log.protocol import decode
-from tockmark.log.rows import RawRow, assemble
+from tockmark.log.rows import StoredRow, assemble, samples_of
 from tockmark.plain import file_name
 from tockmark.profile import attribute, file, report
 from tockmark.profile.symbols import Frame, Program
@@ -69,7 +69,7 @@ class Traced:
 
     image: Image
     app: Program  # which reports
-    row: RawRow
+    row: StoredRow
     number: int  # of the steady sample among the row's, from 0
     sample: Sample
     reading: float | None  # cycles of time.read in the same boot, the median; None: not measured
@@ -98,7 +98,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
         options.board.name,
         options.apps.lang,
     )
-    counted = run.row.series["instret"][run.number]
+    counted = samples_of(run.row, "instret")[run.number]
     at_once = options.apps.abi != 1  # there by another command, in samples of their own
     if at_once and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
         raise TockmarkError(
@@ -109,7 +109,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     instructions = f" and {counted} instructions" if at_once else ""
     text = "\n".join(
         [
-            f"{options.label}: sample {run.number + 1} of {len(run.row.series['cycles'])},"
+            f"{options.label}: sample {run.number + 1} of {len(samples_of(run.row, 'cycles'))},"
             f" {found.cycles} cycles",
             f"kernel  {file.hashed_title(kept.kernel)}{'' if kernel.lines else NO_LINES}",
             f"board   {board}",
@@ -186,7 +186,7 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
     sampler = Sampler.in_app(app)
     log, runs = _run(options, targets, image.flash, sampler, trace)
     rows = _rows(log, catalogue.benchmarks[options.id].group, options)
-    number = _steady(rows[-1].series["cycles"])
+    number = _steady(samples_of(rows[-1], "cycles"))
     sample = sampler.sample(_runs_of(rows, runs)[number])
     return Traced(image, app, rows[-1], number, sample, _reading(rows))
 
@@ -232,15 +232,15 @@ def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
             yield line
 
 
-def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[RawRow]:
+def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
     """Return the rows of the app up to the one asked for, which is the last."""
     measured = assemble(decode(log.splitlines()))
     app = next((app for _, app in measured.each() if app.name == group), None)
     rows = app.rows if app is not None else ()
     for at, row in enumerate(rows):
-        if (row.id, row.params) == (options.id, options.params) and row.series.get("cycles"):
+        if (row.id, row.params) == (options.id, options.params) and row.cycles_runs:
             return rows[: at + 1]
-    why = [no_row.why for no_row in app.no_rows if no_row.id == options.id] if app else []
+    why = [gone.why for _, gone in app.no_rows if gone.id == options.id] if app else []
     raise TockmarkError(
         f"{options.label} was not measured on this kernel{f': {why[0]}' if why else ''}",
         "`tockmark run` shows what was",
@@ -248,21 +248,21 @@ def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[RawRow]:
     )
 
 
-def _reading(rows: Sequence[RawRow]) -> float | None:
+def _reading(rows: Sequence[StoredRow]) -> float | None:
     """Return the median of the steady samples of time.read; of itself there is nothing to take
     off."""
-    found = [row.series["cycles"] for row in rows[:-1] if row.id == OVERHEAD]
+    found = [samples_of(row, "cycles") for row in rows[:-1] if row.id == OVERHEAD]
     stats = summarise(found[-1]) if found else None
     return stats.median if stats else None
 
 
-def _runs_of(rows: Sequence[RawRow], runs: list[list[str]]) -> list[list[str]]:
+def _runs_of(rows: Sequence[StoredRow], runs: list[list[str]]) -> list[list[str]]:
     """Return the runs of tm_sample that gave the last row: each row's samples follow one another,
     in the order of the rows; a benchmark that failed may have left others between them."""
     measured = [parse(run[-1]).value for run in runs]
     start = end = 0
     for row in rows:
-        cycles = row.series["cycles"]
+        cycles = samples_of(row, "cycles")
         start = end
         while measured[start : start + len(cycles)] != cycles:
             start += 1

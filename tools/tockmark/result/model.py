@@ -1,19 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What one counter counted, and the net that follows from it: model.py says what a figure means."""
+"""The one typed result: rows of series of samples, and what their figures mean.
+
+Whatever shows or judges results takes these types; what a figure means is said here and nowhere
+else. A figure is **net**: the median of the steady samples less what the readings of the counters
+cost in the same boot (the row `time.read`, or `time.reading` where a row reads by itself); of these
+themselves it is the median as measured. It is signed: a net further below zero than the controls
+may be is an error, which is shown. A row with an error is not **sound**: its figures are shown,
+with the error, but nothing is computed from them, no ratio, mean, picture or verdict. Where a row
+was measured in several layouts of kernel and apps, its net is the median over their nets.
+
+**Controls** (`null.*`) are rows that measure nothing by each means by which others measure
+something. They have to come out 0, and what they are off by is how far the other rows of the boot
+may be: with the cache off at most a cycle. With it on there is no such bound in one layout of the
+code, where whatever shares a set with the readings moves them: there the deviation is a stated
+error, and over several layouts it may be 2 % of time.read in the median, and 5 % in each.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import msgspec
+from msgspec import structs
 
-from tockmark.documents import Part, SomeParams
-from tockmark.log.rows import SERIES, Clock
-from tockmark.result.provenance import Provenance, Published
+from tockmark.log.protocol import expand
+from tockmark.log.rows import (
+    EVENTS,
+    LENGTHS,
+    PASSES,
+    SERIES,
+    Absent,
+    CounterKind,
+    StoredRow,
+    StoredSamples,
+)
+from tockmark.result.provenance import Provenance
 from tockmark.result.stats import (
     Slope,
     Stats,
@@ -26,34 +50,31 @@ from tockmark.result.stats import (
     tail,
 )
 from tockmark.suite.catalogue import (
-    CONTROLS,
     LANGS,
-    OF_BOOT,
     OVERHEAD,
     OVERHEADS,
+    BootRowName,
+    Key,
     Lang,
-    Params,
-    Reader,
     RowKey,
     label,
-    named,
-    row_key,
 )
 from tockmark.suite.selection import Selection
+
+CYCLE = 1  # that a control may be off with the cache off
+IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
+GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
+NOWHERE = StoredSamples()  # in a layout that does not have the row
 
 
 @dataclass(frozen=True)
 class Series:
-    """What one counter counted in each sample of a row, the cold one first.
-
-    `reading` is that of time.read (or time.reading) in the same boot; None for these themselves, or
-    if it is lost.
-    """
+    """What one counter counted in each sample of a row, the cold one first."""
 
     samples: tuple[int, ...]  # none if only `stated` is known
     inner: int = 1  # operations in a sample
     reads: float = 0  # pairs of readings in a sample, whose cost comes off
-    reading: Series | None = None
+    reading: Series | None = None  # of the same boot; None: of these themselves, or it is lost
     stated: float | None = None  # the net that was published without its samples
     has_cold: bool = True  # the first sample is a cold one; of events the app drops that itself,
     # and of a log's series its reader, where it is no time
@@ -62,15 +83,17 @@ class Series:
 
     @cached_property
     def stats(self) -> Stats | None:
-        """Of the samples as they are; None if there are none."""
+        """The statistics of the samples as they are; None if there are none."""
         return summarise(self.samples, self.has_cold) if self.samples else None
 
     @cached_property
     def steady(self) -> tuple[int, ...]:
+        """The samples without the cold one."""
         return tuple(steady(self.samples)) if self.has_cold else self.samples
 
     @cached_property
     def median(self) -> float | None:
+        """The median of the steady samples, with the readings."""
         return middle(self.steady) if self.samples else None
 
     @cached_property
@@ -90,14 +113,8 @@ class Series:
 
     @cached_property
     def once(self) -> float | None:
-        """The net of a sample of one pass, whatever there is besides."""
+        """The net of a sample of one pass, even where there is a slope."""
         return self.stated if self.median is None else self.net_of(self.median)
-
-    @property
-    def fixed(self) -> float | None:
-        """The slope's intercept: what comes once with any number of passes, without readings."""
-        slopes = self._slopes
-        return plain(slopes[0].fixed - slopes[1].fixed) if slopes else None
 
     @property
     def is_slope(self) -> bool:
@@ -106,14 +123,9 @@ class Series:
 
     @property
     def _slopes(self) -> tuple[Slope, Slope] | None:
-        """Its own, and that of the empty body."""
+        """The series' own slope, and that of the empty body."""
         empty = self.reading.slope if self.reading else None
         return (self.slope, empty) if self.slope and empty else None
-
-    @property
-    def one_shot(self) -> Series:
-        """The same without slopes: what a series that has none can be compared with."""
-        return replace(self, slope=None, further=tuple(one.one_shot for one in self.further))
 
     @cached_property
     def nets(self) -> tuple[float, ...]:
@@ -127,14 +139,8 @@ class Series:
         """The median over the layouts: counts of one sample."""
         return median(self.nets) if len(self.nets) > 1 else self.own
 
-    def at(self, places: Sequence[int]) -> Series:
-        """The same in some of its layouts, by their places here: the first leads the others."""
-        every = (replace(self, further=()), *self.further)
-        first, *others = (every[place] for place in places)
-        return replace(first, further=tuple(others))
-
     def net_of(self, counts: float) -> float | None:
-        """The counts of any one sample, net in the same way."""
+        """Return the counts of any one sample, net of its readings."""
         return plain(counts - self.overhead) if self.overhead is not None else None
 
     @property
@@ -143,27 +149,25 @@ class Series:
         return self.net / self.inner if self.net is not None else None
 
     def per_op_of(self, counts: float) -> float | None:
-        """The same of any one sample."""
+        """Return the net counts of one operation in any one sample."""
         net = self.net_of(counts)
         return net / self.inner if net is not None else None
 
     @property
     def of_figure(self) -> Stats | None:
-        """Of the samples that the net hangs on: those of many passes, if it is a slope."""
+        """The statistics that the net hangs on: of the samples of many passes, if it is a slope."""
         return summarise(self.slope.long) if self.slope and self.is_slope else self.stats
 
     @property
     def spread(self) -> tuple[float, float, float] | None:
         """The least, the median and the largest net of a sample in this layout; of a slope, by the
         long samples."""
-        found, slopes, middle_ = self.of_figure, self._slopes, self.own
-        if found is None or middle_ is None:
+        found, slopes = self.of_figure, self._slopes
+        if found is None or self.own is None:
             return None
-        if slopes:
-            off = [(count - found.median) / slopes[0].passes for count in (found.min, found.max)]
-        else:
-            off = [count - found.median for count in (found.min, found.max)]
-        return plain(middle_ + off[0]), middle_, plain(middle_ + off[1])
+        passes = slopes[0].passes if slopes else 1
+        low, high = ((count - found.median) / passes for count in (found.min, found.max))
+        return plain(self.own + low), self.own, plain(self.own + high)
 
     @property
     def repeats(self) -> bool:
@@ -176,211 +180,105 @@ class Series:
         boot. Likewise the readings'."""
         if self.stats is None:
             return True
-        settled = self.stats.settled is not None and not self.stats.wanders
-        settled = settled or self.stats.n == 1
         if self._slopes and not self.further:
             return all(one.exact(simulated) for one in self._slopes)
-        own = self.stats.period == 1 or (simulated and settled)
+        settled = self.stats.settled is not None and not self.stats.wanders
+        own = self.stats.period == 1 or (simulated and (settled or self.stats.n == 1))
         if self.further or not own:
             return False
         return self.reading is None or not self.reads or self.reading.exact(simulated)
 
 
-# Controls: rows that measure nothing, by each means by which others measure something.
-#
-# Each boot measures them last (`null.*`), with what readings cost taken off as ever. So they have
-# to come out 0, and what they are off by is how far the other rows of the boot may be: with the
-# cache off at most a cycle; with it on there is no such bound in one layout of the code, where
-# whatever shares a set with the readings moves them: over several layouts at most 2 % of time.read
-# in the median, and 5 % in each. One layout alone does not fail; its deviation is a stated error.
-
-
-CYCLE = 1  # with the cache off
-IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
-
-
-@dataclass(frozen=True)
-class Control:
-    """What one counter of a row that measures nothing says."""
-
-    id: str
-    boot: str
-    icache: bool | None
-    what: str  # the counter
-    lang: Lang
-    nets: tuple[float, ...]  # in each layout; of time.read's unit, which is a sample
-    reading: float  # cycles of time.read (or time.reading) in the first layout; 0 if none comes off
-
-    @property
-    def deviation(self) -> float:
-        """The largest distance from 0."""
-        return max(map(abs, self.nets))
-
-    @property
-    def where(self) -> str:
-        """Boot and row."""
-        return f"{missing_where(self)}: {self.id}"
-
-    @property
-    def wrong(self) -> str | None:
-        """What fails, in words."""
-        off = [net for net in self.nets if abs(net) > self._allowed]
-        if off and (self.icache is False or not self.reading or len(self.nets) > 1):
-            worst = max(off, key=abs)
-            return f"net {self.what} is {worst:g}, not 0 within {self._allowed:g}"
-        middle = median([abs(net) for net in self.nets])
-        if len(self.nets) > 1 and self.icache is not False and middle > IN_MEDIAN * self.reading:
-            return f"net {self.what} is {middle:g} off in the median over layouts, more than 2 %"
-        return None
-
-    @property
-    def _allowed(self) -> float:
-        return CYCLE if self.icache is False or not self.reading else IN_EACH * self.reading
-
-
-def allowance(icache: bool | None, reading: Series | None) -> float:
-    """By how many cycles a control may be off, and so any row of a boot with these readings."""
-    if icache is False or reading is None or not reading.median:
-        return CYCLE
-    return plain(IN_EACH * reading.median)
-
-
-def controls_of(row: Row) -> list[Control]:
-    """The controls that a row is: of its cycles, and of each event."""
-    found: dict[str, Series | None] = {"cycles": row.cycles and row.cycles.one_shot}
-    if row.cycles and row.cycles.is_slope:
-        found["cycles of a pass"] = row.cycles
-    found |= {f"event {n}": one for n, one in row.events.items()}
-    reading = row.cycles.reading.median if row.cycles and row.cycles.reading else None
-    return [
-        Control(row.id, row.boot, row.icache, what, row.lang, one.nets, reading or 0)
-        for what, one in found.items()
-        if one is not None and one.nets
-    ]
-
-
-# Why a result is not whole, in words: what went wrong, and where.
-
-
-def reasons(result: Result) -> tuple[str, ...]:
-    """Every one; skipped rows are not among them."""
-    return (
-        *result.problems,
-        *(f"failed: {_row(gone)}: {gone.why}" for gone in result.failed),
-        *(f"wrong: {_row(row)}: {error}" for row in result.rows for error in row.errors),
-        *(
-            f"wrong: {control.where}: {control.wrong}"
-            for control in result.controls
-            if control.wrong
-        ),
-        *_missing(result.missing),
-    )
-
-
-def missing_where(one: Row | Absent | Control) -> str:
-    """The boot, with its cache setting and language, unless they are the usual ones."""
-    unusual = ["i-cache off"] * (one.icache is False) + [LANGS[one.lang]] * (one.lang != "c")
-    return one.boot + (f" ({', '.join(unusual)})" if unusual else "")
-
-
-def _row(row: Row | Absent, params: bool = True) -> str:
-    return f"{missing_where(row)}: {label(row.id, row.params if params else {})}"
-
-
-def _missing(rows: Iterable[Absent]) -> list[str]:
-    """The missing rows, one line a benchmark, however many parameter sets it has."""
-    rows = list(rows)
-    counts = Counter(_row(row, params=False) for row in rows)
-    firsts = {_row(row, params=False): row for row in reversed(rows)}
-    return [
-        f"missing: {_row(firsts[name]) if many == 1 else f'{name} ({many} rows)'}"
-        for name, many in counts.items()
-    ]
-
-
-# The one typed result: rows of series of samples, and all that follows from them.
-#
-# Whatever shows or judges results takes these types; what a figure means is said here and nowhere
-# else. JSON is read and written by file.py alone.
-#
-# A figure is **net**: the median of the steady samples less what the readings of the counters cost
-# in the same boot (the row `time.read`, or `time.reading` where a row reads by itself); of these
-# themselves it is the median as measured. It is signed: a net further below zero than the controls
-# may be is an error, which is shown. A row with an error is not **sound**: its figures are shown,
-# with the error, but nothing is computed from them, no ratio, mean, picture or verdict. Where a row
-# was measured in several layouts of kernel and apps, its net is the median over their nets.
-
-
-GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
-
-Key = tuple[str, frozenset[tuple[str, int | str]], bool | None, Lang]
-
-
-@dataclass(frozen=True)
-class Row:
+class Row(StoredRow, frozen=True, dict=True):
     """One benchmark with one set of parameters, one cache setting and one language of the apps, as
-    measured in one boot."""
+    measured in one boot; and what its figures are with the readings and the clock of that boot."""
 
-    id: str
-    params: Params
-    boot: str
-    app: str
-    icache: bool | None
-    asked: int  # samples
-    inner: int = 1
-    reads: int = 1
-    passes: int = 0  # n of the series of 1 + n and 1 + 2 n passes; 0: there are none
-    by: Reader = "sampler"
-    clock: Clock = "core"  # or "sim": the simulator's own, which goes on while the core sleeps
-    cycles: Series | None = None
-    instret: Series | None = None
-    events: dict[int, Series] = field(default_factory=dict)  # by the number of the core's counter
-    faults: tuple[str, ...] = ()  # errors that whoever parsed it saw
-    published: Published | None = None
+    overhead: Row | None = None  # the row of its boot that says what its readings cost
     clock_hz: int | None = None
-    layouts: tuple[int, ...] = (0,)  # of the result, those that its series hold, in this order
-    lang: Lang = "c"  # that its app is written in
 
     @property
-    def key(self) -> Key:
-        """What tells a row from all others of a result, time.read of several boots apart."""
-        return *row_key(self.id, self.params), self.icache, self.lang
+    def app(self) -> str:
+        """The app that measured the row."""
+        return self.own_app or self.boot
 
-    @property
-    def identity(self) -> object:
-        """What no two rows of a result share, there or not: every boot has its own readings and
-        controls."""
-        return _identity(self)
+    @cached_property
+    def samples(self) -> tuple[Mapping[str | int, tuple[int, ...]], ...]:
+        """The samples by their series in each layout of the result, none where the row was not
+        measured; events, by number, are in the first. ValueError if they are encoded wrongly."""
+        events: dict[str | int, tuple[int, ...]] = {}
+        first, *further = (
+            events
+            | {
+                name: tuple(expand(runs))
+                for name in (*SERIES, *PASSES)
+                if (runs := getattr(one, f"{name}_runs")) is not None
+            }
+            for one in (self, *self.further)
+        )
+        if self.events_runs is not None:
+            runs = self.events_runs.split(" ")
+            if len(runs) != len(EVENTS):
+                raise ValueError(f"{len(runs)} runs of events, not {len(EVENTS)}")
+            events = {n: tuple(expand(run)) for n, run in zip(EVENTS, runs, strict=True)}
+        return first | events, *further
 
-    @property
-    def label(self) -> str:
-        """The id and the parameters."""
-        return label(self.id, self.params)
+    @cached_property
+    def layouts(self) -> tuple[int, ...]:
+        """The layouts of the result that the series hold, in this order."""
+        return 0, *(n for n, one in enumerate(self.further, 1) if one != NOWHERE)
 
-    @property
-    def name(self) -> str:
-        """The label with the cache setting, where that is known, and with any language but C."""
-        return named(self.id, self.params, self.icache, self.lang)
-
-    @property
-    def is_overhead(self) -> bool:
-        return self.id in OVERHEADS.values()
-
-    @property
-    def is_control(self) -> bool:
-        """Whether it measures nothing (control.py)."""
-        return self.id in CONTROLS.values()
+    @cached_property
+    def _by_layout(self) -> dict[tuple[str | int, int], Series]:
+        """Each series in each layout alone."""
+        reads = 0 if self.is_overhead else self.reads
+        readings = self.overhead._by_layout if self.overhead and reads else {}
+        found = {}
+        for layout in self.layouts:
+            taken = self.samples[layout]
+            for name in (*SERIES, *EVENTS):
+                stated = self.stated.get(name) if name in SERIES and not layout else None
+                if name not in taken and stated is None:
+                    continue
+                short, long = (taken.get(f"{length}_{name}", ()) for length in LENGTHS)
+                measured = self.passes and short and long
+                found[name, layout] = Series(
+                    taken.get(name, ()),
+                    self.inner,
+                    reads,
+                    readings.get((name, layout)),
+                    stated,
+                    has_cold=name in SERIES and (layout > 0 or name not in self.without_cold),
+                    slope=Slope(short, long, self.passes) if measured else None,
+                )
+        return found
 
     def series(self, name: str) -> Series | None:
-        """`cycles` or `instret`."""
-        found: Series | None = getattr(self, name)
-        return found
+        """Return what a counter counted in all layouts."""
+        return self.cycles if name == "cycles" else self.instret
+
+    @cached_property
+    def cycles(self) -> Series | None:
+        """Clock cycles."""
+        return self._over_layouts("cycles")
+
+    @cached_property
+    def instret(self) -> Series | None:
+        """Retired instructions."""
+        return self._over_layouts("instret")
+
+    def _over_layouts(self, name: CounterKind) -> Series | None:
+        first, *others = (self._by_layout.get((name, layout)) for layout in self.layouts)
+        return replace(first, further=tuple(filter(None, others))) if first else None
+
+    @cached_property
+    def events(self) -> dict[int, Series]:
+        """The series of the core's event counters, by their numbers."""
+        return {n: one for n in EVENTS if (one := self._by_layout.get((n, 0)))}
 
     @property
     def one_shot(self) -> Row:
-        """The same without slopes."""
-        both = {name: one.one_shot for name in SERIES if (one := self.series(name)) is not None}
-        return replace(self, **both)  # type: ignore[arg-type]
+        """The row without slopes: what a row that has none can be compared with."""
+        return structs.replace(self, passes=0) if self.passes else self
 
     @property
     def lacks(self) -> list[str]:
@@ -388,6 +286,37 @@ class Row:
         gone = [name for name in SERIES if self.series(name) is None]
         short = [n for n in SERIES if (one := self.series(n)) and self.passes and not one.slope]
         return [*gone, *(f"{name} of several passes" for name in short)]
+
+    def runs_in(self, layout: int) -> dict[str, str | None]:
+        """Return the encoded series of one layout, by the names of their fields."""
+        every = dict(enumerate((self, *self.further)))
+        held = every.get(layout, NOWHERE)
+        return {name: getattr(held, name) for name in NOWHERE.__struct_fields__}
+
+    def with_layouts(self, others: Sequence[Row | None]) -> Row:
+        """Return the row, and the readings of its boot, with the samples of further layouts."""
+        further = tuple(StoredSamples(**one.runs_in(0)) if one else NOWHERE for one in others)
+        readings = [one and one.overhead for one in others]
+        overhead = self.overhead and self.overhead.with_layouts(readings)
+        return structs.replace(self, further=further, overhead=overhead)
+
+    def at(self, indices: Sequence[int]) -> Row | None:
+        """Return the row in some layouts of its result, or None if it was measured in none of them.
+        Of those that have it the first leads; events were counted in the result's first only."""
+        there = [index for index in indices if index in self.layouts]
+        if not there:
+            return None
+        others = [n if n in there[1:] else None for n in indices[1:]] if there[1:] else []
+        return self._of_layouts(there[0], others)
+
+    def _of_layouts(self, lead: int, others: Sequence[int | None]) -> Row:
+        """Return the row, and the readings of its boot, in these layouts, in this order."""
+        further = tuple(NOWHERE if n is None else StoredSamples(**self.runs_in(n)) for n in others)
+        overhead = self.overhead and self.overhead._of_layouts(lead, others)
+        changed: dict[str, Any] = {**self.runs_in(lead), "further": further, "overhead": overhead}
+        if lead:  # what is known of the result's first only
+            changed |= {"events_runs": None, "stated": {}, "without_cold": ()}
+        return structs.replace(self, **changed)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -414,19 +343,8 @@ class Row:
             *self.faults,
         )
 
-    def at(self, indices: Sequence[int]) -> Row | None:
-        """The row in some layouts of its result, or None if it was measured in none of them. Of
-        those that have it the first leads; events were counted in the result's first only."""
-        places = [self.layouts.index(index) for index in indices if index in self.layouts]
-        if not places:
-            return None
-        there = [number for number, index in enumerate(indices) if index in self.layouts]
-        series = {name: one.at(places) for name in SERIES if (one := self.series(name)) is not None}
-        events = {} if places[0] else self.events
-        return replace(self, **series, events=events, layouts=(0, *there[1:]))  # type: ignore[arg-type]
-
     def _allowance(self, name: str, series: Series) -> float:
-        """How far below zero a net may be, being no more than the controls may show."""
+        """Return how far below zero a net may be, being no more than the controls may show."""
         if name != "cycles":
             return 0 if self.icache is False else 1  # Ibex's minstret may be one off
         return allowance(self.icache, series.reading)
@@ -464,13 +382,14 @@ class Row:
         return microseconds(self.per_op, self.clock_hz)
 
     def mb_per_s(self, moved: int | None) -> float | None:
-        """10^6 bytes a second, if a sample moves so many bytes."""
+        """Return 10^6 bytes a second, if a sample moves so many bytes."""
         if not moved or self.net is None or self.net <= 0 or not self.clock_hz:
             return None
         return moved * self.clock_hz / (self.net * 1e6)
 
     @property
     def steadiness(self) -> str | None:
+        """In a word, how steady the samples are that the net hangs on."""
         found = self.cycles.of_figure if self.cycles else None
         return found.steadiness if found else None
 
@@ -481,19 +400,39 @@ class Row:
         return found is not None and found.wanders
 
 
+def linked(rows: Sequence[StoredRow], clock_hz: int | None) -> tuple[Row, ...]:
+    """Return rows with the clock, and with the row of their boot that says what readings of their
+    kind cost: the first that does."""
+
+    def with_figures(row: StoredRow, overhead: Row | None = None) -> Row:
+        stored = {name: getattr(row, name) for name in StoredRow.__struct_fields__}
+        return Row(**stored, overhead=overhead, clock_hz=clock_hz)
+
+    readings = {
+        (row.id, row.boot, row.icache, row.lang): with_figures(row)
+        for row in reversed(rows)
+        if row.is_overhead
+    }
+    return tuple(
+        with_figures(row, readings.get((OVERHEADS[row.by], row.boot, row.icache, row.lang)))
+        for row in rows
+    )
+
+
 def microseconds(cycles: float, clock_hz: int) -> float:
-    """What cycles take at a clock."""
+    """Return what cycles take at a clock."""
     return cycles * 1e6 / clock_hz
 
 
 def alike(base: Row, row: Row) -> tuple[Row, Row]:
-    """Both with figures of one kind: slopes if both have them, else of single passes."""
+    """Return both with figures of one kind: slopes if both have them, else of single passes."""
     both = [one.cycles is not None and one.cycles.is_slope for one in (base, row)]
     return (base, row) if all(both) else (base.one_shot, row.one_shot)
 
 
 def ratio(base: Row | None, row: Row | None) -> float | None:
-    """What a row costs by another, an operation each; None unless both are sound and above zero."""
+    """Return what an operation of a row costs by one of another; None unless both are sound and
+    above zero."""
     if base is None or row is None or not (base.sound and row.sound):
         return None
     base, row = alike(base, row)
@@ -501,29 +440,42 @@ def ratio(base: Row | None, row: Row | None) -> float | None:
     return above / below if below and above and below > 0 and above > 0 else None
 
 
-class Absent(Part, frozen=True):
-    """A row that is not there: given up or not tried, with the reason, or missing."""
+def allowance(icache: bool | None, reading: Series | None) -> float:
+    """Return by how many cycles a control, and so any row of a boot with these readings, may be
+    off."""
+    if icache is False or reading is None or not reading.median:
+        return CYCLE
+    return plain(IN_EACH * reading.median)
 
-    id: str
-    boot: str
-    params: SomeParams = msgspec.field(default_factory=dict)
-    icache: bool | None = None
-    why: str | None = None
-    lang: Lang = "c"
 
-    @property
-    def key(self) -> Key:
-        return *row_key(self.id, self.params), self.icache, self.lang
+@dataclass(frozen=True)
+class Control:
+    """What one counter of a row that measures nothing says."""
 
-    @property
-    def identity(self) -> object:
-        """As Row has it."""
-        return _identity(self)
+    row: Row
+    what: str  # the counter
+    nets: tuple[float, ...]  # in each layout; of time.read's unit, which is a sample
+    reading: float  # cycles of time.read (or time.reading) in the first layout; 0 if none comes off
 
     @property
-    def name(self) -> str:
-        """As Row has it."""
-        return named(self.id, self.params, self.icache, self.lang)
+    def deviation(self) -> float:
+        """The largest distance from 0."""
+        return max(map(abs, self.nets))
+
+    @property
+    def wrong(self) -> str | None:
+        """What fails, in words."""
+        strict = self.row.icache is False or not self.reading
+        allowed = CYCLE if strict else IN_EACH * self.reading
+        off = [net for net in self.nets if abs(net) > allowed]
+        if off and (strict or len(self.nets) > 1):
+            worst = max(off, key=abs)
+            return f"net {self.what} is {worst:g}, not 0 within {allowed:g}"
+        middle = median([abs(net) for net in self.nets])
+        cached = self.row.icache is not False
+        if len(self.nets) > 1 and cached and middle > IN_MEDIAN * self.reading:
+            return f"net {self.what} is {middle:g} off in the median over layouts, more than 2 %"
+        return None
 
 
 @dataclass(frozen=True)
@@ -559,51 +511,43 @@ class Result:
         return len({layout.link for layout in self.provenance.layouts}) or 1
 
     def at(self, indices: Sequence[int]) -> Result:
-        """The same in some of its layouts only, the first of which leads; a row that this one has
-        not is led by the first that has it, and drops out if none has. IndexError if there is no
-        such layout."""
+        """Return the result in some of its layouts only, the first of which leads; a row that this
+        one has not is led by the first that has it, and drops out if none has. IndexError if there
+        is no such layout."""
         known = self.provenance
         layouts = tuple(known.layouts[index] for index in indices)
         changed: dict[str, Any] = {"layouts": layouts}
         if indices[0]:
             file, sha256 = layouts[0].file, layouts[0].sha256
-            kernel = msgspec.structs.replace(known.kernel, file=file, sha256=sha256)
+            kernel = structs.replace(known.kernel, file=file, sha256=sha256)
             changed |= {"kernel": kernel, "boots": ()}
         return replace(
             self,
-            provenance=msgspec.structs.replace(known, **changed),
+            provenance=structs.replace(known, **changed),
             rows=tuple(found for row in self.rows if (found := row.at(indices)) is not None),
         )
 
     def only(self, wanted: Selection) -> Result:
-        """The same with the rows that are meant, and all controls; of boots and apps what is in a
-        language that is left."""
-
-        def meant(row: Row | Absent) -> bool:
-            is_control = row.id in CONTROLS.values()
-            return is_control or wanted.fits(row.id, row.params, row.icache, row.lang)
-
-        left = self._those(meant)
+        """Return the rows that are meant, and all controls; of boots and apps what is in a language
+        that is left."""
+        left = self._those(
+            lambda row: row.is_control or wanted.fits(row.id, row.params, row.icache, row.lang)
+        )
         return replace(left, provenance=self.provenance.of_langs(left.langs))
 
     def of_lang(self, lang: Lang) -> Result:
-        """The same in one language only."""
+        """Return what is in one language only."""
         only = self._those(lambda row: row.lang == lang)
         return replace(only, provenance=self.provenance.of_langs([lang]))
 
     @property
     def leading(self) -> Result:
-        """The same in the first of its languages, for what can show one only."""
+        """What is in the first of its languages, for what can show one only."""
         return self.of_lang(self.langs[0]) if len(self.langs) > 1 else self
 
-    def _those(self, meant: Callable[[Row | Absent], bool]) -> Result:
-        return replace(
-            self,
-            rows=tuple(filter(meant, self.rows)),
-            failed=tuple(filter(meant, self.failed)),
-            skipped=tuple(filter(meant, self.skipped)),
-            missing=tuple(filter(meant, self.missing)),
-        )
+    def _those(self, meant: Callable[[BootRowName], bool]) -> Result:
+        lists = {name: tuple(filter(meant, getattr(self, name))) for name in ("rows", *GONE)}
+        return replace(self, **lists)  # type: ignore[arg-type]
 
     @property
     def icaches(self) -> list[bool | None]:
@@ -619,18 +563,19 @@ class Result:
         return [lang for lang in LANGS if lang in found] or ["c"]
 
     def column(self, icache: bool | None, lang: Lang) -> dict[RowKey, Row]:
-        """The table's rows with one cache setting and in one language, by id and parameters."""
+        """Return the table's rows with one cache setting and in one language, by id and
+        parameters."""
         return {key[:2]: row for key, row in self.table.items() if key[2:] == (icache, lang)}
 
     @cached_property
     def controls(self) -> tuple[Control, ...]:
         """What the rows say that measure nothing, of every boot."""
-        return tuple(found for row in self.rows if row.is_control for found in controls_of(row))
+        return tuple(found for row in self.rows if row.is_control for found in _controls(row))
 
     def stated_error(self, icache: bool | None, lang: Lang) -> float | None:
-        """By how many cycles the controls are off at most with this cache setting, in any boot of
-        this language and layout: so far may any net be off, too. None without controls."""
-        own = [c for c in self.controls if (c.icache, c.lang) == (icache, lang)]
+        """Return by how many cycles the controls are off at most with this cache setting, in any
+        boot of this language and layout: so far may any net be off, too. None without controls."""
+        own = [c for c in self.controls if (c.row.icache, c.row.lang) == (icache, lang)]
         found = [control for control in own if control.what == "cycles"]
         return max((control.deviation for control in found), default=None)
 
@@ -642,8 +587,45 @@ class Result:
     @cached_property
     def incomplete(self) -> tuple[str, ...]:
         """Every reason why this result is not whole, in words; skipped rows are not among them."""
-        return reasons(self)
+        return (
+            *self.problems,
+            *(f"failed: {_in_boot(gone)}: {gone.why}" for gone in self.failed),
+            *(f"wrong: {_in_boot(row)}: {error}" for row in self.rows for error in row.errors),
+            *(
+                f"wrong: {_in_boot(control.row, params=False)}: {control.wrong}"
+                for control in self.controls
+                if control.wrong
+            ),
+            *_missing(self.missing),
+        )
 
 
-def _identity(row: Row | Absent) -> object:
-    return (row.id, row.boot, row.icache, row.lang) if row.id in OF_BOOT else row.key
+def _controls(row: Row) -> Iterator[Control]:
+    """Return the controls that a row is: of its cycles, and of each event."""
+    found: dict[str, Series | None] = {"cycles": row.one_shot.cycles}
+    if row.cycles and row.cycles.is_slope:
+        found["cycles of a pass"] = row.cycles
+    found |= {f"event {n}": one for n, one in row.events.items()}
+    reading = row.cycles.reading.median if row.cycles and row.cycles.reading else None
+    for what, one in found.items():
+        if one is not None and one.nets:
+            yield Control(row, what, one.nets, reading or 0)
+
+
+def _in_boot(row: BootRowName, params: bool = True) -> str:
+    """Name a row with its boot, whose cache setting and language are named unless they are the
+    usual ones."""
+    unusual = ["i-cache off"] * (row.icache is False) + [LANGS[row.lang]] * (row.lang != "c")
+    where = row.boot + (f" ({', '.join(unusual)})" if unusual else "")
+    return f"{where}: {label(row.id, row.params if params else {})}"
+
+
+def _missing(rows: Iterable[Absent]) -> list[str]:
+    """Name the missing rows, one line a benchmark, however many parameter sets it has."""
+    rows = list(rows)
+    counts = Counter(_in_boot(row, params=False) for row in rows)
+    firsts = {_in_boot(row, params=False): row for row in reversed(rows)}
+    return [
+        f"missing: {_in_boot(firsts[name]) if many == 1 else f'{name} ({many} rows)'}"
+        for name, many in counts.items()
+    ]

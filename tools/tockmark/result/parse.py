@@ -12,7 +12,7 @@ from tockmark import BASELINE
 from tockmark.errors import TockmarkError
 from tockmark.log import study
 from tockmark.log.protocol import BootMark, decode, decode_mark
-from tockmark.log.rows import Measured, assemble
+from tockmark.log.rows import Measured, assemble, series_of
 from tockmark.paths import shown
 from tockmark.plain import showable
 from tockmark.result import file
@@ -206,7 +206,7 @@ def _check_study(log: str, tables: bool, told: LogClaims) -> None:
 
 def _check_held(log: Path, measured: Measured, tables: bool) -> None:
     """There is something in it to make a result of."""
-    if tables and not any(row.series for _, app in measured.each() for row in app.rows):
+    if tables and not any(series_of(row) for _, app in measured.each() for row in app.rows):
         why = f": {measured.problems[0]}" if measured.problems else ""
         raise TockmarkError(
             f"nothing in {showable(log.stem)} can be used{showable(why)}",

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from tockmark import BASELINE
-from tockmark.documents import Count, Date, Figure, Part, Positive, Sha256
+from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.suite.catalogue import Lang
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
@@ -134,15 +134,6 @@ class Layout(Part, frozen=True):
     sha256: Sha256 | None = None  # of that ELF
     link: Sha256 | None = None  # of its symbols and their addresses; None: it has none
     seed: Count = 0  # of the apps' layout; 0: as they are without a seed
-
-
-class Published(Part, frozen=True):
-    """What was published of a row that others measured, and why it is not that here, if so."""
-
-    value: Figure
-    unit: str
-    source: str
-    corrected: str | None = None
 
 
 class Provenance(Part, frozen=True):

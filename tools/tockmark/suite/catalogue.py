@@ -35,6 +35,7 @@ LANGS: dict[Lang, str] = {"c": "C", "rust": "Rust"}  # the one that leads first
 
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]
+Key = tuple[str, frozenset[tuple[str, int | str]], bool | None, Lang]
 One = TypeVar("One")
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -293,3 +294,53 @@ def named(id_: str, params: Params, icache: bool | None, lang: Lang = "c") -> st
     """The label with the cache setting, where that is known, and with any language but C."""
     cache = "" if icache is None else f" icache={ICACHE[icache]}"
     return label(id_, params) + cache + ("" if lang == "c" else f" lang={lang}")
+
+
+class RowName:
+    """What a row is called, be it measured, absent, or in a history."""
+
+    __slots__ = ()
+
+    id: str
+    params: Params
+    icache: bool | None
+    lang: Lang
+
+    @property
+    def key(self) -> Key:
+        """What tells a row from all others of a result, time.read of several boots apart."""
+        return *row_key(self.id, self.params), self.icache, self.lang
+
+    @property
+    def label(self) -> str:
+        """The id and the parameters."""
+        return label(self.id, self.params)
+
+    @property
+    def name(self) -> str:
+        """The label with the cache setting, where that is known, and with any language but C."""
+        return named(self.id, self.params, self.icache, self.lang)
+
+
+class BootRowName(RowName):
+    """What a row of a known boot is called."""
+
+    __slots__ = ()
+
+    boot: str
+
+    @property
+    def identity(self) -> object:
+        """What no two rows of a result share, there or not: every boot has its own readings and
+        controls."""
+        return (self.id, self.boot, self.icache, self.lang) if self.id in OF_BOOT else self.key
+
+    @property
+    def is_overhead(self) -> bool:
+        """Whether the row is what a reading of the counters costs."""
+        return self.id in OVERHEADS.values()
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the row measures nothing, and has to come out 0."""
+        return self.id in CONTROLS.values()

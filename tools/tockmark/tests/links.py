@@ -21,6 +21,7 @@ from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Series
 from tockmark.suite.catalogue import load
+from tockmark.tests.rows import recounted
 
 FOLDER = RESULTS / "links"
 PAIRS = 200
@@ -80,7 +81,7 @@ def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
         return replace(one, samples=(), stated=one.own * times + more, further=further)
 
     rows = tuple(
-        replace(
+        recounted(
             row, cycles=as_if(row.cycles, cycles, 0), instret=as_if(row.instret, 1, instructions)
         )
         for row in result.rows

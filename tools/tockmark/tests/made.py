@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import msgspec
 
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.rows import Booted, Measured, StoredRow
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Kernel
 from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.tests.rows import app_of, stored
 
 READ = 300
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
@@ -22,7 +23,6 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
     boots = []
     for icache in (True, False):
         slow = factor * (1 if icache else 1.4)
-        app = App("time", {"apps": "1", "lang": "c", "abi": "2"})
         rows = [_row("time.read", {}, 0)]
         rows += [_row("call.args", {"n": n}, slow * (4 + 2 * n)) for n in range(1, 11)]
         rows += [_row("syscall.command", {}, slow * 150)]
@@ -42,12 +42,10 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
         rows += [_row("loop.align", {"offset": o}, slow * (3000 + 9 * o)) for o in (0, 2, 4, 6)]
         late = [int(slow * (400 + 37 * (i * i % 11))) + READ for i in range(40)]
         for beside in ("alone", "spinner"):
-            row = _row("sched.alarm_lateness", {"beside": beside}, 0)
-            row.asked = len(late)
-            row.series = {"cycles": [v + 900 * (beside == "spinner") for v in late]}
-            rows.append(row)
-        for row in rows:
-            app.add(row)
+            cycles = [v + 900 * (beside == "spinner") for v in late]
+            params: Params = {"beside": beside}
+            rows.append(stored("sched.alarm_lateness", {"cycles": cycles}, params, len(late)))
+        app = app_of("time", rows, lang="c", abi="2")
         boots.append(Booted("all", icache, "time", {"time": app}))
     board = Board("made-up", "cw310", clock, "unchecked", None, 16)
     context = Context(Kernel("made-up kernel", sha256="ab" * 32), board, 2)
@@ -56,9 +54,9 @@ def result(catalogue: Catalogue, factor: float = 1, clock: int = 24_000_000) -> 
     return replace(made, provenance=dated)
 
 
-def _row(id_: str, params: Params, net: float) -> RawRow:
+def _row(id_: str, params: Params, net: float) -> StoredRow:
     cycles = [READ + int(net) + 9] + [READ + int(net)] * 9
-    return RawRow("time", id_, params, 1, 10, series={"cycles": cycles, "instret": [100] * 10})
+    return stored(id_, {"cycles": cycles, "instret": [100] * 10}, params, 10)
 
 
 def _nops(width: int, kib: int, icache: bool) -> float:

@@ -11,7 +11,7 @@ from typer.testing import Result as Done
 from tockmark.compare.rule import Spread
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import BootMark, compress, decode
-from tockmark.log.rows import SERIES, assemble
+from tockmark.log.rows import assemble
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Apps, Board, Kernel, Layout
@@ -108,16 +108,10 @@ CALM = spread(0)
 
 def of_links(results: Sequence[Result]) -> Result:
     """One result of what was measured on several links of a kernel."""
-    tables = [result.table for result in results]
+    tables = [result.table for result in results[1:]]
     rows = []
     for row in results[0].rows:
-        same = [table[row.key] for table in tables[1:]]
-        series = {
-            name: replace(one, further=tuple(s for r in same if (s := r.series(name))))
-            for name in SERIES
-            if (one := row.series(name))
-        }
-        rows.append(replace(row, **series, layouts=tuple(range(len(results)))))  # type: ignore[arg-type]
+        rows.append(row.with_layouts([table[row.key] for table in tables]))
     layouts = tuple(Layout(link=f"{number:064x}") for number in range(len(results)))
     provenance = msgspec.structs.replace(results[0].provenance, layouts=layouts)
     return replace(results[0], provenance=provenance, rows=tuple(rows))

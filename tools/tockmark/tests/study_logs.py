@@ -12,6 +12,7 @@ from itertools import count
 from tockmark.log import study
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import OVERHEAD
+from tockmark.tests.rows import samples
 
 Rows = dict[str, dict[str, list[int]]]  # by the label of a row: its series
 
@@ -222,5 +223,5 @@ def read(text: str) -> tuple[Rows, list[str], list[str]]:
     (app,) = (app for _, app in found.each())
     lent = "overhead" in (app.begin or {})
     own = [row for row in app.rows if row.id != OVERHEAD or not lent]
-    rows = {catalogue.label(row.id, row.params): row.series for row in own}
+    rows = {catalogue.label(row.id, row.params): samples(row) for row in own}
     return rows, list(map(str, found.problems)), [fault for row in own for fault in row.faults]

@@ -7,19 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare.agree import Agreement, Standing, agree
 from tockmark.compare.limits import last_that_means, load_bounds
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.log.rows import Absent
 from tockmark.result import file
-from tockmark.result.model import Absent, Result
+from tockmark.result.model import Result
 from tockmark.result.provenance import Board, BootRun, Kernel, Slot
 from tockmark.result.stats import Slope
 from tockmark.show import comparison
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import KERNEL, SIMULATED, exit_code, made, steady, with_provenance
+from tockmark.tests.rows import recounted
 
 KNOWN = load()
 BOARD = Board("cw310", "cw310", 24_000_000, "hardware")
@@ -102,7 +105,7 @@ def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
         assert row.cycles
         reading = replace(read.cycles, slope=empty)
         own = replace(row.cycles, slope=slope, reading=reading)
-        return replace(result, rows=(read, replace(row, cycles=own, passes=4)))
+        return replace(result, rows=(read, recounted(structs.replace(row, passes=4), cycles=own)))
 
     for off, standing in ((1, Standing.WITHIN), (2, Standing.OUTSIDE)):
         found = held(sloped(5000, SIMULATED), sloped(5000 + off, BOARD))
@@ -128,7 +131,7 @@ def test_rows_that_mean_nothing_are_not_compared() -> None:
 def faulty(result: Result) -> Result:
     """With one row that whoever parsed it found fault with."""
     first, second, *rows = result.rows
-    return replace(result, rows=(first, replace(second, faults=("it is torn",)), *rows))
+    return replace(result, rows=(first, structs.replace(second, faults=("it is torn",)), *rows))
 
 
 def test_the_farthest_stands_first() -> None:
@@ -168,7 +171,9 @@ def test_a_failed_row_says_why() -> None:
 
 def test_rows_of_the_simulators_clock_are_skipped() -> None:
     sim = of(NETS)
-    rows = tuple(replace(row, clock="sim") if row.id == "loop.empty" else row for row in sim.rows)
+    rows = tuple(
+        structs.replace(row, clock="sim") if row.id == "loop.empty" else row for row in sim.rows
+    )
     board = of({name: net for name, net in NETS.items() if name != "loop.empty"}, BOARD)
     found = held(replace(sim, rows=rows), board)
     assert [one.name for one in found.skipped] == ["loop.empty icache=off"]

@@ -7,7 +7,7 @@ import pytest
 
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark, decode
-from tockmark.log.rows import Measured, assemble
+from tockmark.log.rows import Measured, assemble, is_whole, samples_of
 from tockmark.tests.conftest import encoded
 
 A, B = "0000000a", "0000000b"  # images
@@ -39,9 +39,9 @@ def measured(lines: list[str]) -> Measured:
 
 def cycles(found: Measured) -> dict[tuple[str | None, bool | None], int]:
     """Of each boot that has a row."""
-    of = [(boot, row) for boot, app in found.each() for row in app.rows if row.whole()]
+    of = [(boot, row) for boot, app in found.each() for row in app.rows if is_whole(row)]
     assert len({(boot.name, boot.icache) for boot, _ in of}) == len(of)
-    return {(boot.name, boot.icache): row.series["cycles"][0] for boot, row in of}
+    return {(boot.name, boot.icache): samples_of(row, "cycles")[0] for boot, row in of}
 
 
 def told(found: Measured) -> str:

@@ -4,11 +4,13 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.rows import Booted, Measured, StoredSamples
 from tockmark.result.build import Context, build
-from tockmark.result.model import Result, Series
+from tockmark.result.model import Result, linked
 from tockmark.suite.catalogue import load
+from tockmark.tests.rows import app_of, stored
 
 KNOWN = load()
 READ = 1000
@@ -17,26 +19,15 @@ READ = 1000
 def made(icache: bool, *, off: int = 0, further: tuple[int, ...] = (), net: int = 50) -> Result:
     """A boot with a control that is off by so much in this layout, and in further ones."""
     values = {"time.read": READ, "call.void": READ + net, "null.sample": READ + off}
-    rows = [
-        RawRow("call", id_, {}, 1, 9, series={"cycles": [value] * 9, "instret": [100] * 9})
-        for id_, value in values.items()
-    ]
-    boot = Booted(
-        "call",
-        icache,
-        "call",
-        {"call": App("call", {"apps": "1"}, {row.key(): row for row in rows})},
-    )
+    taken = {id_: {"cycles": [value] * 9, "instret": [100] * 9} for id_, value in values.items()}
+    app = app_of("call", [stored(id_, series) for id_, series in taken.items()])
+    boot = Booted("call", icache, "call", {"call": app})
     result = build(Measured([boot]), KNOWN, Context(), expected=())
-    *others, control = result.rows
-    assert control.cycles is not None
-    layouts = tuple(Series((READ + one,) * 9, 1, 1, control.cycles.reading) for one in further)
-    cycles = replace(control.cycles, further=layouts)
-    assert control.instret is not None
-    instret = replace(control.instret, further=(control.instret,) * len(further))
-    places = tuple(range(1 + len(further)))
-    control = replace(control, cycles=cycles, instret=instret, layouts=places)
-    return replace(result, rows=(*others, control))
+    of_control = tuple(StoredSamples(f"{READ + one}*9", "100*9") for one in further)
+    of_reading = (StoredSamples(f"{READ}*9", "100*9"),) * len(further)
+    further_of = {"null.sample": of_control, "time.read": of_reading}
+    rows = [structs.replace(row, further=further_of.get(row.id, ())) for row in result.rows]
+    return replace(result, rows=linked(rows, None))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import jsonschema
 import pytest
+from msgspec import structs
 
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
@@ -101,7 +102,9 @@ def test_lmbench_has_lines_and_blocks(result: Result, catalogue: Catalogue) -> N
 
 @pytest.mark.parametrize("form", ["bmf", "github", "lmbench"])
 def test_a_wrong_row_is_left_out_and_named(result: Result, catalogue: Catalogue, form: str) -> None:
-    rows = (replace(r, faults=("torn",)) if r.id == "loop.empty" else r for r in result.rows)
+    rows = (
+        structs.replace(r, faults=("torn",)) if r.id == "loop.empty" else r for r in result.rows
+    )
     wrong = replace(result, rows=tuple(rows))
     assert "loop.empty" in export.export(result, catalogue, form)
     assert "loop.empty" not in export.export(wrong, catalogue, form)

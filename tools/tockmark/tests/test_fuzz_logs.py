@@ -30,6 +30,7 @@ from tockmark.result.parse import parse
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import RECORDS, encoded, seconds
+from tockmark.tests.rows import samples as series_in
 from tockmark.tests.told import Tell, tell
 
 COUNT = int(os.environ.get("TOCKMARK_FUZZ", "300"))
@@ -93,7 +94,14 @@ def rows_of_ours(lines: Lines, catalogue: Catalogue) -> Rows:
     if len(lines) % 20 == 0:  # it takes long
         loads(build(measured, catalogue))  # whatever is left can be written
     return {
-        (boot.name, boot.icache, app.lang, app.name, *row.key()): row.series
+        (
+            boot.name,
+            boot.icache,
+            app.lang,
+            app.name,
+            row.id,
+            frozenset(row.params.items()),
+        ): series_in(row)
         for boot, app in measured.each()
         for row in app.rows
     }
@@ -111,7 +119,7 @@ def rows_of_the_study(lines: Lines, _: Catalogue) -> Rows:
     """Those that are not marked as wrong."""
     measured = study.measured("\n".join(lines), "log")
     return {
-        (row.id, frozenset(row.params.items())): row.series
+        (row.id, frozenset(row.params.items())): series_in(row)
         for _, app in measured.each()
         for row in app.rows
         if not row.faults and row.id != OVERHEAD

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from tockmark.cli import draw
 from tockmark.cli.app import app
+from tockmark.log.rows import Absent
 from tockmark.result import file
-from tockmark.result.model import Absent, Result
+from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel
 from tockmark.show import table
 from tockmark.show.plot import Named

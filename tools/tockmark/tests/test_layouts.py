@@ -2,17 +2,16 @@
 """A result of several layouts: how it is put together, taken apart, and shown."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.result import file
 from tockmark.result.build import Context, build, joined
-from tockmark.result.model import Result, Row
+from tockmark.result.model import Result, Row, linked
 from tockmark.result.provenance import Layout
 from tockmark.show import table
 from tockmark.suite.catalogue import Catalogue, load
@@ -68,20 +67,11 @@ def test_some_of_its_layouts_are_a_result_of_their_own(three: Result) -> None:
     assert cycles.nets == (3200, 3000)
     assert some.layouts == 2
     assert some.provenance.kernel.file == "k2.elf"
-    assert three.at([0]).rows == tuple(
-        replace(row, layouts=(0,), **series(row)) for row in three.rows
-    )
+    rows = [structs.replace(row, further=()) for row in three.rows]
+    assert three.at([0]).rows == linked(rows, three.provenance.board.clock_hz)
     assert row(three.at([1])).net == 3100
     with pytest.raises(IndexError):
         three.at([3])
-
-
-def series(row: Row) -> dict[str, Any]:
-    return {
-        name: replace(one, further=())
-        for name in ("cycles", "instret")
-        if (one := row.series(name)) is not None
-    }
 
 
 def test_a_row_that_a_layout_lacks_is_led_by_another_or_drops_out(tmp_path: Path) -> None:

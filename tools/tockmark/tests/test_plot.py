@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from tockmark import paths
@@ -131,7 +132,7 @@ def test_a_wrong_row_is_not_drawn(new: Result) -> None:
     wrong = replace(
         new,
         rows=tuple(
-            replace(row, faults=("torn",)) if row.label == "call.args n=5" else row
+            structs.replace(row, faults=("torn",)) if row.label == "call.args n=5" else row
             for row in new.rows
         ),
     )

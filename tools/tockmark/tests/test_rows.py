@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 from tockmark.line import sealed
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark, Problem, decode
-from tockmark.log.rows import App, Measured, RawRow, assemble
+from tockmark.log.rows import App, Measured, StoredRow, assemble, is_whole, samples_of
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
+from tockmark.tests.rows import samples
 
 
 def measured(lines: list[str]) -> Measured:
     return assemble(decode(lines))
 
 
-def rows(found: Measured) -> list[RawRow]:
+def rows(found: Measured) -> list[StoredRow]:
     return [row for _, app in found.each() for row in app.rows]
 
 
@@ -26,7 +27,7 @@ def apps(found: Measured) -> dict[str, App]:
 
 
 def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
-    return {(row.app, row.key()): row.series for row in rows(found)}
+    return {(row.boot, row.key): samples(row) for row in rows(found)}
 
 
 def test_a_whole_log(log: list[str]) -> None:
@@ -35,7 +36,7 @@ def test_a_whole_log(log: list[str]) -> None:
     assert list(apps(found)) == ["time", "loop", "mem"]
     assert all(app.ended for app in apps(found).values())
     (copy,) = (row for row in rows(found) if row.params == {"size": 64})
-    assert copy.series == {"cycles": [600] + [437] * 9, "instret": [134] * 10}
+    assert samples(copy) == {"cycles": [600] + [437] * 9, "instret": [134] * 10}
     assert (copy.inner, copy.asked) == (1, 100)
 
 
@@ -50,7 +51,7 @@ def test_lost_lines_never_give_a_wrong_number(lost: set[int], cut: int) -> None:
         for name, values in series.items():
             assert truth[key][name] == values
     if len(kept) < len(lines):
-        whole_apps = {row.app for row in rows(found)} | set(apps(found))
+        whole_apps = {row.boot for row in rows(found)} | set(apps(found))
         assert found.problems or numbers(found) == truth or len(whole_apps) < 3
 
 
@@ -59,7 +60,7 @@ def test_data_after_a_gap_do_not_count() -> None:
     lines = encoded("a", [*benches, "data cycles 5*9", "end ok"])
     del lines[2]  # the bench that the data belong to
     found = measured(lines)
-    assert [row.series for row in rows(found)] == [{}]
+    assert [samples(row) for row in rows(found)] == [{}]
     assert "lost line 2; with it 'bench a.c'" in str(found.problems[0])
     assert "cycles does not count" in str(found.problems[1])
 
@@ -69,7 +70,7 @@ def test_an_app_that_begins_again_starts_from_nothing() -> None:
     first = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 5*9", "data instret 1*9"])
     second = encoded("a", [begin, "bench a.b inner=1 n=9", "data cycles 6*9", "end ok"])
     found = measured(first + second)
-    assert [row.series for row in rows(found)] == [{"cycles": [6] * 9}]
+    assert [samples(row) for row in rows(found)] == [{"cycles": [6] * 9}]
     assert "began again" in str(found.problems[0])
 
 
@@ -113,14 +114,14 @@ def test_fail_and_skip_have_no_row() -> None:
     )
     assert not found.problems
     assert not rows(found)
-    fail, skip = apps(found)["a"].no_rows
-    assert (fail.kind, fail.id, fail.params, fail.why) == (
+    (failed, fail), (skipped, skip) = apps(found)["a"].no_rows
+    assert (failed, fail.id, fail.params, fail.why) == (
         "fail",
         "a.b",
         {"size": 4},
         "memop returned NOMEM",
     )
-    assert (skip.kind, skip.why) == ("skip", "no IPC here")
+    assert (skipped, skip.why) == ("skip", "no IPC here")
 
 
 def test_a_parameter_may_be_called_n() -> None:
@@ -138,7 +139,7 @@ def test_a_boot_mark_tells_the_cache_setting() -> None:
     found = measured(lines)
     assert not found.problems
     assert [(boot.name, boot.icache) for boot in found.boots] == [("a-1", True), ("a-1", False)]
-    assert [row.series for row in rows(found)] == [{"cycles": [1] * 5}] * 2
+    assert [samples(row) for row in rows(found)] == [{"cycles": [1] * 5}] * 2
 
 
 @pytest.mark.parametrize("damage", ["", "#boot a-1 icache=on app=a *0000", "boot"])
@@ -236,7 +237,7 @@ PANIC = "call=panic err=x.rs:12"
 def test_a_row_at_which_its_app_panicked() -> None:
     records = ["begin proto=1 apps=1", "bench a.b inner=1 n=5", f"fail a.b n=3 {PANIC}"]
     found = measured(encoded("a", [*records, "end panicked"]))
-    (gone,) = apps(found)["a"].no_rows
+    ((_, gone),) = apps(found)["a"].no_rows
     assert (gone.id, gone.params, gone.why) == ("a.b", {"n": 3}, "panicked at x.rs:12")
     (problem,) = found.problems
     assert "the app panicked: what it had not measured by then is missing" in str(problem)
@@ -262,7 +263,7 @@ def test_events_belong_to_their_row() -> None:
     found = measured(encoded("a", records))
     assert not found.problems
     first, second = rows(found)
-    assert (first.events[3], first.events[12], second.events) == ([7, 8], [5, 5], {})
+    assert (first.events_runs, second.events_runs) == ("(7,8) 1*2 0 0 0 0 0 0 0 5*2", None)
 
 
 def test_the_simulators_clock_gives_its_own_samples() -> None:
@@ -272,12 +273,12 @@ def test_the_simulators_clock_gives_its_own_samples() -> None:
     *marks, last = [Mark(0, cycle, name).encode() for cycle, name in seen]
     whole = [begin, *marks, last, *rest]
     (row,) = rows(measured(whole))
-    assert (row.series, row.clock) == ({"cycles": [15, 11]}, "sim")
+    assert (samples(row), row.clock) == ({"cycles": [15, 11]}, "sim")
     torn = measured([begin, *marks, *rest])
-    (fail,) = apps(torn)["a"].no_rows
-    assert (fail.kind, "no mark upcall" in fail.why) == ("fail", True)
-    (skip,) = apps(measured([begin, *rest]))["a"].no_rows
-    assert skip.kind == "skip"
+    ((kind, fail),) = apps(torn)["a"].no_rows
+    assert (kind, "no mark upcall" in str(fail.why)) == ("fail", True)
+    ((kind, _),) = apps(measured([begin, *rest]))["a"].no_rows
+    assert kind == "skip"
 
 
 PASSES = [
@@ -298,12 +299,12 @@ def test_series_of_several_passes() -> None:
     found = measured(encoded("a", PASSES))
     assert not found.problems
     (row,) = rows(found)
-    assert (row.passes, row.series["short_cycles"], len(row.series["long_instret"])) == (
+    assert (row.passes, samples_of(row, "short_cycles"), len(samples_of(row, "long_instret"))) == (
         4,
         [50] * 3,
         4,
     )
-    assert row.whole()
+    assert is_whole(row)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +321,7 @@ def test_passes_that_cannot_be(old: str, new: str, says: str) -> None:
     records = [record.replace(old, new) for record in PASSES]
     found = measured(encoded("a", records))
     assert any(says in str(problem) for problem in found.problems)
-    assert not any(row.passes and row.whole() for row in rows(found))
+    assert not any(row.passes and is_whole(row) for row in rows(found))
 
 
 def test_a_closed_record_is_whole_whatever_becomes_of_the_next_line() -> None:
@@ -330,5 +331,5 @@ def test_a_closed_record_is_whole_whatever_becomes_of_the_next_line() -> None:
     del lines[at]
     (app,) = (app for _, app in assemble(decode(lines)).each())
     first = app.rows[0]
-    assert first.series == {"cycles": [400, *[340] * 9], "instret": [100] * 10}
-    assert not any(row.series for row in app.rows[1:])
+    assert samples(first) == {"cycles": [400, *[340] * 9], "instret": [100] * 10}
+    assert not any(samples(row) for row in app.rows[1:])

@@ -14,6 +14,7 @@ from tockmark.cli.measure import default_path
 from tockmark.errors import UNUSABLE
 from tockmark.result import file, parse
 from tockmark.result.build import result_of
+from tockmark.result.model import linked
 from tockmark.rig import run
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf
@@ -65,7 +66,7 @@ def test_a_run_of_both_languages(bilingual: run.RunOptions, tmp_path: Path) -> N
     (tmp_path / "r.log").write_text(log)
     parsed = parse.parse(tmp_path / "r.log", bilingual.catalogue)
     hertz = result.provenance.board.clock_hz
-    assert tuple(dataclasses.replace(row, clock_hz=hertz) for row in parsed.rows) == result.rows
+    assert linked(parsed.rows, hertz) == result.rows
     assert parsed.incomplete == ()
     (tmp_path / "r.json").write_text(file.text(result))
     assert file.load(tmp_path / "r.json") == result

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
 from tockmark import paths
 from tockmark.cli.app import app
+from tockmark.log.rows import Absent
 from tockmark.result import file
-from tockmark.result.model import Absent, Result
+from tockmark.result.model import Result
 from tockmark.show import comparison, figures
 from tockmark.show.plot import Named
 from tockmark.site import rows
@@ -162,7 +164,7 @@ def test_the_same_results_make_the_same_bytes(drawn: Path, tmp_path: Path) -> No
 def test_what_a_result_says_is_text_and_no_markup(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>\"'&../../x"
     hostile = of_kernel(NEW, evil)
-    strange = replace(hostile.rows[-1], id=f"x.{evil}", params={evil: evil})
+    strange = structs.replace(hostile.rows[-1], id=f"x.{evil}", params={evil: evil})
     hostile = replace(
         hostile,
         rows=(*hostile.rows, strange),
@@ -188,7 +190,7 @@ def test_errors_and_gaps_stand_in_the_pages_once(tmp_path: Path) -> None:
     wrong = replace(
         NEW,
         rows=tuple(
-            replace(row, faults=("torn",)) if row.id == "syscall.command" else row
+            structs.replace(row, faults=("torn",)) if row.id == "syscall.command" else row
             for row in NEW.rows
         ),
         skipped=tuple(Absent("ipc.ping", "ipc", {"n": n}, True, "none") for n in (1, 2)),

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Slopes over passes: what one more costs, whatever a sample has besides."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.rows import Booted, Measured, StoredRow
 from tockmark.result import file
 from tockmark.result.build import Context, build
 from tockmark.result.model import Result, Row, Series, ratio
 from tockmark.result.stats import Slope
 from tockmark.suite.catalogue import load
+from tockmark.tests.rows import app_of, recounted, stored
 
 small = st.integers(0, 10_000)
 
@@ -38,24 +38,18 @@ def test_all_that_is_in_both_lengths_drops_out(
     found = Series(repeated(once + cold + body), 1, 1, reading, slope=own)
     assert found.own == body
     assert found.once == once + cold + body - other
-    assert found.fixed == once + cold - other
-    assert found.one_shot.net == found.once
 
 
 def made(passes: bool = True, factor: int = 1) -> Result:
-    read = RawRow("call", "time.read", {}, 1, 9, series={"cycles": [200] * 9, "instret": [9] * 9})
-    row = RawRow("call", "call.void", {}, 16, 9, series={"cycles": [301] * 9, "instret": [9] * 9})
-    for one, step in ((read, 10), (row, 10 + 80 * factor)) if passes else ():
-        one.passes = 4
-        for length, calls in (("short", 5), ("long", 9)):
-            one.series[f"{length}_cycles"] = [250 + step * calls] * 9
-            one.series[f"{length}_instret"] = [9] * 9
-    boot = Booted(
-        "call",
-        True,
-        "call",
-        {"call": App("call", {"apps": "1"}, {one.key(): one for one in (read, row)})},
-    )
+    def row(id_: str, cycles: int, step: int, inner: int = 1) -> StoredRow:
+        taken = {"cycles": [cycles] * 9, "instret": [9] * 9}
+        for length, calls in (("short", 5), ("long", 9)) if passes else ():
+            taken[f"{length}_cycles"] = [250 + step * calls] * 9
+            taken[f"{length}_instret"] = [9] * 9
+        return stored(id_, taken, inner=inner, passes=4 if passes else 0)
+
+    rows = [row("time.read", 200, 10), row("call.void", 301, 10 + 80 * factor, 16)]
+    boot = Booted("call", True, "call", {"call": app_of("call", rows)})
     return build(Measured([boot]), load(), Context(), expected=())
 
 
@@ -81,7 +75,7 @@ def test_a_row_that_lost_a_series_says_which() -> None:
     row = body(made())
     assert row.cycles is not None
     assert row.lacks == []
-    assert replace(row, cycles=row.cycles.one_shot).lacks == ["cycles of several passes"]
+    assert recounted(row, cycles=row.one_shot.cycles).lacks == ["cycles of several passes"]
 
 
 @pytest.mark.parametrize("simulated", [True, False])

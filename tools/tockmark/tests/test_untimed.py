@@ -10,23 +10,25 @@ import pytest
 
 from tockmark.compare import factors, gate, limits
 from tockmark.errors import TockmarkError
-from tockmark.log.rows import App, Booted, Measured, RawRow
+from tockmark.log.rows import Booted, Measured
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
 from tockmark.show import export, table
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import CALM
+from tockmark.tests.rows import app_of, stored
 
 CYCLES, INSTRUCTIONS = 7777, 123
 
 
 def made(timing: Timing) -> Result:
-    app = App("console", {"apps": "1", "lang": "c", "abi": "2"})
+    rows = []
     for id_ in ("time.read", "syscall.command", "console.write"):
         taken = {"cycles": [CYCLES] * 9, "instret": [INSTRUCTIONS] * 9}
         params: dict[str, int | str] = {"size": 1} if id_ == "console.write" else {}
-        app.add(RawRow("console", id_, params, 1, 9, series=taken, events={3: [5] * 2}))
+        rows.append(stored(id_, taken, params, events_runs=" ".join(["5*2"] * 10)))
+    app = app_of("console", rows, lang="c", abi="2")
     boots = Measured([Booted("console", False, "console", {"console": app})])
     context = Context(board=Board("made-up", "made-up", 24_000_000, timing))
     return build(boots, load(), context, expected=())

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Rows as an app measures them, made of samples; and rows whose series are others."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from tockmark.log.protocol import compress, expand
+from tockmark.log.rows import PASSES, SERIES, App, StoredRow
+from tockmark.result.model import Row, Series
+from tockmark.suite.catalogue import Params
+
+
+def stored(
+    id_: str,
+    series: Mapping[str, Sequence[int]],
+    params: Params | None = None,
+    asked: int = 9,
+    **more: Any,
+) -> StoredRow:
+    runs: dict[str, Any] = {f"{name}_runs": compress(list(taken)) for name, taken in series.items()}
+    return StoredRow(id_, "", asked, params or {}, **runs, **more)
+
+
+def samples(row: StoredRow) -> dict[str, list[int]]:
+    """Return the samples of each series that a row has."""
+    runs = {name: getattr(row, f"{name}_runs") for name in (*SERIES, *PASSES)}
+    return {name: expand(text) for name, text in runs.items() if text is not None}
+
+
+def app_of(name: str, rows: Iterable[StoredRow], **begin: str) -> App:
+    return App(name, {"apps": "1"} | begin, {row.key: row for row in rows})
+
+
+def recounted(row: Row, **series: Series | None) -> Row:
+    """Return a row with other series than its samples make."""
+    made = structs.replace(row)
+    made.__dict__.update(series)
+    return made
