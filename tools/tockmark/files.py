@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Writing files so that nothing is lost: whole or not at all, and over its own kind only;
-folders for a while, which go even if their owner was killed; and reading TOML.
+"""Files are written so that nothing is lost: whole or not at all, and over their own kind only.
+
+A folder that is needed for a while goes even if its owner was killed. TOML is read here, too.
 """
 
 import contextlib
 import fcntl
+import itertools
 import os
 import re
 import shutil
-import stat
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,24 +34,18 @@ def write_whole(contents: Mapping[Path, str | bytes]) -> None:
 
 
 def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
-    """The same, whatever is there: for files that are the tool's own."""
-    temporary: dict[Path, str] = {}
+    """Write files as `write_whole` does, whatever is there: for files that are the tool's own."""
+    new: dict[Path, Path] = {}
     path = Path()
     try:
         for path, content in contents.items():
             data = content if isinstance(content, bytes) else content.encode()
             if is_through(path):
-                with path.open("wb") as file:
-                    file.write(data)
-                continue
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary[path] = _new_beside(path)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        for path in list(temporary):
-            os.replace(temporary.pop(path), path.resolve())
+                path.write_bytes(data)
+            else:
+                new[path] = _write_beside(path, data)
+        for path in list(new):
+            os.replace(new.pop(path), path.resolve())
     except OSError as error:
         untouched = "" if is_through(path) else "; what was there before is untouched"
         raise TockmarkError(
@@ -58,24 +53,35 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
             "make room or choose another place with -o",
         ) from error
     finally:
-        for name in temporary.values():
-            with contextlib.suppress(OSError):
-                os.unlink(name)
+        for left in new.values():
+            left.unlink(missing_ok=True)
 
 
 def replace_soon(path: Path, data: bytes) -> None:
     """Write one file whole or not at all, without waiting for the disk to have it: for what can be
     made again. OSError if it cannot be written."""
+    os.replace(_write_beside(path, data, at_once=False), path)
+
+
+def _write_beside(path: Path, data: bytes, at_once: bool = True) -> Path:
+    """Write a new file in the same folder, with the rights that the user's umask leaves. With
+    `at_once` the disk has it then; where that fails, nothing is left of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = _new_beside(path)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    for number in itertools.count():
+        new = path.resolve().with_name(f".{path.name}.{os.getpid()}-{number}")
+        try:
+            with new.open("xb") as file:
+                file.write(data)
+                if at_once:
+                    file.flush()
+                    os.fsync(file.fileno())
+            break
+        except FileExistsError:
+            continue
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
+    return new
 
 
 def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> None:
@@ -85,16 +91,16 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
     paths = list(contents)
     for path in paths:
         try:
-            there = path.stat() if path.exists() else None
+            if not path.exists() or is_through(path):
+                continue
         except OSError as error:
             raise TockmarkError(f"cannot write {shown(path)}: {error.strerror}") from error
-        if there is None or not (stat.S_ISREG(there.st_mode) or stat.S_ISDIR(there.st_mode)):
-            continue
-        if stat.S_ISDIR(there.st_mode):
+        if path.is_dir():
             raise TockmarkError(f"{shown(path)} is a folder", "name a file in it with -o")
         old = _kind(path, _start(path))
-        content = contents[path] if isinstance(contents, Mapping) else None
-        new = _kind(path, content[:LOOKED_AT]) if content is not None else old
+        new = "a result" if path.suffix == ".json" else old
+        if isinstance(contents, Mapping):
+            new = _kind(path, contents[path][:LOOKED_AT])
         if path.suffix == ".log" and old != "nothing":
             result = path.with_suffix(".json")
             if old == "a log" and result in paths and result.is_file():
@@ -103,8 +109,6 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
                 f"{shown(path)} is there, and is not the log of the result that would be written",
                 "name another result with -o",
             )
-        if content is None and path.suffix == ".json":
-            new = "a result"
         if old not in ("nothing", new):
             raise TockmarkError(
                 f"{shown(path)} is there and is {old}, which {new} does not replace",
@@ -113,7 +117,7 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
 
 
 def toml(text: str) -> dict[str, Any]:
-    """TOML, for which a ValueError is the only one, whatever it is that cannot be read."""
+    """Read TOML. ValueError, and no other error, if it cannot be read."""
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -129,7 +133,7 @@ def _start(path: Path) -> bytes:
 
 
 def _kind(path: Path, content: str | bytes) -> str:
-    """What a file is, in words."""
+    """Return in words what a file is."""
     start = content.encode(errors="replace") if isinstance(content, str) else content
     found = _FORMAT.match(start)
     if found:
@@ -140,29 +144,14 @@ def _kind(path: Path, content: str | bytes) -> str:
 
 
 def is_through(path: Path) -> bool:
-    """Whether it is a device, a pipe or a socket, which is written to and never replaced."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
-def _new_beside(path: Path) -> tuple[int, str]:
-    """A new file in the same folder, with the rights that the user's umask leaves."""
-    number = 0
-    while True:
-        name = path.resolve().with_name(f".{path.name}.{os.getpid()}-{number}")
-        try:
-            return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), str(name)
-        except FileExistsError:
-            number += 1
+    """Return whether it is a device, a pipe or a socket, which is written to and never replaced."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 @contextlib.contextmanager
 def folder_for_a_while(parent: Path) -> Iterator[Path]:
-    """A new folder in `parent`, removed at the end. What killed processes left goes first: whoever
-    uses one holds a lock on it, which ends with its process."""
+    """Yield a new folder in `parent`, removed at the end. What killed processes left goes first:
+    whoever uses one holds a lock on it, which ends with its process."""
     parent.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as held:
         with _locked(parent, fcntl.LOCK_EX):  # nobody else clears while ours has no lock yet
@@ -178,7 +167,8 @@ def folder_for_a_while(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(folder: Path, how: int) -> Iterator[None]:
-    """BlockingIOError if another process holds it and `how` says not to wait."""
+    """Hold a lock on a folder. BlockingIOError if another process has it and `how` says not to
+    wait."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, how)
