@@ -58,6 +58,15 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
 SYSTEM = 0x73  # opcode of ecall, mret and the CSR instructions
 
+_KINDS: dict[str, tuple[bool, Cause]] = {  # of waits: whether the instruction before is charged
+    "f": (False, FETCH),
+    "w": (True, MEMORY),
+    "m": (False, MEMORY),
+    "x": (False, MULTIPLY),
+    "b": (False, BRANCH),
+    "o": (False, TRAP),
+}
+
 Stack = tuple[Frame, ...]
 Where = Callable[[Step], Stack]
 Wait = tuple[bool, Cause, int]  # charged to the instruction before; cause; cycles
@@ -115,7 +124,8 @@ def charged(
     for step in steps:
         own: list[tuple[Cause, int]] = [(EXECUTE, 1 if last else step.cycles)]
         for to_last, cause, cycles in _waits(last, step) if last else ():
-            (held if to_last and held else own).append((cause, cycles))
+            if cycles:
+                (held if to_last and held else own).append((cause, cycles))
         if last and held:
             yield last, held
         last, held = step, own
@@ -125,32 +135,18 @@ def charged(
 
 def _waits(last: Step, step: Step) -> Iterator[Wait]:
     left = dict(step.waits)
+    to_last, cause = True, BRANCH
     if step.handler:  # a trap: the flush and the first cycle of the fetch
-        yield from _refill(left, False, TRAP)
+        to_last, cause = False, TRAP
     elif last.opcode == SYSTEM and "o" in left:  # mret, or a CSR write that flushes
-        yield from _refill(left, True, TRAP)
-    elif step.pc != last.pc + last.size:
-        yield from _refill(left, True, BRANCH)
-    for kind, to_last, cause in (
-        ("f", False, FETCH),
-        ("w", True, MEMORY),
-        ("m", False, MEMORY),
-        ("x", False, MULTIPLY),
-        ("b", False, BRANCH),
-        ("o", False, TRAP),
-    ):
-        if left.get(kind):
-            yield to_last, cause, left[kind]
-
-
-def _refill(left: dict[str, int], to_last: bool, cause: Cause) -> Iterator[Wait]:
-    """Take out the cycles that a redirection costs even where the next instruction is at hand."""
-    cycles = left.pop("o", 0)
-    if left.get("f"):
-        left["f"] -= 1
-        cycles += 1
-    if cycles:
-        yield to_last, cause, cycles
+        cause = TRAP
+    if cause == TRAP or step.pc != last.pc + last.size:
+        # These cycles a redirection costs even where the next instruction is at hand.
+        fetch = min(left.get("f", 0), 1)
+        yield to_last, cause, left.pop("o", 0) + fetch
+        left["f"] = left.get("f", 0) - fetch
+    for kind, (to_last, cause) in _KINDS.items():
+        yield to_last, cause, left.get(kind, 0)
 
 
 def places(steps: list[Step], where: Where) -> list[Place]:

@@ -22,12 +22,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from statistics import median_low
 from typing import Protocol
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.attribute import charged
 from tockmark.profile.file import hashed_title
-from tockmark.profile.report import RULE
+from tockmark.profile.report import RULE, NamedTable
 from tockmark.profile.run import ProfileOptions, kernel_of, traced
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
 from tockmark.profile.trace import MODE, MRET, PC, Step, calls, jumps_by_register, parse
@@ -39,9 +40,14 @@ KERNEL = -1  # whose stack it is, beside the apps' by number
 DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind
 FIGURES = ("own_cycles", "own_instructions", "whole_cycles", "whole_instructions")
 
-WIDTHS = (6, 5, 12, 11, 14, 13)
-FIRST = ("", "", "cycles", "instr.", "with callees:", "")
-SECOND = ("calls", "cut", "of its own", "of its own", "cycles", "instr.")
+COLUMNS = (
+    ("", "calls", 6),
+    ("", "cut", 5),
+    ("cycles", "of its own", 12),
+    ("instr.", "of its own", 11),
+    ("with callees:", "cycles", 14),
+    ("", "instr.", 13),
+)
 SHOWN = 40  # functions, where no name chooses them
 
 
@@ -119,15 +125,8 @@ class Function:
 
 def spread(counts: Counter[int]) -> CostSpread | None:
     """Return None where there was no call."""
-    if not counts:
-        return None
-    ordered = sorted(counts)
-    middle = (counts.total() - 1) // 2
-    for value in ordered:
-        middle -= counts[value]
-        if middle < 0:
-            break
-    return CostSpread(ordered[0], value, ordered[-1])
+    costs = sorted(counts.elements())
+    return CostSpread(costs[0], median_low(costs), costs[-1]) if costs else None
 
 
 class Code(Protocol):
@@ -356,27 +355,25 @@ class Codes:
     """The kernel, and the apps of an image by their number."""
 
     def __init__(self, kernel: Program, image: Image) -> None:
-        self.kernel = kernel
-        self._apps = [Program(Path(slot.elf)) for slot in image.slots]
+        # The kernel is the last one, so KERNEL is its number, too.
+        self._programs = [*(Program(Path(slot.elf)) for slot in image.slots), kernel]
         self._starts = [slot.flash_start for slot in image.slots]
 
     def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
         """Look all code up that runs: in user mode or not, and where."""
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
-            ran.setdefault(self._number(address) if user else KERNEL, set()).add(address)
-        for number, there in ran.items():
-            (self.kernel if number == KERNEL else self._apps[number]).study(there)
+            ran.setdefault(self._owner(user, address), set()).add(address)
+        for owner, there in ran.items():
+            self._programs[owner].study(there)
 
     def code_of(self, step: Step) -> tuple[int, Code]:
         """Return whose stack an instruction is of, and its code."""
-        if not step.user:
-            return KERNEL, self.kernel
-        number = self._number(step.pc)
-        return number, self._apps[number]
+        owner = self._owner(step.user, step.pc)
+        return owner, self._programs[owner]
 
-    def _number(self, address: int) -> int:
-        return max(bisect.bisect_right(self._starts, address) - 1, 0)
+    def _owner(self, user: bool, address: int) -> int:
+        return max(bisect.bisect_right(self._starts, address) - 1, 0) if user else KERNEL
 
 
 def costs(
@@ -387,7 +384,8 @@ def costs(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.gz" if whole else None
         run = traced(options, catalogue, file)
-        codes = Codes(kernel_of(options.kernel), run.image)
+        kernel = kernel_of(options.kernel)
+        codes = Codes(kernel, run.image)
         steps: Iterable[Step] = run.sample.steps[run.sample.first + 1 : run.sample.last + 1]
         if file is None:
             codes.study((step.user, step.pc) for step in steps)
@@ -396,7 +394,7 @@ def costs(
             steps = map(parse, _lines(file))
         found = follow(steps, codes.code_of).values()
     cycles = sum(function.cycles for function in found)
-    return Costs(options, whole, cycles, codes.kernel.lines, chosen(found, names))
+    return Costs(options, whole, cycles, kernel.lines, chosen(found, names))
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -433,14 +431,15 @@ def costs_text(found: Costs) -> str:
     options = found.options
     of = "the whole run" if found.whole else "one steady sample"
     unknown = "" if found.lines else ", by symbol: what was inlined is not known"
+    table = NamedTable("function", COLUMNS, _fitting)
+    for one in found.functions[:SHOWN]:
+        called = f"{one.calls}{'~' if one.inlined else ''}"
+        table.add_named(one.path, called, one.cut, *one.spreads.values())
     lines = [
         f"{options.label}, i-cache {ICACHE[options.icache]}: calls in {of}, {found.cycles} cycles",
         f"kernel  {hashed_title(options.measured)}{unknown}",
         "",
-        text.cells(FIRST, WIDTHS).rstrip(),
-        f"{text.cells(SECOND, WIDTHS)}  function",
-        RULE,
-        *map(_line, found.functions[:SHOWN]),
+        *table.text(),
         RULE,
         *text.wrap(
             "Of calls that differ: least-median-most. ~: put into other functions by the compiler."
@@ -453,17 +452,8 @@ def costs_text(found: Costs) -> str:
     return "\n".join(lines)
 
 
-def _line(function: Function) -> str:
-    calls = f"{function.calls}{'~' if function.inlined else ''}"
-    values = (
-        calls,
-        function.cut or text.NONE,
-        *(s or text.NONE for s in function.spreads.values()),
-    )
-    columns = text.cells(map(str, values), WIDTHS)
-    room = text.LINE - len(columns) - 2
-    name = function.path
-    return f"{columns}  {name if len(name) <= room else f'…{name[1 - room :]}'}"
+def _fitting(path: str, room: int) -> str:
+    return path if len(path) <= room else f"…{path[1 - room :]}"
 
 
 def costs_json(found: Costs) -> dict[str, object]:

@@ -8,21 +8,27 @@ the same; if it takes other cycles, then because it or its data lie elsewhere: l
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.file import Share, StoredProfile, hashed_title, merged
-from tockmark.profile.report import RULE, first_of, fitting
+from tockmark.profile.report import RULE, NamedTable, first_of
 from tockmark.profile.symbols import readable, without_types
 from tockmark.rig.elf import Elf, Piece, pieces
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE
 
-WIDTHS = (7, 7, 7, 7, 7, 7, 7)
-COLUMNS = ("instr.", "", "", "cycles", "", "", "in body")
-SECOND = ("base", "new", "+/-", "base", "new", "+/-", "+/-")
-SIZE_WIDTHS = (8, 8, 8, 8)
+COLUMNS = (
+    ("instr.", "base", 7),
+    ("", "new", 7),
+    ("", "+/-", 7),
+    ("cycles", "base", 7),
+    ("", "new", 7),
+    ("", "+/-", 7),
+    ("in body", "+/-", 7),
+)
+SIZE_COLUMNS = (("bytes of", "base", 8), ("flash", "new", 8), ("", "+/-", 8), ("RAM", "+/-", 8))
 SHOWN = 12  # lines of a table; the rest in one
 NOTHING = Share("", {})
 
@@ -247,59 +253,49 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
     return found
 
 
-def _table(what: str, changes: Sequence[ShareChange], total: str) -> Iterator[str]:
+def _table(what: str, changes: Sequence[ShareChange], total: str) -> list[str]:
+    table = NamedTable(what, COLUMNS)
+
+    def add(name: str, changes: Sequence[ShareChange]) -> None:
+        sides = merged((c.base for c in changes), ""), merged((c.new for c in changes), "")
+        one = ShareChange(name, *sides)
+        table.add_named(
+            name,
+            *(one.base.instructions, one.new.instructions, _signed(one.instructions)),
+            *(one.base.cycles, one.new.cycles, _signed(one.cycles)),
+            _signed(one.in_body),
+        )
+
     shown, rest = first_of(changes, SHOWN)
-    yield text.cells(COLUMNS, WIDTHS)
-    yield f"{text.cells(SECOND, WIDTHS)}  {what}"
-    yield RULE
-    yield from (_line(change, change.name) for change in shown)
+    for change in shown:
+        add(change.name, [change])
     if rest:
-        yield _line(_sum(rest), f"{len(rest)} more")
-    yield RULE
-    yield _line(_sum(changes), total)
+        add(f"{len(rest)} more", rest)
+    table.add(RULE)
+    add(total, changes)
+    return table.text()
 
 
-def _line(change: ShareChange, name: str) -> str:
-    values = [
-        *(share.instructions or text.NONE for share in (change.base, change.new)),
-        _signed(change.instructions),
-        *(share.cycles or text.NONE for share in (change.base, change.new)),
-        _signed(change.cycles),
-        _signed(change.in_body),
-    ]
-    return fitting(text.cells(map(str, values), WIDTHS), name)
-
-
-def _sum(changes: Sequence[ShareChange]) -> ShareChange:
-    return ShareChange(
-        "", merged((c.base for c in changes), ""), merged((c.new for c in changes), "")
-    )
-
-
-def _signed(value: int) -> str:
-    return f"{value:+}" if value else text.NONE
-
-
-def _sizes(growth: Sequence[Growth]) -> Iterator[str]:
+def _sizes(growth: Sequence[Growth]) -> list[str]:
     if not growth:
-        yield "No function or object came, went or changed its size."
-        return
+        return ["No function or object came, went or changed its size."]
+    table = NamedTable("function or object", SIZE_COLUMNS, text.shortened)
+
+    def add(name: str, growth: Sequence[Growth], *sides: int, behind: str = "") -> None:
+        more = [_signed(sum(one.flash for one in growth)), _signed(sum(one.ram for one in growth))]
+        table.add_named(name, *sides, *more, behind=behind)
+
     shown, rest = first_of(growth, SHOWN)
-    yield text.cells(("bytes of", "flash", "", "RAM"), SIZE_WIDTHS)
-    yield f"{text.cells(('base', 'new', '+/-', '+/-'), SIZE_WIDTHS)}  function or object"
-    yield RULE
     for one in shown:
         went = " (went)" if one.new is None else " (came)" if one.base is None else ""
         flash = [side.flash if side else 0 for side in (one.base, one.new)]
-        columns = _size_columns([one], [str(size or text.NONE) for size in flash])
-        name = text.shortened(one.name, text.LINE - len(columns) - 2 - len(went))
-        yield f"{columns}  {name}{went}"
+        add(one.name, [one], *flash, behind=went)
     if rest:
-        yield f"{_size_columns(rest)}  {len(rest)} more"
-    yield RULE
-    yield f"{_size_columns(growth)}  sum"
+        add(f"{len(rest)} more", rest, 0, 0)
+    table.add(RULE)
+    add("sum", growth, 0, 0)
+    return table.text()
 
 
-def _size_columns(growth: Sequence[Growth], sides: Sequence[str] = (text.NONE, text.NONE)) -> str:
-    sums = [_signed(sum(one.flash for one in growth)), _signed(sum(one.ram for one in growth))]
-    return text.cells([*sides, *sums], SIZE_WIDTHS)
+def _signed(value: int) -> str:
+    return f"{value:+}" if value else ""

@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -24,9 +24,18 @@ from tockmark.show import text
 
 OBJCOPY, OBJDUMP = "riscv64-unknown-elf-objcopy", "riscv64-unknown-elf-objdump"
 RULE = "-" * text.LINE
-COLUMNS = ("cycles", "%", "instr", "exec", "fetch", "load/", "branch", "mul/", "trap/", "in")
-SECOND = ("", "", "", "", "", "store", "", "div", "CSR", "body")
-WIDTHS = (6, 6, 6, 6, 6, 6, 7, 5, 6, 6)
+COLUMNS = (  # names in two lines, and widths
+    ("cycles", "", 6),
+    ("%", "", 6),
+    ("instr", "", 6),
+    ("exec", "", 6),
+    ("fetch", "", 6),
+    ("load/", "store", 6),
+    ("branch", "", 7),
+    ("mul/", "div", 5),
+    ("trap/", "CSR", 6),
+    ("in", "body", 6),
+)
 SHOWN = 24  # functions; the rest in one line
 
 WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
@@ -64,38 +73,50 @@ def first_of(every: Sequence[Shown], most: int) -> tuple[Sequence[Shown], Sequen
 
 
 def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:
+    table = NamedTable(what, COLUMNS, gap=0)
     total = merged(shares, "sum")
     assert total.cycles == whole
-    lines = [
-        fitting(
-            _cells(
-                share.cycles,
-                text.points(share.cycles / whole, digits=1),
-                share.instructions,
-                *(share.causes.get(cause) or text.NONE for cause in CAUSES),
-                share.in_body or text.NONE,
-            ),
-            share.name,
-        )
-        for share in (*shares, total)
-    ]
-    heads = [_cells(*COLUMNS), f"{_cells(*SECOND)}  {what}", RULE]
-    return [*heads, *lines[:-1], RULE, lines[-1]]
+    for share in (*shares, total):
+        if share is total:
+            table.add(RULE)
+        part = text.points(share.cycles / whole, digits=1)
+        causes = [share.causes.get(cause) for cause in CAUSES]
+        counts = (share.cycles, part, str(share.instructions), *causes, share.in_body)
+        table.add_named(share.name, *counts)
+    return table.text()
 
 
-def _cells(*values: object) -> str:
-    return "".join(f"{value!s:>{width}}" for value, width in zip(values, WIDTHS, strict=True))
+class NamedTable(text.Table):
+    """A table of figures in lines, each with the name behind it of what they are of."""
+
+    def __init__(
+        self,
+        what: str,
+        columns: Sequence[tuple[str, str, int]],
+        fitting: Callable[[str, int], str] | None = None,
+        gap: int = 1,
+    ) -> None:
+        """Take the columns' names in two lines and their widths. `fitting` shortens a name to so
+        many characters; by default it has a file, which loses its outer folders."""
+        heads = [text.TableColumn(f"{one}\n{two}", width, gap) for one, two, width in columns]
+        super().__init__([*heads, text.TableColumn(f"\n{what}", gap=2, left=True)], rule=text.LINE)
+        self._fitting = fitting or without_folders
+
+    def add_named(self, name: str, *figures: object, behind: str = "") -> None:
+        """Add a line; what is none or nothing becomes a dash. `behind` stands behind the name."""
+        cells = [str(figure or text.NONE) for figure in figures]
+        room = text.LINE - len(self.line([*cells, ""])) - 2 - len(behind)
+        self.add(*cells, self._fitting(name, room) + behind)
 
 
-def fitting(columns: str, name: str) -> str:
-    """Return a line of figures and the name behind them with its file, less the outer folders if
-    it is too long."""
+def without_folders(name: str, room: int) -> str:
+    """Shorten a name with its file by the outer folders, as far as that goes."""
     function, _, path = name.partition(" (")
     folders = path.split("/")
-    while len(columns) + 2 + len(name) > text.LINE and len(folders) > 1:
+    while len(name) > room and len(folders) > 1:
         folders = folders[1:]
         name = f"{function} (…/{'/'.join(folders)}"
-    return f"{columns}  {name}"
+    return name
 
 
 def listing(sample: Sequence[Spent], elves: list[Path]) -> Iterator[str]:

@@ -32,6 +32,9 @@ MOST_TYPES = 100  # in one name; what has more was made to be read by nobody
 # What a Rust compiler adds to tell two builds of a crate apart, in its new names and in its old.
 _HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
 
+_INNERMOST = re.compile(r"<([^<>]*)>")
+_GENERIC = re.compile(r"[\w:})\]]$")  # before the types of something; else it is a type itself
+
 MOST_LINKS = 8  # from a function to where its name stands: more than any compiler makes
 _FUNCTION, _INLINED = "DW_TAG_subprogram", "DW_TAG_inlined_subroutine"
 _SYMBOLS = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
@@ -173,34 +176,13 @@ def without_types(name: str) -> str:
     `Grant::enter`."""
     if name.count("<") > MOST_TYPES:
         return name
-    if name.startswith("<"):
-        end = _closing(name, 0)
-        own = name[1:end]
-        of = next((at for at in _outside(own) if own.startswith(" as ", at)), len(own))
-        return without_types(own[:of].lstrip("&*")) + without_types(name[end + 1 :])
-    kept = "".join(name[at] for at in _outside(name) if name[at] != ">")
-    return kept.replace("::<", "").replace("<", "")
-
-
-def _outside(name: str) -> Iterator[int]:
-    """Yield the places of the characters that no pair of angle brackets holds, and of brackets."""
-    at = 0
-    while at < len(name):
-        yield at
-        at = _closing(name, at) if name[at] == "<" else at + 1
-
-
-def _closing(name: str, opening: int) -> int:
-    """Return where the bracket closes; the end if it never does."""
-    depth = 0
-    for at in range(opening, len(name)):
-        if name[at] == "<":
-            depth += 1
-        elif name[at] == ">" and name[at - 1] != "-":
-            depth -= 1
-            if not depth:
-                return at
-    return len(name)
+    name = name.replace("->", "-")
+    while found := _INNERMOST.search(name):
+        before = name[: found.start()]
+        own = "" if _GENERIC.search(before) else found[1].partition(" as ")[0].lstrip("&*")
+        name = before.removesuffix("" if own else "::") + own + name[found.end() :]
+    torn = name.lstrip("<").partition("<")[0]  # behind a bracket that never closes
+    return torn.replace(">", "")
 
 
 def dwarf_scopes(path: Path, data: bytes, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
