@@ -179,7 +179,7 @@ def picture() -> bytes:
             axes.set_xlabel("flash of the kernel, KiB")
         handles, labels = sheet.panels[0].get_legend_handles_labels()
         sheet.body.legend(handles, labels, loc="outside lower center", ncols=len(KERNELS))
-        return plot.rendered(sheet, "svg")
+        return plot.rendered(sheet.figure, "svg")
 
 
 def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any]) -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tockmark.paths import DOCS, RESULTS
 from tockmark.result import file
 from tockmark.show import figures, plot
+from tockmark.show.table import Named
 
 FOLDER = DOCS / "pictures"
 ONE = ["baseline-cw310"]
@@ -30,7 +31,7 @@ def made() -> dict[Path, bytes]:
     pictures = {}
     for name, results in PICTURES.items():
         paths = [RESULTS / f"{result}.json" for result in results]
-        named = [plot.Named(path.stem, file.load(path).leading) for path in paths]
+        named = [Named(path.stem, file.load(path).leading) for path in paths]
         sheet = figures.draw(named, [name])[name]
-        pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet, "svg")
+        pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet.figure, "svg")
     return pictures

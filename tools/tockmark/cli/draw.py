@@ -16,7 +16,7 @@ from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.rig.progress import ProgressLine
 from tockmark.show import figures, plot
-from tockmark.show.plot import Named
+from tockmark.show.table import Named
 from tockmark.site import model, render
 from tockmark.site.model import arrange
 from tockmark.suite import catalogue
@@ -71,7 +71,7 @@ def plot_verb(
             else "run more of the suite: `tockmark list` shows all of it",
         )
     pictures = {
-        output / f"{name}.{form.value}": plot.rendered(sheet, form.value)
+        output / f"{name}.{form.value}": plot.rendered(sheet.figure, form.value)
         for name, sheet in drawn.items()
     }
     write_whole(pictures)

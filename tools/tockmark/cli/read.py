@@ -2,6 +2,7 @@
 """The verbs that read results and say what they hold: table, compare, history, fit, list."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from tockmark.cli.verb import verb
 from tockmark.compare import factors, fit, history, pairs, rule
 from tockmark.compare.limits import load_margins
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import comparison, listing, table
@@ -116,7 +118,7 @@ def compare_verb(
         raise TockmarkError(
             "one result alone cannot be compared", "give two files or more, or --by lang"
         )
-    named = [(paths.shown(file), load(file)) for file in files]
+    named: Sequence[tuple[str, Result]] = [(paths.shown(file), load(file)) for file in files]
     if by is not None:
         named = _by(by, named)
     known = catalogue.load()
@@ -135,7 +137,7 @@ def compare_verb(
     raise typer.Exit(incomplete_code(*results))
 
 
-def _by(factor: str, named: list[tuple[str, Result]]) -> list[tuple[str, Result]]:
+def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
     """One result as several that differ in this factor alone."""
     of_names("by", factor, ["lang"])
     if len(named) > 1:
@@ -183,7 +185,7 @@ def history_verb(
     if output is not None:
         from tockmark.show import plot  # slow to load
 
-        plot.history_form(output)  # before anything is written or said
+        form = plot.history_form(output)  # before anything is written or said
     for path in add or []:
         factors.check_timed(paths.shown(path), result := load(path))
         new = history.add(file, result)
@@ -198,7 +200,7 @@ def history_verb(
     elif not found:
         raise TockmarkError(f"{paths.shown(file)} has no row '{row}'", "no run in it measured it")
     if output is not None and found:
-        plot.draw_history(found, output)
+        write_whole({output: plot.history_picture(found, form)})
     if as_json:
         show(found)
     elif found:

@@ -89,7 +89,7 @@ LABEL = TableColumn(left=True)
 TOLD = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 
 
-def compare_text(named: list[tuple[str, Result]], comparisons: list[Comparison]) -> str:
+def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparison]) -> str:
     """All comparisons with the first of the named results."""
     base, *letters = text.letters(len(named))
     lines: list[str] = []

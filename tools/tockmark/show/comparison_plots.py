@@ -13,12 +13,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from tockmark.result.model import Row, microseconds, ratio
 from tockmark.show import text
-from tockmark.show.plot import STYLES, Named, Sheet, settings
+from tockmark.show.plot import STYLES, Sheet
+from tockmark.show.table import Named
 from tockmark.suite.catalogue import ICACHE, LANGS, RowKey, load
 from tockmark.suite.selection import screen
 
 SPREAD = ("sched.", "irq.")
-GREY = "#777777"
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 MOST = 90  # lines of a picture of ratios
 LINE = 0.13  # inches of one of them
@@ -261,7 +261,7 @@ def _costly(row: Row | None) -> Row | None:
 def layouts(named: list[Named]) -> Sheet | None:
     """Of results in several layouts: each row's range of net cycles, by its median."""
     there = [one for one in named if one.result.layouts > 1]
-    caches = list(dict.fromkeys(icache for _, icache in settings(there)))
+    caches = list(dict.fromkeys(icache for one in there for icache in one.result.icaches))
     chosen = _chosen(there)
     if not chosen:
         return None

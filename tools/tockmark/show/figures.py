@@ -4,8 +4,8 @@ there. Three of them are figures of the 2021 study, made from our data.
 """
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import matplotlib as mpl
@@ -16,19 +16,10 @@ from tockmark.compare import fit
 from tockmark.result.model import Result, Row, microseconds
 from tockmark.show import listing
 from tockmark.show.comparison_plots import SPREAD, before_after, distributions, kernels, layouts
-from tockmark.show.plot import (
-    STYLE,
-    Curve,
-    Drawer,
-    Named,
-    Sheet,
-    common_clock,
-    lines,
-    second_scale,
-    series_name,
-    settings,
-)
+from tockmark.show.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet
+from tockmark.show.table import Named
 from tockmark.suite import catalogue
+from tockmark.suite.catalogue import ICACHE
 
 MEMORY = {
     "copy": ("mem.copy_asm", "mem.copy_memcpy", "mem.copy_loop"),
@@ -47,18 +38,22 @@ LETTERS, HANDLE = 118, 9  # of a legend's line; of what stands before a label
 WRITTEN = 1024  # bytes: from here on sizes are written in KiB
 
 
+@dataclass(frozen=True)
+class Curve:
+    """One line of a picture."""
+
+    label: str
+    x: list[float]
+    y: list[float]
+
+
 def procedure_calls(named: list[Named]) -> Sheet | None:
     """The study's figure of procedure calls: cycles by the number of arguments."""
-    curves = [
-        Curve(series_name(one, icache, named), *points)
-        for one, icache in settings(named)
-        if (points := _sweep(one.result, "call.args", "n", icache))
-    ]
+    curves = [curve for one in _settings(named) for curve in one.curve("call.args", "n")]
     if not curves:
         return None
-    sheet = Sheet("Procedure calls by number of arguments", named)
+    sheet = _sheet("Procedure calls by number of arguments", named, {"": curves})
     (axes,) = sheet.panels
-    lines(axes, curves)
     axes.set(xlabel="arguments (8 of them fit in registers)", ylabel="net cycles of one call")
     _from_zero(axes, named)
     axes.legend()
@@ -68,39 +63,37 @@ def procedure_calls(named: list[Named]) -> Sheet | None:
 def memory_bandwidth(named: list[Named]) -> Sheet | None:
     """The study's figure of RAM bandwidth by size, for all kinds of access."""
     drawn: dict[str, dict[str, list[Curve]]] = {}
-    for one, icache in settings(named):
+    for one in _settings(named):
         for kind, ids in MEMORY.items():
             curves = [
-                Curve(id_.partition("_")[2], *points)
+                replace(curve, label=id_.partition("_")[2])
                 for id_ in ids
-                if (points := _sweep(one.result, id_, "size", icache, _bytes_a_cycle))
+                for curve in one.curve(id_, "size", _bytes_a_cycle)
             ]
             if curves:
-                drawn.setdefault(series_name(one, icache, named), {})[kind] = curves
+                drawn.setdefault(one.label, {})[kind] = curves
     kinds = [kind for kind in MEMORY if any(kind in row for row in drawn.values())]
     if not drawn:
         return None
-    sheet = Sheet("RAM bandwidth by size", named, len(drawn), len(kinds), 2.4)
-    top = max(max(c.y) for row in drawn.values() for curves in row.values() for c in curves)
-    clock = common_clock(named)
+    panels = {(label, kind): row.get(kind, []) for label, row in drawn.items() for kind in kinds}
     labels = _labels(row.get(kind, []) for kind in kinds for row in drawn.values())
-    for down, (label, row) in enumerate(drawn.items()):
-        grid = sheet.grid[down]
-        for axes, kind in zip(grid, kinds, strict=True):
-            lines(axes, row.get(kind, []), labels)
-            axes.set_ylim(0, top * 1.08)
-            _sizes(axes)
-            if all(one.result.provenance.board.machine == LIMITED for one in named):
-                _ram_limit(axes, kind, max((max(c.x) for c in row.get(kind, [])), default=0))
-            if down == 0:
-                axes.set_title(kind)
-            if down == len(drawn) - 1:
-                axes.set_xlabel("size")
-            if axes is not grid[0]:
-                axes.tick_params(labelleft=False)
-        grid[0].set_ylabel(f"{label}\nbytes a cycle, net")
-        if clock:
-            second_scale(grid[-1], f"MB/s at {_clock(named)}", clock / 1e6)
+    sheet = _sheet("RAM bandwidth by size", named, panels, len(kinds), 2.4, labels)
+    top = _top(panels.values()) * 1.08
+    for axes, ((label, kind), curves) in zip(sheet.panels, panels.items(), strict=True):
+        axes.set_ylim(0, top)
+        _sizes(axes)
+        if all(one.result.provenance.board.machine == LIMITED for one in named):
+            _ram_limit(axes, kind, max((max(curve.x) for curve in curves), default=0))
+        if kind == kinds[0]:
+            axes.set_ylabel(f"{label}\nbytes a cycle, net")
+        else:
+            axes.tick_params(labelleft=False)
+        if kind == kinds[-1]:
+            _clock_scale(axes, named, "MB/s", lambda hz: hz / 1e6)
+    for axes, kind in zip(sheet.grid[0], kinds, strict=True):
+        axes.set_title(kind)
+    for axes in sheet.grid[-1]:
+        axes.set_xlabel("size")
     _one_legend(sheet)
     return sheet
 
@@ -115,32 +108,45 @@ def _ram_limit(axes: Axes, kind: str, most: float) -> None:
     if most > fit.FROM:
         limit = ram_limit(kind)
         ends = [float(fit.FROM), most]
-        axes.plot(
-            ends, [limit, limit], color="#777777", linewidth=0.9, linestyle=":", label="_limit"
-        )
+        axes.plot(ends, [limit, limit], color=GREY, linewidth=0.9, linestyle=":", label="_limit")
         words = f"a word in {4 / limit:.0f} cycles"
-        axes.annotate(words, (most, limit), fontsize=6, va="bottom", ha="right", color="#444444")
+        axes.annotate(words, (most, limit), fontsize=6, va="bottom", ha="right", color=DARK)
+
+
+def _bytes_a_cycle(row: Row) -> float | None:
+    size, cycles = row.params["size"], row.per_op
+    return size / cycles if isinstance(size, int) and cycles and cycles > 0 else None
+
+
+def _sizes(axes: Axes) -> None:
+    """A scale of powers of two, written in bytes and KiB."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(5, 15, 3)]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(value)))
+
+
+def _size(value: float) -> str:
+    return f"{value / WRITTEN:g} KiB" if value >= WRITTEN else f"{value:g} B"
 
 
 def instruction_cache(named: list[Named]) -> Sheet | None:
     """The study's figure of the instruction cache: cycles by the length of a run of NOPs."""
     panels = {
         width: [
-            Curve(series_name(one, icache, named), [x / 1024 for x in points[0]], points[1])
-            for one, icache in settings(named)
-            if (points := _sweep(one.result, "icache.nops", "size", icache, width=width))
+            replace(curve, x=[x / 1024 for x in curve.x])
+            for one in _settings(named)
+            for curve in one.curve("icache.nops", "size", width=width)
         ]
         for width in (2, 4)
     }
     if not any(panels.values()):
         return None
-    sheet = Sheet("One pass over a straight run of NOPs", named, 1, 2)
-    top = max(max(curve.y) for curves in panels.values() for curve in curves) * 1.05
-    labels = _labels(panels.values())
+    sheet = _sheet("One pass over a straight run of NOPs", named, panels, 2, 3.2)
+    top = _top(panels.values()) * 1.05
     for axes, (width, curves) in zip(sheet.panels, panels.items(), strict=True):
-        lines(axes, curves, labels)
         axes.set(title=f"{width}-byte NOPs", xlabel="length of the run, KiB", ylim=(0, top))
-        axes.axvline(CACHE, color="#777777", linewidth=0.8, linestyle=":")
+        axes.axvline(CACHE, color=GREY, linewidth=0.8, linestyle=":")
         axes.annotate(f" the cache holds {CACHE} KiB", (CACHE, top), fontsize=7, va="top")
         if curves:
             axes.legend(loc="lower right")
@@ -151,25 +157,20 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
 def context_switch(named: list[Named]) -> Sheet | None:
     """lmbench's figure of context switching: a hop by processes and working set."""
     panels: dict[str, list[Curve]] = {}
-    for one, icache in settings(named):
-        rings = _rows(one.result, "ctx.ring", icache)
-        for kib in sorted({k for row in rings if isinstance(k := row.params.get("kib"), int)}):
-            points = _sweep(one.result, "ctx.ring", "processes", icache, kib=kib)
-            if points:
-                curve = Curve(f"working set {kib} KiB", *points)
-                panels.setdefault(series_name(one, icache, named), []).append(curve)
+    for one in _settings(named):
+        rings = [row.params.get("kib") for row in one.rows("ctx.ring")]
+        for kib in sorted({kib for kib in rings if isinstance(kib, int)}):
+            for curve in one.curve("ctx.ring", "processes", kib=kib):
+                own = replace(curve, label=f"working set {kib} KiB")
+                panels.setdefault(one.label, []).append(own)
     if not panels:
         return None
-    across = min(2, len(panels))
-    sheet = Sheet("A token passed round by IPC", named, -(-len(panels) // across), across, 2.6)
-    top = max(max(curve.y) for curves in panels.values() for curve in curves) * 1.08
-    labels = _labels(panels.values())
-    for axes, (label, curves) in zip(sheet.panels, panels.items(), strict=False):
-        lines(axes, curves, labels)
+    sheet = _sheet("A token passed round by IPC", named, panels, min(2, len(panels)), 2.6)
+    top = _top(panels.values()) * 1.08
+    for axes, label in zip(sheet.panels, panels, strict=False):
         axes.set(title=label, xlabel="processes in the ring", ylabel="net cycles of one hop")
         _from_zero(axes, named)
         axes.set_ylim(0, top)
-    sheet.unused(len(panels))
     _one_legend(sheet)
     return sheet
 
@@ -179,24 +180,20 @@ def sweeps(named: list[Named]) -> Sheet | None:
     found: dict[tuple[str, str], list[Curve]] = {}
     fits: dict[tuple[str, str], fit.Sweep] = {}  # by benchmark and curve
     known = catalogue.load()
-    for one, icache in settings(named):
+    for one in _settings(named):
         fitted = {(s.label, s.icache): s for s in fit.sweeps(one.result, known)}
         for id_, x in _swept(one.result):
-            points = _sweep(one.result, id_, x, icache)
-            if points and len(points[0]) >= LEAST:
-                curve = Curve(series_name(one, icache, named), *points)
-                found.setdefault((id_, x), []).append(curve)
-                if (id_, icache) in fitted:
-                    fits[id_, curve.label] = fitted[id_, icache]
+            for curve in one.curve(id_, x):
+                if len(curve.x) >= LEAST:
+                    found.setdefault((id_, x), []).append(curve)
+                    if (id_, one.icache) in fitted:
+                        fits[id_, curve.label] = fitted[id_, one.icache]
     if not found:
         return None
-    across = min(3, len(found))
-    sheet = Sheet("Cost by parameter", named, -(-len(found) // across), across, 2.5)
-    labels = _labels(found.values())
+    sheet = _sheet("Cost by parameter", named, found, min(3, len(found)), 2.5)
     for axes, ((id_, x), curves) in zip(sheet.panels, found.items(), strict=False):
-        lines(axes, curves, labels)
         axes.set_title(id_)
-        axes.set_ylim(0, max(max(curve.y) for curve in curves) * 1.08)
+        axes.set_ylim(0, _top([curves]) * 1.08)
         _fitted(axes, [(c, fits[id_, c.label]) for c in curves if (id_, c.label) in fits])
         most = max(max(curve.x) for curve in curves)
         if x == "size" and most >= WRITTEN:
@@ -207,28 +204,35 @@ def sweeps(named: list[Named]) -> Sheet | None:
         axes.set_xlabel("size, bytes" if x == "size" and most < WRITTEN else x)
     for row in sheet.grid:
         row[0].set_ylabel("net cycles of\none operation")
-    sheet.unused(len(found))
     _one_legend(sheet)
     return sheet
+
+
+def _swept(result: Result) -> list[tuple[str, str]]:
+    """The benchmarks with one number as their only parameter, and what it is called."""
+    found = [
+        (row.id, next(iter(row.params)))
+        for row in result.table.values()
+        if len(row.params) == 1 and not row.id.startswith(OWN)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _fitted(axes: Axes, curves: list[tuple[Curve, fit.Sweep]]) -> None:
     """The straight lines of `tockmark fit`, each over the sizes that it was fitted to. There is
     none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
-    straight = [(curve, sweep) for curve, sweep in curves if _straight(sweep)]
-    for curve, sweep in straight:
-        ends = [curve.x[-sweep.sizes], curve.x[-1]]
-        values = [sweep.line.intercept + sweep.line.slope * x for x in ends]
-        axes.plot(ends, values, color="#777777", linewidth=0.7, zorder=1, label="_fit")
-    words = [f"{curve.label}: {listing.equation(sweep)}" for curve, sweep in straight]
+    words = []
+    for curve, sweep in curves:
+        line = sweep.line
+        held_out = line.intercept + line.slope * line.held_out
+        if sweep.bend is None and abs(line.held_out_error) <= OFF * abs(held_out):
+            ends = [curve.x[-sweep.sizes], curve.x[-1]]
+            values = [line.intercept + line.slope * x for x in ends]
+            axes.plot(ends, values, color=GREY, linewidth=0.7, zorder=1, label="_fit")
+            words.append(f"{curve.label}: {listing.equation(sweep)}")
     if words and len(words) <= EQUATIONS:
-        place: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": "#444444"}
+        place: Any = {"xycoords": "axes fraction", "ha": "right", "fontsize": 6, "color": DARK}
         axes.annotate("\n".join(words), (0.98, 0.04), **place)
-
-
-def _straight(sweep: fit.Sweep) -> bool:
-    there = sweep.line.intercept + sweep.line.slope * sweep.line.held_out
-    return sweep.bend is None and abs(sweep.line.held_out_error) <= OFF * abs(there)
 
 
 FIGURES: dict[str, Drawer] = {
@@ -265,50 +269,83 @@ def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
     return {name: sheet for name, sheet in drawn.items() if sheet is not None}
 
 
-def _rows(result: Result, id_: str, icache: bool | None) -> list[Row]:
-    """The rows of a benchmark that can be drawn."""
-    rows = result.table.values()
-    return [row for row in rows if row.id == id_ and row.icache is icache and row.sound]
+# What the pictures share.
 
 
-def _bytes_a_cycle(row: Row) -> float | None:
-    size, cycles = row.params["size"], row.per_op
-    return size / cycles if isinstance(size, int) and cycles and cycles > 0 else None
+@dataclass(frozen=True)
+class Setting:
+    """A result, which is of one language, with one of its cache settings."""
+
+    label: str  # what a line or a row of panels of it is called: only what tells it from the others
+    result: Result
+    icache: bool | None
+
+    def rows(self, id_: str) -> list[Row]:
+        """The rows of a benchmark that can be drawn."""
+        every = self.result.table.values()
+        return [row for row in every if row.id == id_ and row.icache is self.icache and row.sound]
+
+    def curve(
+        self,
+        id_: str,
+        x: str,
+        value: Callable[[Row], float | None] = lambda row: row.per_op,
+        **fixed: object,
+    ) -> list[Curve]:
+        """A benchmark by one parameter, the others as given; none where it has no rows."""
+        points = sorted(
+            (float(at), y)
+            for row in self.rows(id_)
+            if row.params.keys() == {x, *fixed}
+            and isinstance(at := row.params[x], int)
+            and all(row.params[name] == wanted for name, wanted in fixed.items())
+            and (y := value(row)) is not None
+        )
+        return [Curve(self.label, [at for at, _ in points], [y for _, y in points])] * bool(points)
 
 
-def _sweep(
-    result: Result,
-    id_: str,
-    x: str,
-    icache: bool | None,
-    value: Callable[[Row], float | None] = lambda row: row.per_op,
-    **fixed: object,
-) -> tuple[list[float], list[float]] | None:
-    """A benchmark by one parameter, the others as given."""
-    points = sorted(
-        (float(at), y)
-        for row in _rows(result, id_, icache)
-        if row.params.keys() == {x, *fixed}
-        and isinstance(at := row.params[x], int)
-        and all(row.params[name] == wanted for name, wanted in fixed.items())
-        and (y := value(row)) is not None
-    )
-    return ([at for at, _ in points], [y for _, y in points]) if points else None
+def _settings(named: list[Named]) -> list[Setting]:
+    """Every result with every cache setting that it has rows of."""
+    every = [(one, icache) for one in named for icache in one.result.icaches]
+    several = len({icache for _, icache in every}) > 1
+    found = []
+    for one, icache in every:
+        parts = [one.name] if len(named) > 1 else []
+        parts += [f"i-cache {ICACHE[icache]}"] if several or not parts else []
+        found.append(Setting(", ".join(parts), one.result, icache))
+    return found
 
 
-def _swept(result: Result) -> list[tuple[str, str]]:
-    """The benchmarks with one number as their only parameter, and what it is called."""
-    found = [
-        (row.id, next(iter(row.params)))
-        for row in result.table.values()
-        if len(row.params) == 1 and not row.id.startswith(OWN)
-    ]
-    return list(dict.fromkeys(found))
+def _sheet(
+    title: str,
+    named: list[Named],
+    panels: Mapping[Any, list[Curve]],
+    across: int = 1,
+    height: float = 3.2,
+    labels: list[str] | None = None,
+) -> Sheet:
+    """A picture with a panel for each group of curves. A label has the same style in each; where
+    curves coincide, each marker shows."""
+    sheet = Sheet(title, named, -(-len(panels) // across), across, height)
+    labels = labels or _labels(panels.values())
+    for axes, curves in zip(sheet.panels, panels.values(), strict=False):
+        for curve in curves:
+            index = labels.index(curve.label)
+            hollow: Any = {"markerfacecolor": "none", "markersize": 5 + index} if index else {}
+            axes.plot(curve.x, curve.y, label=curve.label, **STYLES[index % len(STYLES)], **hollow)
+    for axes in sheet.panels[len(panels) :]:
+        axes.set_axis_off()
+    return sheet
 
 
 def _labels(panels: Iterable[list[Curve]]) -> list[str]:
     """Every label once, in order."""
     return list(dict.fromkeys(curve.label for curves in panels for curve in curves))
+
+
+def _top(panels: Iterable[list[Curve]]) -> float:
+    """The greatest value that is drawn."""
+    return max(max(curve.y) for curves in panels for curve in curves)
 
 
 def _one_legend(sheet: Sheet) -> None:
@@ -327,23 +364,17 @@ def _from_zero(axes: Axes, named: list[Named]) -> None:
     """Whole numbers below, cycles from 0 on the left, and time on the right."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
-    clock = common_clock(named)
-    if clock:
-        second_scale(axes, f"µs at {_clock(named)}", microseconds(1, clock))
+    _clock_scale(axes, named, "µs", lambda hz: microseconds(1, hz))
 
 
-def _clock(named: list[Named]) -> str:
-    """In words, where all results have the same."""
-    return named[0].result.provenance.board.clock
-
-
-def _sizes(axes: Axes) -> None:
-    """A scale of powers of two, written in bytes and KiB."""
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(5, 15, 3)]))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(value)))
-
-
-def _size(value: float) -> str:
-    return f"{value / WRITTEN:g} KiB" if value >= WRITTEN else f"{value:g} B"
+def _clock_scale(
+    axes: Axes, named: list[Named], unit: str, factor_at: Callable[[int], float]
+) -> None:
+    """The same values in a unit of time on the right, if all results have the same clock."""
+    boards = [one.result.provenance.board for one in named]
+    if boards[0].clock_hz and len({board.clock_hz for board in boards}) == 1:
+        factor = factor_at(boards[0].clock_hz)
+        there_and_back: Any = (lambda value: value * factor, lambda value: value / factor)
+        scale = axes.secondary_yaxis("right", functions=there_and_back)
+        scale.set_ylabel(f"{unit} at {boards[0].clock}")
+        scale.spines["right"].set_visible(True)

@@ -8,7 +8,6 @@ marker and dashes), a unit on every axis, and below each picture where its numbe
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,7 @@ from matplotlib.figure import Figure
 
 from tockmark.compare.history import RowHistory
 from tockmark.errors import TockmarkError
-from tockmark.files import write_whole
-from tockmark.result.model import Result
-from tockmark.suite.catalogue import ICACHE
+from tockmark.show.table import Named
 
 FORMATS = ("svg", "png")
 WIDTH = 8.0  # inches
@@ -38,6 +35,7 @@ STYLES: list[dict[str, Any]] = [
     {"color": "#56b4e9", "marker": "P", "linestyle": (0, (2, 4))},
     {"color": "#7f7f7f", "marker": "*", "linestyle": (0, (10, 3, 2, 3))},
 ]
+GREY, DARK = "#777777", "#444444"
 _ID = re.compile(rb'id="([a-z][0-9a-f]{10})"')
 _REFERENCE = re.compile(rb'(id="|href="#|url\(#)([a-z][0-9a-f]{10})\b')
 
@@ -59,23 +57,6 @@ STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, and found by a search
     "svg.hashsalt": "tockmark",
 }
-
-
-@dataclass(frozen=True)
-class Named:
-    """A result and what it is called in a legend."""
-
-    name: str
-    result: Result
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One line of a picture."""
-
-    label: str
-    x: list[float]
-    y: list[float]
 
 
 def source(one: Named | str, several: bool) -> str:
@@ -109,84 +90,27 @@ class Sheet:
             more = f" · {conditions[place]}" if conditions else ""
             below.text(
                 *(0.012, 1 - (place + 0.5) / len(named), source(one, len(named) > 1) + more),
-                **{"fontsize": 6.5, "color": "#444444", "va": "center"},
+                **{"fontsize": 6.5, "color": DARK, "va": "center"},
             )
         self.grid = self.body.subplots(down, across, squeeze=False)
         self.panels: list[Axes] = list(self.grid.flat)
-
-    def unused(self, used: int) -> None:
-        """Hide the panels that nothing was drawn in."""
-        for axes in self.panels[used:]:
-            axes.set_axis_off()
-
-
-def lines(axes: Axes, curves: list[Curve], labels: list[str] | None = None) -> None:
-    """Draw curves, each in a style of its own; where several coincide, each marker shows. `labels`
-    are those of all panels of a picture: a label has the same style in each."""
-    for place, curve in enumerate(curves):
-        index = labels.index(curve.label) if labels else place
-        hollow: Any = {"markerfacecolor": "none", "markersize": 5 + index} if index else {}
-        axes.plot(curve.x, curve.y, label=curve.label, **STYLES[index % len(STYLES)], **hollow)
-
-
-def second_scale(axes: Axes, unit: str, factor: float) -> None:
-    """The same values in another unit, on the right."""
-
-    def there(value: Any) -> Any:
-        return value * factor
-
-    def back(value: Any) -> Any:
-        return value / factor
-
-    right = axes.secondary_yaxis("right", functions=(there, back))
-    right.set_ylabel(unit)
-    right.spines["right"].set_visible(True)
 
 
 Drawer = Callable[[list[Named]], Sheet | None]
 
 
-def settings(named: list[Named]) -> list[tuple[Named, bool | None]]:
-    """Every result, which is of one language, with every cache setting that it has rows of."""
-    return [(one, icache) for one in named for icache in one.result.icaches]
-
-
-def common_clock(named: list[Named]) -> int | None:
-    """The clock, if all results have the same."""
-    clocks = {one.result.provenance.board.clock_hz for one in named}
-    return clocks.pop() if len(clocks) == 1 else None
-
-
-def series_name(one: Named, icache: bool | None, named: list[Named]) -> str:
-    """What a line or a row of panels is called: only what tells it from the others."""
-    caches = {setting for _, setting in settings(named)}
-    parts = [one.name] if len(named) > 1 else []
-    parts += [f"i-cache {ICACHE[icache]}"] if len(caches) > 1 or not parts else []
-    return ", ".join(parts)
-
-
-def rendered(sheet: Sheet, form: str) -> bytes:
+def rendered(figure: Figure, form: str) -> bytes:
     """The picture as a file holds it, without a date: equal results make equal files."""
-    return written(sheet.figure, form)
-
-
-def written(figure: Figure, form: str) -> bytes:
-    """The same of any figure."""
     out = io.BytesIO()
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
         figure.savefig(out, format=form, metadata=metadata)
-    return _generic(_numbered(out.getvalue())) if form == "svg" else out.getvalue()
-
-
-def _generic(svg: bytes) -> bytes:
-    """Behind our font those of nearly its widths, for a reader that has not got it."""
-    return svg.replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
-
-
-def _numbered(svg: bytes) -> bytes:
-    """The same SVG with its ids counted up: matplotlib makes them from places, whose last digits
-    the layout leaves to chance."""
+    if form != "svg":
+        return out.getvalue()
+    # Behind our font those of nearly its widths, for a reader that has not got it.
+    svg = out.getvalue().replace(b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
+    # The ids are counted up: matplotlib makes them from places, whose last digits the layout leaves
+    # to chance.
     ids = {found: b"i%d" % place for place, found in enumerate(dict.fromkeys(_ID.findall(svg)))}
     return _REFERENCE.sub(lambda match: match[1] + ids.get(match[2], match[2]), svg)
 
@@ -197,7 +121,6 @@ def _numbered(svg: bytes) -> bytes:
 HEIGHT = 3.6  # inches
 DATES = 10  # at most so many are written below
 MOST = 8  # rows in one picture: each has a style of its own
-GREY = "#777777"
 
 
 def history_form(path: Path) -> str:
@@ -208,38 +131,27 @@ def history_form(path: Path) -> str:
     return form
 
 
-def draw_history(found: list[RowHistory], path: Path) -> None:
-    """Write the picture; its name says of which kind."""
-    write_whole({path: history_rendered(found, history_form(path))})
-
-
-def history_rendered(found: list[RowHistory], form: str) -> bytes:
-    """The picture as a file holds it, without a date. TockmarkError if there are too many rows."""
+def history_picture(found: list[RowHistory], form: str) -> bytes:
+    """The picture as a file holds it. TockmarkError if there are too many rows."""
     if len(found) > MOST:
         raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
     with mpl.rc_context(STYLE):
-        figure = _history_figure(found)
-    return written(figure, form)
-
-
-def _history_figure(found: list[RowHistory]) -> Figure:
-    figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
-    axes = figure.subplots()
-    dates = sorted({point.date for series in found for point in series.points})
-    place = {date: i for i, date in enumerate(dates)}
-    for i, series in enumerate(found):
-        x = [place[point.date] for point in series.points]
-        y = [point.cycles for point in series.points]
-        axes.plot(x, y, label=series.label, drawstyle="steps-mid", **STYLES[i])
-        for at, point in zip(x, series.points, strict=True):
-            if not point.exact:
-                axes.plot([at, at], [point.low, point.high], color=GREY, linewidth=0.8)
-            if point.changed:
-                axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
-    step = -(-len(dates) // DATES)
-    shown = [date[:16].replace("T", "\n") for date in dates[::step]]
-    axes.set_xticks(range(0, len(dates), step), shown)
-    axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
-    axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
-    figure.legend(loc="outside lower center", ncols=2)
-    return figure
+        figure = Figure(figsize=(WIDTH, HEIGHT), dpi=DPI, layout="constrained")
+        axes = figure.subplots()
+        dates = sorted({point.date for series in found for point in series.points})
+        for series, style in zip(found, STYLES, strict=False):
+            x = [dates.index(point.date) for point in series.points]
+            y = [point.cycles for point in series.points]
+            axes.plot(x, y, label=series.label, drawstyle="steps-mid", **style)
+            for at, point in zip(x, series.points, strict=True):
+                if not point.exact:
+                    axes.plot([at, at], [point.low, point.high], color=GREY, linewidth=0.8)
+                if point.changed:
+                    axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
+        step = -(-len(dates) // DATES)
+        shown = [date[:16].replace("T", "\n") for date in dates[::step]]
+        axes.set_xticks(range(0, len(dates), step), shown)
+        axes.set(xlabel="run, by date", ylabel="net cycles of one sample")
+        axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
+        figure.legend(loc="outside lower center", ncols=2)
+    return rendered(figure, form)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 from tockmark.compare.rule import kernel_mean
 from tockmark.result.model import Result, Row, ratio
@@ -63,10 +64,17 @@ def sections(
     return catalogue.in_sections(lines, lambda line: line.id)
 
 
-def apart(named: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
+class Named(NamedTuple):
+    """A result and what it is called in a legend."""
+
+    name: str
+    result: Result
+
+
+def apart(named: Iterable[tuple[str, Result]]) -> list[Named]:
     """Results by their names; each of several languages as several, of one language each."""
     return [
-        (f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
+        Named(f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
         for name, result in named
         for lang in result.langs
     ]
@@ -125,7 +133,7 @@ def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
 
 
 def first_screen(
-    named: list[tuple[str, Result]],
+    named: Sequence[tuple[str, Result]],
     catalogue: Catalogue,
     width: int = LINE,
     blocks: Blocks | None = None,
@@ -183,7 +191,7 @@ def _columns(results: list[Result]) -> list[ResultColumn]:
     return [ResultColumn("", *c) for c in zip(results, icaches, strict=True)]
 
 
-def short_names(named: list[tuple[str, Result]], room: int) -> list[str]:
+def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
     """What tells the results apart in so many letters: the kernels' names, if need be with the
     language, the version of the interface, in full, or with the machine; or the files' names, or
     letters."""
@@ -440,7 +448,9 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
     return out
 
 
-def side_by_side(named: list[tuple[str, Result]], catalogue: Catalogue, width: int = LINE) -> str:
+def side_by_side(
+    named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
+) -> str:
     """Several results, the net cycles of one operation each, and their ratios to the first."""
     named = apart(named)
     letters = text.letters(len(named))

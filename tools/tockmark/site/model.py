@@ -23,8 +23,7 @@ from tockmark.profile.file import StoredProfile
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel as Measured
-from tockmark.show.plot import Named
-from tockmark.show.table import ResultColumn, apart
+from tockmark.show.table import Named, ResultColumn, apart
 from tockmark.suite.catalogue import Catalogue, Lang
 
 

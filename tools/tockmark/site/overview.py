@@ -10,8 +10,7 @@ from tockmark.compare.pairs import Pair as Judged
 from tockmark.compare.rule import VERDICTS, kernel_mean
 from tockmark.result.model import Row, ratio
 from tockmark.show import comparison, text
-from tockmark.show.plot import Named
-from tockmark.show.table import ResultColumn, mark, short_names, spread
+from tockmark.show.table import Named, ResultColumn, mark, short_names, spread
 from tockmark.site import rows
 from tockmark.site.model import Beside, SiteKernel, SitePair, Sorted
 from tockmark.site.rows import UNKNOWN, trimmed

@@ -22,8 +22,7 @@ from tockmark.profile.report import COLOURS, flame_graph, sample_told
 from tockmark.result.model import Row, ratio
 from tockmark.show import comparison as show_comparison
 from tockmark.show import listing, text
-from tockmark.show.plot import Named
-from tockmark.show.table import mark, readings, spread
+from tockmark.show.table import Named, mark, readings, spread
 from tockmark.site import rows as site_rows
 from tockmark.site.model import SiteKernel, SitePair, Sorted
 from tockmark.site.overview import moved

@@ -18,7 +18,7 @@ from tockmark.check import validation as checks
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.profile.attribute import CAUSES
-from tockmark.show.plot import Named
+from tockmark.show.table import Named
 from tockmark.show.text import sentence
 from tockmark.site import overview, pages
 from tockmark.site.model import MOST, Sorted, judged, site_pairs

@@ -11,8 +11,7 @@ from tockmark.errors import TockmarkError
 from tockmark.result.model import Result, Row, ratio
 from tockmark.result.provenance import Timing
 from tockmark.show import figures, plot, text
-from tockmark.show.plot import Named
-from tockmark.show.table import apart, layouts, sections, spread
+from tockmark.show.table import Named, apart, layouts, sections, spread
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, RowKey, label, row_key
 
 # What a reader may take from cycle counts, by what they have been compared with.
@@ -218,13 +217,13 @@ def _leading(named: list[Named]) -> list[Named]:
 
 
 def _inline(sheets: dict[str, plot.Sheet]) -> list[tuple[str, Markup]]:
-    return [(name, inline(plot.rendered(one, "svg"), name)) for name, one in sheets.items()]
+    return [(name, inline(plot.rendered(one.figure, "svg"), name)) for name, one in sheets.items()]
 
 
 def history_picture(found: list[RowHistory], name: str) -> Markup | None:
     """How rows went from run to run, if there are few enough for a picture."""
     try:
-        return inline(plot.history_rendered(found, "svg"), name)
+        return inline(plot.history_picture(found, "svg"), name)
     except TockmarkError:
         return None
 

@@ -22,6 +22,7 @@ from tockmark.result.build import build
 from tockmark.result.model import Result
 from tockmark.rig.kernel import manifest_facts
 from tockmark.show import export, figures, plot
+from tockmark.show.table import Named
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.conftest import encoded
 from tockmark.tests.damage import WHOLE
@@ -88,10 +89,10 @@ def test_a_name_in_a_picture_is_no_formula(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = file.load(Path(written(tmp_path, name=name)))
-    drawn = figures.draw([plot.Named(name, result), plot.Named(f"{name}2", result)])
+    drawn = figures.draw([Named(name, result), Named(f"{name}2", result)])
     assert drawn
     for sheet in drawn.values():
-        assert name in plot.rendered(sheet, "svg").decode().replace("&gt;", ">")
+        assert name in plot.rendered(sheet.figure, "svg").decode().replace("&gt;", ">")
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@"])

@@ -16,7 +16,7 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.result.provenance import Kernel
 from tockmark.show import table
-from tockmark.show.plot import Named
+from tockmark.show.table import Named
 from tockmark.site import rows
 from tockmark.suite.catalogue import OF_BOOT, load
 from tockmark.suite.selection import SCREEN, only_one, short

@@ -19,7 +19,7 @@ from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result, ratio
 from tockmark.show import figures, listing, plot
-from tockmark.show.plot import Named
+from tockmark.show.table import Named
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import row_key
 from tockmark.tests import made
@@ -44,7 +44,7 @@ def values(data: Any) -> list[float]:
 @pytest.mark.parametrize("name", ALONE)
 def test_a_picture_says_its_units_and_where_it_comes_from(name: str, named: list[Named]) -> None:
     sheet = figures.draw(named, [name])[name]
-    svg = plot.rendered(sheet, "svg").decode()
+    svg = plot.rendered(sheet.figure, "svg").decode()
     for one in named:
         assert f"{one.name}: {one.result.provenance.line}" in svg
     for axes in (panel for panel in sheet.panels if panel.axison):
@@ -100,7 +100,7 @@ def test_a_line_looks_the_same_in_every_panel(name: str, named: list[Named]) -> 
 
 def test_the_same_result_makes_the_same_bytes(named: list[Named]) -> None:
     once, again = (
-        {name: plot.rendered(sheet, "svg") for name, sheet in figures.draw(named).items()}
+        {name: plot.rendered(sheet.figure, "svg") for name, sheet in figures.draw(named).items()}
         for _ in range(2)
     )
     assert once.keys() == {*ALONE}

@@ -18,7 +18,7 @@ from tockmark.log.rows import Absent
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, figures
-from tockmark.show.plot import Named
+from tockmark.show.table import Named
 from tockmark.site import rows
 from tockmark.site.model import Found, arrange, judged, site_pairs
 from tockmark.suite import catalogue
