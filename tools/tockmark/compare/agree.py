@@ -78,8 +78,8 @@ class AgreePair:
     @property
     def allowed(self) -> float | None:
         """The cycles by which they may be apart; None if no bound is stated."""
-        tolerance = self.bound and self.bound.tolerance
-        return tolerance.of_row(self.sim) + self.unsure if tolerance else None
+        stated = self.bound.allowed(self.sim) if self.bound else None
+        return None if stated is None else stated + self.unsure
 
     @property
     def far(self) -> float:
@@ -204,7 +204,7 @@ def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> N
 
 
 def _unusable(sim: Row, board: Row) -> str | None:
-    """Why two rows say nothing of each other, if so."""
+    """Return why two rows say nothing of each other, if so."""
     if sim.unsound:
         return f"on the simulator: {sim.unsound}"
     if board.unsound:
@@ -215,7 +215,7 @@ def _unusable(sim: Row, board: Row) -> str | None:
 
 
 def _why_alone(pair: RowPair) -> tuple[bool, str]:
-    """Whether it is a fault that one side alone has a row, and why that is."""
+    """Return whether it is a fault that one side alone has a row, and why it has."""
     kind, why = pair.gone or ("not measured", None)
     if pair.gone is None and pair.row.clock == "sim":
         return False, NO_CLOCK
@@ -223,8 +223,8 @@ def _why_alone(pair: RowPair) -> tuple[bool, str]:
 
 
 def _unsure(result: Result, row: Row) -> float:
-    """Half the interval in which the net lies that samples which vary by themselves leave: cycles;
-    of a slope, its share of a sample's."""
+    """Return half of the interval in which samples that vary by themselves leave the net; of a
+    slope, its share of a sample's."""
     if row.cycles is None or row.cycles.own is None:
         return 0
     span = interval(row.cycles, result.simulated)
@@ -233,7 +233,7 @@ def _unsure(result: Result, row: Row) -> float:
 
 
 def _layouts(sim: Result, board: Result) -> str | None:
-    """Why kernel and apps are not known to lie in the same places, if so."""
+    """Return why kernel and apps are not known to lie in the same places, if so."""
     own, other = sim.provenance, board.provenance
     if own.kernel.sha256 is None or other.kernel.sha256 is None:
         return "the file of a kernel is not known"
@@ -250,12 +250,14 @@ def _layouts(sim: Result, board: Result) -> str | None:
 
 
 def _places(slots: Iterable[Slot]) -> list[tuple[object, ...]]:
-    """Where apps lie and how large they are: how many samples they take is in their ELF, too."""
+    """Return where apps lie and how large they are: how many samples they take is in their ELF,
+    too."""
     return [(s.name, s.flash_start, s.flash_length, s.ram_start, s.ram_length) for s in slots]
 
 
 def _notes(sim: Result, board: Result, pairs: list[AgreePair]) -> Iterable[str]:
-    """What a reader should know: what is left out, and what differs that is not the model's."""
+    """Yield what a reader should know: what is left out, and what differs that is not the
+    model's."""
     for side, own, other in (("simulator", sim, board), ("board", board, sim)):
         caches = [ICACHE[one] for one in own.icaches if one not in other.icaches]
         langs = [LANGS[one] for one in own.langs if one not in other.langs]

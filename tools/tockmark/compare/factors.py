@@ -26,8 +26,8 @@ class Factor:
 
 
 def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str]:
-    """All that a result says of how it was measured, in words; its apps in some languages only.
-    What not every result has to say stands there only if it is known."""
+    """Return all that a result says of how it was measured, in words; of its apps those in some
+    languages only. What not every result has to say stands there only if it is known."""
     provenance = result.provenance.of_langs(langs)
     kernel, board = provenance.kernel, provenance.board
     abi = str(provenance.abi or ", ".join(provenance.said("abi")))
@@ -54,9 +54,9 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
 
 
 def differing_factors(base: Result, new: Result) -> list[Factor]:
-    """The factors that differ: what a difference of the figures can come from. The cache setting is
-    one only if they have none in common: rows of the same setting are compared with each other.
-    Likewise the language, and of the compilers only those of languages in common."""
+    """Return the factors that differ: what a difference of the figures can come from. The cache
+    setting is one only if they have none in common: rows of the same setting are compared with each
+    other. Likewise the language, and of the compilers only those of languages in common."""
     langs = set(base.langs) & set(new.langs) or LANGS
     one, two = factors_of(base, langs), factors_of(new, langs)
     shared = set(base.icaches) & set(new.icaches)

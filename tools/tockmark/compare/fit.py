@@ -16,9 +16,8 @@ from tockmark.result.stats import StraightLine, fit_line, fitted
 from tockmark.suite.catalogue import Catalogue, label
 
 LEAST = 4  # sizes make a sweep
-FROM = (
-    1024  # bytes: a sweep of what is moved is fitted from here up, where its ends no longer count
-)
+# Bytes: a sweep of what is moved is fitted from here up, where its ends no longer count.
+FROM = 1024
 BEND_SIDE = 3  # sizes on either side of a bend
 BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
 BEND_CHANGE = 0.05  # and change the slope by at least this share
@@ -39,22 +38,21 @@ class Sweep:
 
 
 def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
-    """All sweeps of the sound rows of a result, in the catalogue's order."""
+    """Return all sweeps of the sound rows of a result, in the catalogue's order."""
     found = []
     sound = [row for row in result.table.values() if row.sound]
     for section, rows in tables(sound, catalogue, lambda row: row):
         for id_ in dict.fromkeys(row.id for row in rows):
             same = [row for row in rows if row.id == id_]
-            parameter = _swept(same)
-            if parameter:
+            if parameter := _swept(same):
                 known = catalogue.benchmarks.get(id_)
                 moved = known is not None and known.bytes == parameter
-                found += _of_id(section, same, parameter, FROM if moved else 0)
+                found += _sweeps_of(section, same, parameter, FROM if moved else 0)
     return found
 
 
 def _swept(rows: Sequence[Row]) -> str | None:
-    """The parameter with the most sizes."""
+    """Return the parameter with the most sizes, if these make a sweep."""
     counts = {
         name: len({row.params[name] for row in rows if name in row.params})
         for name in rows[0].params
@@ -64,8 +62,8 @@ def _swept(rows: Sequence[Row]) -> str | None:
     return best if best is not None and counts[best] >= LEAST else None
 
 
-def _of_id(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
-    """One sweep for each setting of the other parameters, of sizes from `least` on."""
+def _sweeps_of(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
+    """Return one sweep for each setting of the other parameters, of sizes from `least` on."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
         others = {name: value for name, value in row.params.items() if name != parameter}
@@ -84,7 +82,8 @@ def _of_id(section: str, rows: list[Row], parameter: str, least: int) -> list[Sw
 
 
 def _bend(xs: list[float], ys: list[float]) -> tuple[float | None, tuple[float, float] | None]:
-    """The size at which two lines that meet there fit much better than one, if there is one."""
+    """Return the size at which two lines that meet there fit much better than one, if there is one,
+    and their slopes."""
     x = np.array(xs)
     whole = fitted(ys, x).squares
     bent = {at: fitted(ys, x, np.maximum(0, x - at)) for at in xs[BEND_SIDE - 1 : 1 - BEND_SIDE]}

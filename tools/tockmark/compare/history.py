@@ -48,12 +48,12 @@ from tockmark.suite.selection import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
 VERSION: Literal[2] = 2
+GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
 HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
 _LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
 GROUPED = (*factors.REFUSED, "ABI")  # runs that differ in these are no one series
 NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
 LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier
-
 
 Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # as a row that is near zero may be
 
@@ -72,7 +72,7 @@ class HistoryRow(Part, frozen=True):
 
     @property
     def name(self) -> str:
-        """As Row has it."""
+        """What tells the row from others of its run, as Row says it."""
         return named(self.id, self.params, self.icache, self.lang)
 
 
@@ -121,13 +121,13 @@ class RowHistory:
     points: list[Point]
 
     def causes(self, i: int) -> list[str]:
-        """The factors that changed with this run; the cache setting is the row's own."""
+        """Return the factors that changed with a run; the cache setting is the row's own."""
         before, now = self.points[i - 1].factors, self.points[i].factors
         return [name for name in now if before.get(name) != now[name] and name != "i-cache"]
 
 
 def run_of(result: Result) -> HistoryRun:
-    """What the file keeps of a run."""
+    """Return what the file keeps of a run."""
     return HistoryRun(
         format=FORMAT,
         version=VERSION,
@@ -160,7 +160,6 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
 def add(path: Path, result: Result) -> bool:
     """Append a run; False if the file has it already."""
     run = run_of(result)
-    data = msgspec.json.encode(run) + b"\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
@@ -169,8 +168,8 @@ def add(path: Path, result: Result) -> bool:
             held = file.read()
             if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
                 return False
-            data = data if held[-1:] in (b"", b"\n") else b"\n" + data
-            _append(file.fileno(), len(held), data)
+            torn = held[-1:] not in (b"", b"\n")
+            _append(file.fileno(), len(held), b"\n" * torn + msgspec.json.encode(run) + b"\n")
     except OSError as error:
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}; it holds what it held before",
@@ -190,7 +189,7 @@ def _append(handle: int, size: int, data: bytes) -> None:
 
 
 def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
-    """The runs of a file, the oldest first, and what could not be read."""
+    """Return the runs of a file, the oldest first, and what could not be read."""
     try:
         held = path.read_bytes()
     except OSError as error:
@@ -207,7 +206,8 @@ def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
 
 
 def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
-    """All that is whole in what a history holds; anything but a history is refused by name."""
+    """Return all that is whole in what a history holds, and what is not; anything but a history is
+    refused by name."""
     if held and not (_LINE.search(held) or HEAD.startswith(held)):
         kind = kind_of(held.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
@@ -223,7 +223,7 @@ def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
             if (line := first.setdefault(run.result_sha256, number)) != number:
                 raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
         elif raw:
-            problems.append(f"{shown(path)}: line {number} is torn; skipped")
+            problems.append(f"{where} is torn; skipped")
     return runs, problems
 
 
@@ -243,37 +243,30 @@ def _run(raw: bytes, where: str) -> HistoryRun | None:
         return None
 
 
-GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
-
-
 def rows_of(runs: Iterable[HistoryRun]) -> list[tuple[str, Params]]:
-    """The rows that any of them has."""
+    """Return the rows that any of the runs has."""
     return [(row.id, row.params) for run in runs for row in run.rows]
 
 
 def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
-    """The rows that are meant, run by run."""
+    """Return the rows that are meant, run by run, with their change points."""
     found: dict[tuple[str, str], list[Point]] = {}
     for run in runs:
         setting = ", ".join(f"{name} {run.factors[name]}" for name in GROUPED)
         for row in run.rows:
             if meant.fits(row.id, row.params, row.icache, row.lang):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
-                span = row.span or (row.cycles, row.cycles)
-                point = Point(
-                    run.date, row.cycles, *span, row.instret, row.span is None, run.factors
-                )
+                ends, exact = row.span or (row.cycles, row.cycles), row.span is None
+                point = Point(run.date, row.cycles, *ends, row.instret, exact, run.factors)
                 found.setdefault((name, setting), []).append(point)
-    return [RowHistory(name, setting, _marked(points)) for (name, setting), points in found.items()]
-
-
-def _marked(points: list[Point]) -> list[Point]:
-    at = set(change_points([p.cycles for p in points], _noise(points)))
-    return [replace(point, changed=i in at) for i, point in enumerate(points)]
+    for points in found.values():
+        for at in change_points([point.cycles for point in points], _noise(points)):
+            points[at] = replace(points[at], changed=True)
+    return [RowHistory(name, setting, points) for (name, setting), points in found.items()]
 
 
 def _noise(points: list[Point]) -> float | None:
-    """The sd of one run's value from its level; None if all are exact.
+    """Return the sd of one run's value from its level; None if all are exact.
 
     Taken from how much neighbours differ, since a change of level shows there only once; but no
     less than what the intervals say, or half a count.
@@ -286,7 +279,7 @@ def _noise(points: list[Point]) -> float | None:
 
 
 def change_points(values: list[float], noise: float | None) -> list[int]:
-    """Where the level changes: the first run of each new level.
+    """Return where the level changes: the first run of each new level.
 
     Exact values: wherever one is not the one before. With noise: the cut into levels that has the
     least sum of squared distances in sds, each change costing 3 ln n (optimal partitioning, as PELT

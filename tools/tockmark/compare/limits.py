@@ -298,16 +298,25 @@ class _BoundsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of the file with the bounds, in which no unknown key may stand."""
 
 
-class Tolerance(_BoundsPart, frozen=True):
-    """By how much a whole sample may be off: the larger of the two."""
+class SimulatorBound(_BoundsPart, frozen=True):
+    """What is stated of some rows: by how much a whole sample may be off, if any figures are, is
+    the larger of two."""
 
-    relative: NotNegative  # of the net cycles
-    cycles: NotNegative
+    rows: tuple[str, ...]
+    basis: Literal["measured", "claimed"]
+    why: str
+    relative: NotNegative | None = None  # of the net cycles
+    cycles: NotNegative | None = None
+    source: str | None = msgspec.field(default=None, name="from")
+    instructions: Annotated[int, Meta(ge=0)] = 0
 
-    def of_row(self, row: Row) -> float:
-        """Return the cycles by which a row's net may be off. What a sample may be off by is
-        shared by the passes of a slope, and what readings may be off by is no part of one."""
+    def allowed(self, row: Row) -> float | None:
+        """Return the cycles by which a row's net may be off; None if no figures are stated. What a
+        sample may be off by is shared by the passes of a slope, and what readings may be off by is
+        no part of one."""
         series = row.cycles
+        if self.relative is None or self.cycles is None:
+            return None
         if series is None or series.net is None:
             return 0
         if series.is_slope:
@@ -317,23 +326,9 @@ class Tolerance(_BoundsPart, frozen=True):
         return max(self.relative * abs(series.net), off)
 
 
-class SimulatorBound(_BoundsPart, frozen=True):
-    """What is stated of some rows."""
-
-    rows: tuple[str, ...]
-    basis: Literal["measured", "claimed"]
-    why: str
-    relative: NotNegative | None = None
-    cycles: NotNegative | None = None
-    source: str | None = msgspec.field(default=None, name="from")
-    instructions: Annotated[int, Meta(ge=0)] = 0
-
-    @property
-    def tolerance(self) -> Tolerance | None:
-        """What it allows; None if no figures are stated."""
-        if self.relative is None or self.cycles is None:
-            return None
-        return Tolerance(self.relative, self.cycles)
+class _SourceFigures(_BoundsPart, frozen=True):
+    relative: NotNegative
+    cycles: NotNegative
 
 
 class _Machine(_BoundsPart, frozen=True):
@@ -364,12 +359,13 @@ def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Boun
 
 def _with_figures(bound: SimulatorBound, folder: Path) -> SimulatorBound:
     """Add the figures of the file that a bound names. ValueError if it has half of them."""
+    figures = [figure for figure in (bound.relative, bound.cycles) if figure is not None]
     if bound.source is not None:
-        if (bound.relative, bound.cycles) != (None, None):
+        if figures:
             raise ValueError(f"the bound of {', '.join(bound.rows)} has figures, and names a file")
         data = tomllib.loads((folder / bound.source).read_text(encoding="utf-8"))
-        found = msgspec.convert(data["bound"], Tolerance)
+        found = msgspec.convert(data["bound"], _SourceFigures)
         return msgspec.structs.replace(bound, relative=found.relative, cycles=found.cycles)
-    if (bound.relative is None) != (bound.cycles is None):
+    if len(figures) == 1:
         raise ValueError(f"the bound of {', '.join(bound.rows)} has one of relative and cycles")
     return bound

@@ -552,12 +552,11 @@ def _reasons(found: Agreement) -> list[str]:
 
 def bound_allows(bound: SimulatorBound) -> str:
     """What a bound allows, and on what ground."""
-    if bound.tolerance is None:
+    if bound.cycles is None:
         return "none stated"
-    stated = bound.tolerance
-    relative = f"{text.percent(stated.relative)} or " if stated.relative else ""
+    relative = f"{text.percent(bound.relative)} or " if bound.relative else ""
     instr = f", {bound.instructions} instructions" if bound.instructions else ""
-    return f"{bound.basis}, {relative}{text.trimmed(stated.cycles)} cycles{instr}"
+    return f"{bound.basis}, {relative}{text.trimmed(bound.cycles)} cycles{instr}"
 
 
 def agree_json(names: Sequence[str], found: Agreement) -> object:
@@ -594,7 +593,7 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
                 "instructions": pair.instructions,
                 "same_samples": pair.same_samples,
                 "standing": pair.standing,
-                "basis": pair.bound.basis if pair.bound and pair.bound.tolerance else None,
+                "basis": pair.bound.basis if pair.bound and pair.allowed is not None else None,
             }
             for pair in found.pairs
         ],
