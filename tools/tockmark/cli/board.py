@@ -20,6 +20,7 @@ from tockmark.cli.options import (
     check_not_a_log,
     incomplete_code,
     rows_of,
+    say,
     say_first,
     selected,
     show,
@@ -43,7 +44,6 @@ from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
-from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
 from tockmark.rig.image_folder import Order, lay
 from tockmark.rig.install import by_hand, load_boot, no_tool, with_apps
@@ -51,10 +51,12 @@ from tockmark.rig.kernel import read_kernel
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
-from tockmark.rig.tabs import Tbf, lay_tabs
+from tockmark.rig.tabs import lay_tabs
 from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select
+
+USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 
 
 @verb(
@@ -172,12 +174,6 @@ def install_verb(
         )
 
 
-# The verb that only listens: listen.
-
-
-USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
-
-
 @verb(
     (
         "tockmark listen --port /dev/ttyACM1",
@@ -234,7 +230,7 @@ def listen_verb(
 
 
 def _lines(port: Port, seconds: float | None) -> Iterator[str]:
-    """What comes, for so long."""
+    """Yield the lines that a port receives, until so many seconds are over."""
     until = None if seconds is None else time.monotonic() + seconds
     try:
         while until is None or time.monotonic() < until:
@@ -243,9 +239,6 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
         yield from port.rest()
         raise
     yield from port.rest()
-
-
-# The verb that runs anybody's apps: run-tab.
 
 
 @verb(
@@ -282,24 +275,18 @@ def run_tab_verb(
         )
     cached = target.icache if icache is None else icache is Switch.ON
     target.ready()
-    elf = read_kernel(kernel if kernel is not None else profiled.kernels[2])
+    elf = read_kernel(kernel or profiled.kernels[2])
     with folder_for_a_while(paths.RUNS) as folder:
         flash = folder / "tabs.flash"
-        _say_places(lay_tabs(tabs, elf, profiled, flash))
-        raise typer.Exit(_show(profiled, Start("tabs", flash, cached)))
+        for one in lay_tabs(tabs, elf, profiled, flash):
+            gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
+            what = gap if one.name is None else f"{one.name}, {one.length} bytes"
+            say(f"{one.start:#x}: {what}")
+        raise typer.Exit(_print_lines(target.start(Start("tabs", flash, cached))))
 
 
-def _say_places(found: list[Tbf]) -> None:
-    for one in found:
-        if one.name is None:
-            _say(f"{one.start:#x}: a gap of {one.length} bytes, at which Tock on Earl Grey panics")
-        else:
-            _say(f"{one.start:#x}: {one.name}, {one.length} bytes")
-
-
-def _show(board: BoardProfile, start: Start) -> int:
-    """Run it, its lines to stdout; the exit code."""
-    session = board.target.start(start)
+def _print_lines(session: Session) -> int:
+    """Print what a boot prints, as it comes, and say how it ended; return the exit code."""
     try:
         with ended_once():
             for line in session.lines():
@@ -309,25 +296,21 @@ def _show(board: BoardProfile, start: Start) -> int:
     except KeyboardInterrupt:
         session.stop()
         session.ending()
-        _say("interrupted")
+        say("interrupted")
         return INTERRUPTED
     finally:
         session.stop()
 
 
 def _ended(session: Session) -> int:
-    """Say how it ended; the exit code."""
+    """Say how a boot ended; return the exit code."""
     ending = session.ending()
     fine = ending is None or session.idle
     said = "the suite closed" if ending is None else ending
     if session.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    _say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
+    say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
     return OK if fine else INCOMPLETE
-
-
-def _say(text: str) -> None:
-    print(f"tockmark: {text}", file=sys.stderr, flush=True)
 
 
 @verb(
@@ -373,7 +356,7 @@ def parse_verb(
 
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
     it is of, compare, gate and agree take the result."""
-    path = output if output is not None else log.with_suffix(".json")
+    path = output or log.with_suffix(".json")
     check_not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Verbs for continuous integration: gate, export."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.cli.options import AsJson, Force, Limits, Only, rows_of, selected, show
+from tockmark.cli.options import AsJson, Force, Limits, Only, rows_of, say, selected, show
 from tockmark.cli.verb import verb
 from tockmark.compare import gate, rule
 from tockmark.compare.limits import load_limits
@@ -100,5 +99,5 @@ def export_verb(
         print(f"written {paths.shown(output)}")
     dropped = export.left_out(result)
     for reason in dropped:
-        print(f"tockmark: wrong: {reason}", file=sys.stderr)
+        say(f"wrong: {reason}")
     raise typer.Exit(INCOMPLETE if dropped else OK)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs that draw: plot, site. What they need takes longer to load than all the rest."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tockmark import paths
-from tockmark.cli.options import Only, selected
+from tockmark.cli.options import Only, incomplete_code, say, selected
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
@@ -17,23 +16,23 @@ from tockmark.result.file import load
 from tockmark.rig.progress import ProgressLine
 from tockmark.show import figures, plot
 from tockmark.show.table import Named
-from tockmark.site import model, render
-from tockmark.site.model import arrange
+from tockmark.site import render
+from tockmark.site.model import arrange, baselines, gather
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import of_names
 
 PLOTS = paths.ROOT / "build" / "plots"
+EVERY = 5.0  # seconds between its lines where no terminal shows them
+QUIET = 2.0  # seconds, after which it says how far it is
+STUDY = paths.RESULTS / "paper-2021.json"
 
 
-class Format(StrEnum):
-    """Of a picture."""
+class PictureFormat(StrEnum):
+    """The formats of a picture's file."""
 
     SVG = "svg"
     PNG = "png"
-
-
-Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result files.")]
 
 
 @verb(
@@ -48,11 +47,13 @@ Files = Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result f
     },
 )
 def plot_verb(
-    files: Files,
+    files: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result files.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder; default: build/plots.")
     ] = PLOTS,
-    form: Annotated[Format, typer.Option("--format", help="Of the pictures.")] = Format.SVG,
+    form: Annotated[
+        PictureFormat, typer.Option("--format", help="Of the pictures.")
+    ] = PictureFormat.SVG,
     picture: Annotated[
         str | None, typer.Option(help="Which, separated by commas; default: all there are.")
     ] = None,
@@ -79,12 +80,12 @@ def plot_verb(
         print(paths.shown(path))
     absent = [name for name in wanted if picture is not None and name not in drawn]
     for name in absent:
-        typer.echo(f"tockmark: no rows for the picture '{name}'", err=True)
+        say(f"no rows for the picture '{name}'")
     raise typer.Exit(INCOMPLETE if absent else OK)
 
 
 def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]:
-    """What is meant of results, under the names of their files, which must tell them apart."""
+    """Return what is meant of results, named by their files, which must tell them apart."""
     names = [file.stem for file in files]
     if len(set(names)) < len(names):
         names = [paths.shown(file) for file in files]
@@ -92,14 +93,6 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]
         raise TockmarkError("a result is given twice", "give each file once")
     _, results = selected(known, only, map(load, files))
     return [Named(name, one.leading) for name, one in zip(names, results, strict=True)]
-
-
-# The verb `site`: results as pages that one sends to a colleague.
-
-
-STUDY = paths.RESULTS / "paper-2021.json"
-QUIET = 2.0  # seconds, after which it says how far it is
-EVERY = 5.0  # seconds between its lines where no terminal shows them
 
 
 @verb(
@@ -125,7 +118,7 @@ def site_verb(
     What was found, first; then a page a benchmark, a kernel and a comparison, with search. In a
     folder each file is taken for what it is: results, profiles, a history, a validation."""
     render.check_site(output)
-    found = model.gather(given)
+    found = gather(given)
     known = catalogue.load()
     if only is not None:
         _, results = selected(known, only, [one.result for one in found.results])
@@ -134,7 +127,7 @@ def site_verb(
     elif not found.studies and STUDY.exists():
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
-        print(f"tockmark: {line}", file=sys.stderr)
+        say(line)
     files = render.site_pages(
         arrange(found, known), baselines(found.results), ProgressLine(QUIET, EVERY).count
     )
@@ -143,30 +136,6 @@ def site_verb(
     for one in found.results:
         for reason in one.result.incomplete[:1]:
             many = len(one.result.incomplete)
-            print(f"tockmark: {one.name} is incomplete: {reason} ({many} in all)", file=sys.stderr)
-    whole = not (found.problems or any(one.result.incomplete for one in found.results))
-    raise typer.Exit(OK if whole else INCOMPLETE)
-
-
-def baselines(results: list[Named]) -> dict[str, Named]:
-    """The run of the baseline kernel that each result is held against, by the result's name: one on
-    the same machine, by the same interface, of the given ones or of the committed. There is none
-    for a run of the baseline itself."""
-    committed = [
-        Named(path.stem, load(path)) for path in sorted(paths.RESULTS.glob("baseline*.json"))
-    ]
-    own = [one for one in results if one.result.provenance.kernel.is_baseline]
-    found: dict[str, Named] = {}
-    for one in results:
-        told = one.result.provenance
-        if told.kernel.is_baseline:
-            continue
-        fitting = [
-            other
-            for other in (*own, *committed)
-            if other.result.provenance.board.machine == told.board.machine
-            and other.result.provenance.abi == told.abi
-        ]
-        if fitting:
-            found[one.name] = max(fitting, key=lambda other: len(other.result.table))
-    return found
+            say(f"{one.name} is incomplete: {reason} ({many} in all)")
+    incomplete = incomplete_code(*(one.result for one in found.results))
+    raise typer.Exit(INCOMPLETE if found.problems else incomplete)

@@ -114,12 +114,17 @@ def incomplete_code(*results: Result) -> int:
     return INCOMPLETE if any(result.incomplete for result in results) else OK
 
 
+def say(text: str) -> None:
+    """Print a line for the user on stderr, beside what the verb prints for whoever takes it."""
+    print(f"tockmark: {text}", file=sys.stderr, flush=True)
+
+
 def say_first(reasons: Sequence[str], label: str = "") -> None:
-    """Say on stderr what is wrong, as far as somebody reads it."""
+    """Say what is wrong, as far as somebody reads it."""
     for reason in reasons[:SHOWN_REASONS]:
-        print(f"tockmark: {label}{reason}", file=sys.stderr)
+        say(f"{label}{reason}")
     if len(reasons) > SHOWN_REASONS:
-        print(f"tockmark: and {len(reasons) - SHOWN_REASONS} more", file=sys.stderr)
+        say(f"and {len(reasons) - SHOWN_REASONS} more")
 
 
 def log_beside(path: Path) -> Path | None:

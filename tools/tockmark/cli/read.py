@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs that read results and say what they hold: table, compare, history, fit, list."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +16,7 @@ from tockmark.cli.options import (
     Only,
     incomplete_code,
     rows_of,
+    say,
     selected,
     show,
 )
@@ -208,7 +208,7 @@ def history_verb(
     else:
         print(f"{len(runs)} runs, and no row that changed; name one to see it")
     for problem in problems:
-        print(f"tockmark: {problem}", file=sys.stderr)
+        say(problem)
     raise typer.Exit(INCOMPLETE if problems else OK)
 
 

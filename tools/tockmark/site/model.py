@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
+from tockmark import paths
 from tockmark.check import validation as validations
 from tockmark.check.validation import ValidationRow
 from tockmark.compare import agree, history, pairs, rule
@@ -388,3 +389,22 @@ def _agreement(site: Sorted, base: Named, new: Named) -> Agreement | None:
         return agree.agree(sim.result, board.result, board.name, stated)
     except TockmarkError:
         return None
+
+
+def baselines(results: list[Named]) -> dict[str, Named]:
+    """Return the run of the baseline kernel that each result is held against, by the result's name:
+    one on the same machine, by the same interface, of the given ones or of the committed. There is
+    none for a run of the baseline itself."""
+    own = [one for one in results if one.result.provenance.kernel.is_baseline]
+    for path in sorted(paths.RESULTS.glob("baseline*.json")):
+        own.append(Named(path.stem, file.load(path)))
+
+    def condition(one: Named) -> tuple[str | None, int | None]:
+        return one.result.provenance.board.machine, one.result.provenance.abi
+
+    found: dict[str, Named] = {}
+    for one in results:
+        fitting = [other for other in own if condition(other) == condition(one)]
+        if fitting and not one.result.provenance.kernel.is_baseline:
+            found[one.name] = max(fitting, key=lambda other: len(other.result.table))
+    return found
