@@ -9,17 +9,16 @@ its standard output; whoever else makes a table gets plain text.
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from string import ascii_uppercase
 from typing import Any, TextIO
 
 import msgspec
+from markupsafe import Markup
 
 from tockmark.plain import showable
-
-GREEN, YELLOW, RED = 32, 33, 31  # SGR codes (ECMA-48)
 
 _CODES = re.compile(r"\x1b\[\d+m")
 
@@ -59,17 +58,17 @@ def shown_width(text: str) -> int:
 
 def good(text: str) -> str:
     """Lower, better, in place."""
-    return _coloured(text, GREEN)
+    return _coloured(text, 32)
 
 
 def doubtful(text: str) -> str:
     """A warning, or what cannot be told."""
-    return _coloured(text, YELLOW)
+    return _coloured(text, 33)
 
 
 def bad(text: str) -> str:
     """Higher, worse, wrong, missing."""
-    return _coloured(text, RED)
+    return _coloured(text, 31)
 
 
 def coloured_ratio(text: str) -> str:
@@ -82,10 +81,11 @@ def coloured_ratio(text: str) -> str:
 
 
 def _coloured(text: str, code: int) -> str:
+    """The text between codes of SGR (ECMA-48)."""
     return f"\x1b[{code}m{text}\x1b[0m" if _on and text.strip() else text
 
 
-# Text at a fixed width: how numbers, percentages, columns and headings look in every table.
+# How numbers, percentages and prose look everywhere.
 
 
 LINE = 100  # columns of the widest table
@@ -137,7 +137,7 @@ def points(value: float, sign: str = "", digits: int | None = None) -> str:
 
 
 def percent(value: float, sign: str = "", digits: int | None = None) -> str:
-    """The same with its unit."""
+    """A share with its unit."""
     return f"{points(value, sign, digits)} %"
 
 
@@ -157,16 +157,8 @@ def ratio(value: float | None) -> str:
 
 def letters(count: int) -> list[str]:
     """Short names: A to Z, then AA, AB, …"""
-    names: list[str] = []
-    for place in range(count):
-        high, low = divmod(place, len(ascii_uppercase))
-        names.append((ascii_uppercase[high - 1] if high else "") + ascii_uppercase[low])
-    return names
-
-
-def cells(values: Iterable[str], widths: Iterable[int]) -> str:
-    """Values at the right of their columns, a blank before each."""
-    return "".join(f" {right(value, width)}" for value, width in zip(values, widths, strict=True))
+    high = ("", *ascii_uppercase)
+    return [high[place // 26] + ascii_uppercase[place % 26] for place in range(count)]
 
 
 def right(value: str, width: int) -> str:
@@ -177,16 +169,6 @@ def right(value: str, width: int) -> str:
 def left(value: str, width: int) -> str:
     """A value at the left of its column, coloured or not."""
     return value + " " * (width - shown_width(value))
-
-
-def row(label: str, columns: str, width: int = LINE) -> str:
-    """A line whose columns end at the right; a long label takes what its first figure leaves."""
-    return f"{label} {right(columns.lstrip(), width - len(label) - 1)}".rstrip()
-
-
-def heading(title: str, columns: str, width: int = LINE) -> list[str]:
-    """A section's name, the names of its columns, and a rule."""
-    return [title, row("", columns, width), "-" * width]
 
 
 def shortened(label: str, width: int) -> str:
@@ -214,21 +196,15 @@ def listed(what: str, names: Sequence[str], most: int = 12) -> list[str]:
     return wrap(f"{what} ({len(names)}): {', '.join(names[:most])}{more}") if names else []
 
 
-# Names come from kernels, paths and commits, that is from whoever opened a pull request. So what is
-# not plain becomes a character reference: it is shown as it is, and neither Markdown nor HTML nor a
-# mention or link of the forge is made of it.
+# How cells become a table. Names come from kernels, paths and commits, that is from whoever opened
+# a pull request. So what is not plain becomes a character reference: it is shown as it is, and
+# neither Markdown nor HTML nor a mention or link of the forge is made of it.
 
 
 LONGEST = 200  # characters of a name
 _PLAIN = r"A-Za-z0-9 .,;:=+%()/\-"
 _HARMLESS = _PLAIN + r"_'\"…→–×±µ"  # these stay in prose, too
 _LINK = r"|:(?=//)|(?<=www)\."  # what a forge takes for an address, plain as it is
-
-
-class Markup(str):
-    """Text that is Markdown or HTML already: a writer leaves it as it is."""
-
-    __slots__ = ()
 
 
 def escaped(text: str) -> Markup:
@@ -272,13 +248,9 @@ class TableColumn:
         """The cell at its place in a line of text, coloured or not."""
         return " " * self.gap + (left if self.left else right)(cell, self.width)
 
-    def markdown(self, cell: str) -> Markup:
-        """The cell in a row of Markdown."""
-        return quoted(cell) if self.names else prose(cell)
-
-    def html(self, cell: str) -> Markup:
-        """The cell as an element of a page."""
-        return Markup(f"<td>{code(cell) if self.names else prose(cell)}</td>")
+    def escaped(self, cell: str, as_code: Callable[[str], Markup]) -> Markup:
+        """The cell for Markdown or HTML, which write a name `as_code`."""
+        return as_code(cell) if self.names and not isinstance(cell, Markup) else prose(cell)
 
 
 def figures(widths: Mapping[str, int], gap: int = 1) -> list[TableColumn]:
@@ -323,7 +295,8 @@ class Table:
             column.padded(cell) for column, cell in zip(self.columns, cells, strict=True)
         )
         if self.ends_at:
-            return row(cells[0], "".join(rest), self.ends_at)
+            room = self.ends_at - len(cells[0]) - 1
+            return f"{cells[0]} {right(''.join(rest).lstrip(), room)}".rstrip()
         return "".join([first, *rest]).rstrip()
 
     def heading(self) -> list[str]:
@@ -340,24 +313,27 @@ class Table:
         """The rows as lines of Markdown, with an empty one behind them; nothing without rows."""
         if not self.rows:
             return []
-        heads = "".join(f" {column.name} |" if column.name else " |" for column in self.columns)
-        sides = "".join("---|" if column.left else "---:|" for column in self.columns)
-        rows = [[c.markdown(cell) for c, cell in self._cells(cells)] for cells in self.rows]
-        return [f"|{heads}", f"|{sides}", *(f"| {' | '.join(cells)} |" for cells in rows), ""]
+        heads = "".join(f" {one.name} |" if one.name else " |" for one in self.columns)
+        sides = "".join("---|" if one.left else "---:|" for one in self.columns)
+        rows = [" | ".join(c.escaped(cell, quoted) for c, cell in cells) for cells in self._cells()]
+        return [f"|{heads}".replace("\n", " "), f"|{sides}", *(f"| {row} |" for row in rows), ""]
 
     def html(self) -> Markup:
         """The rows as an element of a page."""
-        heads = "".join(f"<th>{prose(column.name)}</th>" for column in self.columns)
-        rows = ("".join(c.html(cell) for c, cell in self._cells(cells)) for cells in self.rows)
-        return Markup(f"<table>{''.join(f'<tr>{row}</tr>' for row in (heads, *rows))}</table>")
+        rows = ["".join(f"<th>{prose(column.name)}</th>" for column in self.columns)]
+        for cells in self._cells():
+            rows.append("".join(f"<td>{c.escaped(cell, code)}</td>" for c, cell in cells))
+        return Markup(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>")
 
     def records(self) -> list[dict[str, str]]:
         """The rows for JSON: cells by the names of their columns."""
-        return [{c.name: uncoloured(cell) for c, cell in self._cells(row)} for row in self.rows]
+        return [{c.name: uncoloured(cell) for c, cell in cells} for cells in self._cells()]
 
-    def _cells(self, cells: Sequence[str]) -> Iterator[tuple[TableColumn, str]]:
-        """The cells of a row with their columns; the only one of a row across all is the first."""
-        return zip(self.columns, (cells,) if isinstance(cells, str) else cells, strict=False)
+    def _cells(self) -> Iterator[list[tuple[TableColumn, str]]]:
+        """The cells of each row with their columns; one that stands across all has no column."""
+        for row in self.rows:
+            across = isinstance(row, str)
+            yield [(TableColumn(), str(row))] if across else [*zip(self.columns, row, strict=True)]
 
 
 def as_json(records: object) -> Any:

@@ -113,9 +113,10 @@ def test_who_gets_colours(terminal: bool, environment: dict[str, str], wanted: b
 
 
 def test_a_colour_takes_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = text.row("label", text.cells(["1.50", "0.90"], [7, 7]), 30)
+    table = text.Table([text.TableColumn(), *text.figures({"a": 7, "b": 7})], ends_at=30)
+    plain = table.line(["label", "1.50", "0.90"])
     monkeypatch.setattr(text, "_on", True)
     cells = [text.coloured_ratio("1.50"), text.coloured_ratio("0.90")]
     assert cells == ["\x1b[31m1.50\x1b[0m", "\x1b[32m0.90\x1b[0m"]
-    assert CODES.sub("", text.row("label", text.cells(cells, [7, 7]), 30)) == plain
+    assert CODES.sub("", table.line(["label", *cells])) == plain
     assert [text.coloured_ratio(one) for one in ("1.00", "-")] == ["1.00", "-"]

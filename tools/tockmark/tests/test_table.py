@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 from msgspec import structs
 
 from tockmark import paths
@@ -142,3 +143,25 @@ def test_an_error_is_marked_behind_the_last_digit() -> None:
     assert text.aligned([-167, 2.5, 31, None], 1, ["!", "", "", ""]) == [
         *("-167! ", "2.5", "31  ", "-  ")
     ]
+
+
+def test_every_writer_of_a_table_escapes_by_itself() -> None:
+    made = text.Table(
+        [text.TableColumn("row", 6, 0, left=True, names=True), text.TableColumn("n\nB", 3)]
+    )
+    made.add("a_b", "1")
+    made.add("<b>|`", "\x1b[31m2 @x\x1b[0m")
+    made.add(Markup("<i>c</i>"), Markup("[d](e)"))
+    made.add("all of it")
+    assert made.text("title")[:5] == ["title", "row      n", "         B", "-" * 10, "a_b      1"]
+    assert made.text()[-1] == "all of it"
+    assert made.markdown()[2:] == [
+        "| `a_b` | 1 |",
+        "| <code>&#60;b&#62;&#124;&#96;</code> | 2 &#64;x |",
+        "| <i>c</i> | [d](e) |",
+        "| all of it |",
+        "",
+    ]
+    assert "<tr><td><code>&#60;b&#62;&#124;&#96;</code></td><td>2 &#64;x</td></tr>" in made.html()
+    assert made.records()[1] == {"row": "<b>|`", "n\nB": "2 @x"}
+    assert text.Table(made.columns).markdown() == []
