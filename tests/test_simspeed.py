@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """`make simspeed`, as far as it does not build simple_system: the image that it runs, reading
-speeds and showing them. And seldom.py."""
+speeds and showing them. And guard_logic.py."""
 
 import importlib.util
 import subprocess
@@ -65,7 +65,7 @@ def test_shows_medians_and_ratios(simspeed: ModuleType) -> None:
 
 
 def quickened(block: str) -> str:
-    """What seldom.py makes of a clock's logic, without blanks and its own head."""
+    """What guard_logic.py makes of a clock's logic, without blanks and its own head."""
     long = "vlSelfRef.pad = 0U;\n" * 1500  # a block is long
     source = (
         '#include "Vcore__pch.h"\n'
@@ -73,7 +73,7 @@ def quickened(block: str) -> str:
         "    CData/*0:0*/ part;\n    part = 0;\n"
         f"    if ((2ULL & vlSelfRef.__VnbaTriggered[0U])) {{\n{block}\n{long}    }}\n}}\n"
     )
-    command = [sys.executable, str(SIM / "seldom.py")]
+    command = [sys.executable, str(SIM / "quicken" / "guard_logic.py")]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
     return "".join(done.stdout.partition("eval_nba")[2].split())
 
@@ -131,6 +131,6 @@ def test_registers_are_compared_only_when_one_was_written() -> None:
 
 
 def test_source_without_such_a_function_stays_as_it_is() -> None:
-    command = [sys.executable, str(SIM / "seldom.py")]
+    command = [sys.executable, str(SIM / "quicken" / "guard_logic.py")]
     done = subprocess.run(command, input="int x;\n", capture_output=True, text=True, check=True)
     assert done.stdout == "int x;\n"

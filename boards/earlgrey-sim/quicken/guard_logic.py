@@ -3,7 +3,7 @@
 
 Verilator evaluates all logic of a clock at every edge, though most of it comes out as before: while
 the core waits for memory little changes, and what the PMP allows changes with its registers only.
-This script takes such logic together, as logic.py finds it, and puts before each piece a test
+This script takes such logic together, as dataflow.py finds it, and puts before each piece a test
 whether one of its inputs has another value than when it was last evaluated. No value is another
 for it; where nothing is found, nothing is changed.
 """
@@ -11,7 +11,7 @@ for it; where nothing is found, nothing is changed.
 import re
 import sys
 
-from logic import FUNCTION, Logic
+from dataflow import FUNCTION, Logic
 
 # What is worth a test, by the variable that it ends in; what lies within another comes first.
 ENDS = [
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def quickened(source: str) -> str:
-    """The same with tests before what may be skipped."""
+    """Put a test before each piece of logic that may be skipped."""
     logic = Logic(source)
     logic.compare_once(logic.registers(SELDOM), COSTS)
     for end in ENDS:

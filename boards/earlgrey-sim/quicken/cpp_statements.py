@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Straight C++ as Verilator writes it: its statements, and what each reads and writes."""
+"""Splits straight C++, as Verilator writes it, into statements, and says what each reads and
+writes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -44,12 +45,12 @@ def statements(text: str) -> Iterator[str]:
 
 
 def names(expression: str) -> set[str]:
-    """The variables in it."""
+    """Return the variables in an expression."""
     return {name for name in NAME.findall(expression) if not NO_VARIABLE.fullmatch(name)}
 
 
 @dataclass
-class Facts:
+class Effects:
     """What a statement does to variables."""
 
     reads: set[str] = field(default_factory=set)  # values from before it
@@ -57,7 +58,7 @@ class Facts:
     sets: set[str] = field(default_factory=set)  # in every case, all of it
     plain: bool = True  # these are known; else it must not be touched
 
-    def then(self, other: "Facts") -> None:
+    def then(self, other: "Effects") -> None:
         """Another statement follows."""
         self.reads |= other.reads - self.sets
         self.writes |= other.writes
@@ -65,37 +66,37 @@ class Facts:
         self.plain &= other.plain
 
 
-def facts(statement: str) -> Facts:
-    """Those of one statement."""
+def effects(statement: str) -> Effects:
+    """Return what one statement does."""
     text = re.sub(r"^(?:\s*//[^\n]*\n)*", "", statement).strip()
     if not text or DECLARATION.match(text):
-        return Facts()
+        return Effects()
     if re.match(r"if\b", text):
-        return _facts_of_if(text)
+        return _effects_of_if(text)
     if text.startswith("{"):
-        return of_all(facts(one) for one in statements(text[1 : closing(text, 0)]))
+        return of_all(effects(one) for one in statements(text[1 : closing(text, 0)]))
     match = ASSIGNMENT.match(text)
     if match is None:
         found = names(text)
-        return Facts(found, set(found), set(), plain=False)
+        return Effects(found, set(found), set(), plain=False)
     whole = {match[1]} if not match[2] else set()
-    return Facts(names(match[2]) | names(match[3]), {match[1]}, whole)
+    return Effects(names(match[2]) | names(match[3]), {match[1]}, whole)
 
 
-def _facts_of_if(text: str) -> Facts:
+def _effects_of_if(text: str) -> Effects:
     end = closing(text, text.index("("))
     rest = text[end + 1 :].lstrip()
-    yes, no = Facts(), Facts()
+    yes, no = Effects(), Effects()
     if rest.startswith("{"):
         close = closing(rest, 0)
-        yes = facts(rest[: close + 1])
+        yes = effects(rest[: close + 1])
         rest = rest[close + 1 :].strip()
         if rest:
-            no = facts(rest.removeprefix("else"))
+            no = effects(rest.removeprefix("else"))
     else:
-        yes = facts(rest)
+        yes = effects(rest)
     condition = names(text[: end + 1])
-    return Facts(
+    return Effects(
         condition | yes.reads | no.reads,
         yes.writes | no.writes,
         yes.sets & no.sets,
@@ -103,21 +104,21 @@ def _facts_of_if(text: str) -> Facts:
     )
 
 
-def of_all(these: Iterable[Facts]) -> Facts:
-    """Those of statements in a row."""
-    sum_ = Facts()
+def of_all(these: Iterable[Effects]) -> Effects:
+    """Return what statements in a row do."""
+    sum_ = Effects()
     for one in these:
         sum_.then(one)
     return sum_
 
 
 @dataclass
-class Node:
+class StatementTree:
     """A statement as a tree: an `if` has its branches."""
 
     code: str  # of an `if`: up to its condition's end
-    known: Facts  # of the whole
-    branches: list[list["Node"]] = field(default_factory=list)
+    known: Effects  # of the whole
+    branches: list[list["StatementTree"]] = field(default_factory=list)
 
     @property
     def mentions(self) -> set[str]:
@@ -130,22 +131,22 @@ class Node:
         return f"{self.code} {{" + "\n } else {".join(inner) + "\n }"
 
 
-def node(statement: str) -> Node:
+def node(statement: str) -> StatementTree:
     """The tree of a statement."""
     text = re.sub(r"^(?:\s*//[^\n]*\n)*", "", statement).strip()
     if not re.match(r"if\b", text):
-        return Node(f"\n{text}", facts(text))
+        return StatementTree(f"\n{text}", effects(text))
     end = closing(text, text.index("("))
     rest = text[end + 1 :].lstrip()
     if not rest.startswith("{"):
-        return Node(f"\n{text}", facts(text))
+        return StatementTree(f"\n{text}", effects(text))
     close = closing(rest, 0)
     branches = [[node(one) for one in statements(rest[1:close]) if one.strip()]]
     rest = rest[close + 1 :].strip().removeprefix("else").strip()
     if rest:
         inner = rest[1 : closing(rest, 0)] if rest.startswith("{") else rest
         branches.append([node(one) for one in statements(inner) if one.strip()])
-    return Node(f"\n{text[: end + 1]}", facts(text), branches)
+    return StatementTree(f"\n{text[: end + 1]}", effects(text), branches)
 
 
 def needs(code: str) -> str | None:
@@ -156,10 +157,10 @@ def needs(code: str) -> str | None:
     return None
 
 
-def gather(block: list[Node], registers: set[str], written: str) -> None:
+def gather(block: list[StatementTree], registers: set[str], written: str) -> None:
     """Where logic writes one of these registers, make it say so in the variable `written`. And put
     `if`s in a row that write no more, and each need a variable, into one `if` of these."""
-    rows: list[list[Node]] = [[]]
+    rows: list[list[StatementTree]] = [[]]
     for one in block:
         for branch in one.branches:
             gather(branch, registers, written)
@@ -170,13 +171,17 @@ def gather(block: list[Node], registers: set[str], written: str) -> None:
     for row in rows:
         if len(row) > 1:
             either = " | ".join(f"(IData)({needs(one.code)})" for one in row)
-            row[:] = [Node(f"\nif (VL_UNLIKELY({either}))", of_all(o.known for o in row), [row[:]])]
+            row[:] = [
+                StatementTree(
+                    f"\nif (VL_UNLIKELY({either}))", of_all(o.known for o in row), [row[:]]
+                )
+            ]
     block[:] = [one for row in rows for one in row]
     if any(not one.branches and one.known.writes & registers for one in block):
-        block.insert(0, Node(f"\n{written} = true;", Facts()))
+        block.insert(0, StatementTree(f"\n{written} = true;", Effects()))
 
 
-def sink(one: Node, block: list[Node], several: bool = False) -> None:
+def sink(one: StatementTree, block: list[StatementTree], several: bool = False) -> None:
     """Put a statement before those of a block that use what it writes: into the branches that do,
     where only branches of one `if` do, or of `several`; else to the front."""
     users = [i for i, other in enumerate(block) if other.mentions & one.known.writes]

@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from straight import (
+from cpp_statements import (
     DECLARATION,
-    Facts,
-    Node,
+    Effects,
+    StatementTree,
     closing,
-    facts,
+    effects,
     gather,
     node,
     of_all,
@@ -68,7 +68,8 @@ class Logic:
                 self._add(-1, one)
         self.types = {m[2]: m[1] for one in self.code if (m := DECLARATION.match(one))}
         self.facts = [
-            Facts() if self._opens_or_closes(i) else facts(one) for i, one in enumerate(self.code)
+            Effects() if self._opens_or_closes(i) else effects(one)
+            for i, one in enumerate(self.code)
         ]
         self.elements = {
             place: (found[1], found[2])
@@ -265,13 +266,13 @@ class Logic:
         value is used."""
         *others, end = piece.places
         sum_ = of_all(self.facts[place] for place in piece.places)
-        body: list[Node] = [node(self.code[end])]
+        body: list[StatementTree] = [node(self.code[end])]
         for place in reversed(others):
             if place in piece.ends:
                 body.insert(0, node(self.code[place]))
             else:
                 sink(node(self.code[place]), body, several=True)
-            self.code[place], self.facts[place] = "", Facts()
+            self.code[place], self.facts[place] = "", Effects()
         text = "".join(one.text() for one in body)
         number = self._guards
         self._guards += 1
