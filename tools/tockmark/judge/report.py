@@ -20,7 +20,7 @@ from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import RunOptions
 from tockmark.show import comparison, text
-from tockmark.show.comparison import counted, differing, headline
+from tockmark.show.comparison import counted, differing_lines, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
 
@@ -83,7 +83,7 @@ def render(report: Report) -> str:
     judged = report.judged
     lines = [*text.wrap(report.headline), "", report.verdict, ""]
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
-    lines += differing(judged.gated.comparison.factors)
+    lines += differing_lines(judged.gated.comparison.factors)
     lines += [*_moved(judged.moved), ""]
     for one in report.where:
         lines += [*one.lines(), ""]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What happened, in one line: what moved, in the order of trust, and that nothing else did."""
+"""What the verbs `compare`, `gate` and `agree` show: text, JSON, and Markdown for a pull request.
+Each begins with what happened in one line: what moved, in the order of trust, and that nothing else
+did.
+"""
 
 import math
 from collections import Counter
@@ -77,7 +80,7 @@ def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
     return f" on {' and '.join([*told, ', '.join(some)] if some else told)}"
 
 
-# How comparisons are shown: as text at 100 columns, and as JSON.
+# How comparisons are shown.
 
 
 SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
@@ -85,8 +88,9 @@ SIDE_BY_SIDE = 3  # as many contenders go beside a baseline in one table
 TONES = {"good": text.good, "doubtful": text.doubtful, "bad": text.bad}
 APP = "app"  # in the place of a verdict
 LABEL = TableColumn(left=True)
+IDENTITY = ("id", "params", "icache", "lang")  # what names a row in JSON
 # What a reader must know of the baseline.
-TOLD = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
+BASELINE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", "clock", "timing")
 
 
 def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparison]) -> str:
@@ -94,10 +98,10 @@ def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparis
     base, *letters = text.letters(len(named))
     lines: list[str] = []
     for letter, comparison in zip(letters, comparisons, strict=True):
-        lines += text.wrap(f"{letter}: {factor_told(comparison)}")
+        lines += text.wrap(f"{letter}: {comparison_headline(comparison)}")
     known = factors.factors_of(named[0][1])
-    facts = [[f"{factor:<9} {known[factor]}" for factor in TOLD if factor in known]]
-    facts += [differing(comparison.factors, text.LINE - 4) for comparison in comparisons]
+    facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
+    facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison in comparisons]
     lines.append("")
     for letter, (name, result), said in zip([base, *letters], named, facts, strict=True):
         lines.append(f"{letter} = {name}{', the baseline' if letter == base else ''}")
@@ -112,16 +116,16 @@ def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparis
             some = slice(at, at + SIDE_BY_SIDE)
             lines += _side_by_side(dict(zip(letters[some], comparisons[some], strict=True)))
     for letter, comparison in zip(letters, comparisons, strict=True):
-        lines += summed(comparison, letter)
+        lines += totals(comparison, letter)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def factor_told(comparison: Comparison) -> str:
+def comparison_headline(comparison: Comparison) -> str:
     """What happened, in one line."""
     return headline(comparison, comparison.moved())
 
 
-def differing(found: list[Factor], width: int = text.LINE) -> list[str]:
+def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
     """The factors that differ; one that is too long for a line takes two."""
     out = []
     for factor in found:
@@ -161,14 +165,14 @@ def _detailed(comparison: Comparison) -> list[str]:
     for section, pairs in comparison.sections:
         table = Table(columns, ends_at=text.LINE)
         for pair in pairs:
-            *values, verdict = compare_cells(pair)
+            *values, verdict = pair_cells(pair)
             coloured = _coloured(verdict, pair.cycles, pair.verdict)
             table.add(pair.row.label, *values, coloured)
         lines += [*table.text(section), ""]
     return lines
 
 
-def compare_cells(pair: Pair) -> tuple[str, ...]:
+def pair_cells(pair: Pair) -> tuple[str, ...]:
     """What is said of a row: cycles of both sides, the change with its interval, the change of the
     instructions, and the verdict."""
     cycles, instret, verdict = pair.cycles, _change(pair.instret), pair.verdict or APP
@@ -215,7 +219,7 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
     return lines
 
 
-def summed(comparison: Comparison, letter: str) -> list[str]:
+def totals(comparison: Comparison, letter: str) -> list[str]:
     """The counts of the verdicts, the mean, and what was left out of a comparison with A."""
     counts = comparison.counts()
     relevant = [p for p in comparison.pairs if p.verdict is Verdict.RELEVANT]
@@ -253,16 +257,13 @@ def compare_json(baseline: str, comparisons: list[Comparison]) -> object:
     found = [
         {
             "name": comparison.name,
-            "told": factor_told(comparison),
+            "told": comparison_headline(comparison),
             "factors": comparison.factors,
             "margin": comparison.margin,
             "rows": [
                 {
                     "section": section,
-                    "id": pair.row.id,
-                    "params": pair.row.params,
-                    "icache": pair.row.icache,
-                    "lang": pair.row.lang,
+                    **{name: getattr(pair.row, name) for name in IDENTITY},
                     "margin": pair.margin,
                     "cycles": {**asdict(pair.cycles), "verdict": pair.verdict},
                     "instret": pair.instret and {**asdict(pair.instret), "verdict": pair.retired},
@@ -310,7 +311,7 @@ def _change(changed: Change | None) -> str:
     return "0 %" if changed.ratio == 1 else text.percent(changed.ratio - 1, sign="+")
 
 
-# How a gate's judgement is shown: as text, as JSON, and in Markdown for a pull request.
+# How a gate's judgement is shown.
 
 
 SHOWN = 25  # findings of a kind; --json and the Markdown have them all
@@ -318,9 +319,9 @@ SHOWN = 25  # findings of a kind; --json and the Markdown have them all
 
 def gate_text(names: list[str], new: str, gated: Gated) -> str:
     """The judgement as text."""
-    lines = [*text.wrap(finding_told(gated)), ""]
+    lines = [*text.wrap(gate_headline(gated)), ""]
     lines += [f"base    {name}" for name in names] + [f"new     {new}"]
-    lines += differing(gated.comparison.factors)
+    lines += differing_lines(gated.comparison.factors)
     widths = figures({"base": 8, "new": 9, "change": 10}, gap=0)
     for level in reversed(Level):
         found = [one for one in gated.findings if one.level is level]
@@ -348,7 +349,7 @@ def gate_text(names: list[str], new: str, gated: Gated) -> str:
 def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
     """A summary for a pull request. Its names come from whoever opened that: all are escaped."""
     bases = ", ".join(map(text.quoted, names))
-    lines = [f"### tockmark: {_gate_verdict(gated)}", "", text.prose(finding_told(gated)), ""]
+    lines = [f"### tockmark: {_gate_verdict(gated)}", "", text.prose(gate_headline(gated)), ""]
     lines += [f"{text.quoted(new)} against {bases}.", ""]
     lines += _gate_table([one for one in gated.findings if one.level > Level.BETTER])
     if better := [one for one in gated.findings if one.level is Level.BETTER]:
@@ -383,7 +384,7 @@ def gate_json(names: list[str], new: str, gated: Gated) -> object:
         {
             "base": names,
             "new": new,
-            "told": finding_told(gated),
+            "told": gate_headline(gated),
             "verdict": gated.level.words.word,
             "exit_code": gated.exit_code,
             "rows": gated.checked,
@@ -407,7 +408,7 @@ def gate_json(names: list[str], new: str, gated: Gated) -> object:
     )
 
 
-def finding_told(gated: Gated) -> str:
+def gate_headline(gated: Gated) -> str:
     """What happened, in one line."""
     moved = sorted(gated.moved, key=lambda finding: finding.place)
     return headline(gated.comparison, moved, len(gated.gone))
@@ -439,7 +440,7 @@ def counted(gated: Gated, unit: str = "") -> str:
 
 
 # How the agreement of a board with the simulator is shown: the counts first, then what is outside,
-# then every row if it is wanted; and as JSON.
+# then every row if it is wanted.
 
 
 WIDTHS = {"sim": 9, "board": 9, "board/sim": 10, "off": 8, "bound": 8, "instr": 6}
@@ -451,6 +452,7 @@ STANDING_WORDS = {
 }
 COLOURS = {Standing.OUTSIDE: text.bad, Standing.UNSTATED: text.doubtful}
 WORD = max(map(len, STANDING_WORDS.values()))
+FIGURES_OF_PAIR = ("ratio", "allowed", "unsure", "instructions", "same_samples", "standing")
 NOT_SHOWN = ("timing", "simulator", "board", "tool")  # differ by nature
 
 
@@ -462,11 +464,11 @@ def agree_text(
     every: bool,
 ) -> str:
     """The agreement as text; `every`: with all rows."""
-    lines = [*text.wrap(standing_told(found)), ""]
+    lines = [*text.wrap(agreement_headline(found)), ""]
     for side, name, result in zip(("sim  ", "board"), names, results, strict=True):
         lines.append(f"{side}  {name}")
         lines += text.wrap(f"       {result.provenance.line}", indent="       ")
-    lines += differing([one for one in found.factors if one.name not in NOT_SHOWN])
+    lines += differing_lines([one for one in found.factors if one.name not in NOT_SHOWN])
     if found.layouts:
         lines += text.wrap(
             f"layouts may differ: {found.layouts}. Layout moves rows by itself, so this is"
@@ -493,7 +495,7 @@ def agree_text(
     return "\n".join(lines).rstrip() + "\n"
 
 
-def standing_told(found: Agreement) -> str:
+def agreement_headline(found: Agreement) -> str:
     """The counts, in one line."""
     equal = found.that_are(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
@@ -514,17 +516,20 @@ def standing_told(found: Agreement) -> str:
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
     table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
     for label, pair in rows:
-        instr = pair.instructions
         table.add(
             label,
             *map(text.trimmed, pair.cycles),
             text.NONE if pair.ratio is None else f"{pair.ratio:.4f}",
-            f"{'+' * (pair.off > 0)}{text.trimmed(pair.off)}",
+            _signed(pair.off),
             text.NONE if pair.allowed is None else text.trimmed(pair.allowed, 1),
-            text.NONE if instr is None else f"{'+' * (instr > 0)}{text.trimmed(instr)}",
+            text.NONE if pair.instructions is None else _signed(pair.instructions),
             COLOURS.get(pair.standing, str)(STANDING_WORDS[pair.standing]),
         )
     return [*table.text(title), ""]
+
+
+def _signed(value: float) -> str:
+    return f"{'+' * (value > 0)}{text.trimmed(value)}"
 
 
 def _alone(what: str, some: Iterable[Lone]) -> list[str]:
@@ -537,10 +542,7 @@ def _alone(what: str, some: Iterable[Lone]) -> list[str]:
 
 def _reasons(found: Agreement) -> list[str]:
     """The bounds that were used: what they allow, and where that comes from."""
-    used: dict[SimulatorBound, int] = {}
-    for pair in found.pairs:
-        if pair.bound is not None:
-            used[pair.bound] = used.get(pair.bound, 0) + 1
+    used = Counter(pair.bound for pair in found.pairs if pair.bound is not None)
     lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
     for bound, many in used.items():
         rows = ", ".join(bound.rows)
@@ -551,7 +553,7 @@ def _reasons(found: Agreement) -> list[str]:
 
 
 def bound_allows(bound: SimulatorBound) -> str:
-    """What a bound allows, and on what ground."""
+    """Return what a bound allows, and on what ground."""
     if bound.cycles is None:
         return "none stated"
     relative = f"{text.percent(bound.relative)} or " if bound.relative else ""
@@ -581,18 +583,10 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
         "factors": {one.name: {"sim": one.base, "board": one.new} for one in found.factors},
         "rows": [
             {
-                "id": pair.sim.id,
-                "params": pair.sim.params,
-                "icache": pair.sim.icache,
-                "lang": pair.sim.lang,
+                **{name: getattr(pair.sim, name) for name in IDENTITY},
                 "sim": pair.cycles[0],
                 "board": pair.cycles[1],
-                "ratio": pair.ratio,
-                "allowed": pair.allowed,
-                "unsure": pair.unsure,
-                "instructions": pair.instructions,
-                "same_samples": pair.same_samples,
-                "standing": pair.standing,
+                **{name: getattr(pair, name) for name in FIGURES_OF_PAIR},
                 "basis": pair.bound.basis if pair.bound and pair.allowed is not None else None,
             }
             for pair in found.pairs

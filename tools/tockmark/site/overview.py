@@ -149,7 +149,7 @@ def findings(site: Sorted) -> list[SiteFinding]:
                 "geometric mean over the benchmarks that touch the kernel;"
                 f" {' against '.join(levels)}; i-cache {ICACHE[beside.icache]};"
                 f" links: {after} against {before}",
-                comparison.factor_told(pair.comparison),
+                comparison.comparison_headline(pair.comparison),
             )
         )
     return found[:SENTENCES]

@@ -411,13 +411,13 @@ def pair_page(site: Sorted, pair: SitePair, comparison: Comparison) -> PairPage:
         pair,
         site.kernel_of(pair.base),
         site.kernel_of(pair.new),
-        show_comparison.factor_told(comparison),
+        show_comparison.comparison_headline(comparison),
         comparison.factors,
-        show_comparison.summed(comparison, "B"),
+        show_comparison.totals(comparison, "B"),
         [text.sentence(VERDICTS[verdict].meaning) for verdict in Verdict],
         text.percent(comparison.margin),
         comparison.rule.known.title,
-        show_comparison.standing_told(pair.agreement) if pair.agreement else None,
+        show_comparison.agreement_headline(pair.agreement) if pair.agreement else None,
         pair_lines(moved(comparison.in_order)),
     )
 
@@ -428,7 +428,7 @@ def pair_lines(pairs: list[Judged]) -> list[PairLine]:
 
 
 def _line(pair: Judged) -> PairLine:
-    base, new, change, interval, instructions, verdict = show_comparison.compare_cells(pair)
+    base, new, change, interval, instructions, verdict = show_comparison.pair_cells(pair)
     row = pair.row
     kind = ""
     if pair.verdict is Verdict.RELEVANT:

@@ -51,8 +51,9 @@ def test_what_is_equal_is_equal_in_every_sample() -> None:
     assert all(pair.same_samples for pair in found.pairs)
     assert found.layouts is None
     assert found.exit_code == OK
-    assert "4 rows compared: 4 equal to the cycle (4 in every sample)" in comparison.standing_told(
-        found
+    assert (
+        "4 rows compared: 4 equal to the cycle (4 in every sample)"
+        in comparison.agreement_headline(found)
     )
 
 

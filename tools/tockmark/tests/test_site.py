@@ -130,7 +130,7 @@ def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> 
     lines = re.findall(r'<tr><th scope="row" class="name stick">(.*?)</tr>', page)
     there = [re.sub(r"<[^>]*>", " ", line).split() for line in lines]
     wanted = {
-        (one.row.label, str(one.row.icache), comparison.compare_cells(one)[-1])
+        (one.row.label, str(one.row.icache), comparison.pair_cells(one)[-1])
         for one in pair.comparison.pairs
     }
     assert len(there) == len(pair.comparison.pairs) == len(wanted)

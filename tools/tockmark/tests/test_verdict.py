@@ -120,7 +120,7 @@ def judged(base: Result, new: Result, by: Spread, catalogue: Catalogue) -> tuple
     found = gate([("a", base)], ("b", new), load_limits(None, catalogue), catalogue, by)
     compared = compare(base, new, "b", catalogue, Margins(), by)
     text = comparison.compare_text([("a", base), ("b", new)], [compared]).replace("\n    ", " ")
-    first = comparison.finding_told(found)
+    first = comparison.gate_headline(found)
     assert text.startswith(f"B: {first}\n")
     return found.level, first
 
