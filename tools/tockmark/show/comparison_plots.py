@@ -26,6 +26,11 @@ NEAR = 0.01  # ratios so near to 1 are named, and not drawn
 ROWS = 30  # of ranges, where none of the first screen is there
 
 
+def _cache(icache: bool | None) -> str:
+    """The cache setting, as a title or a label ends."""
+    return "" if icache is None else f", i-cache {ICACHE[icache]}"
+
+
 @dataclass(frozen=True)
 class SampleSpread:
     """The samples of one row of one result, in order."""
@@ -36,6 +41,11 @@ class SampleSpread:
     values: list[float]
     unit: str
 
+    @property
+    def middle(self) -> float:
+        """The median that the table has."""
+        return (self.row.us if self.unit == "µs" else self.row.per_op) or 0
+
 
 def distributions(named: list[Named]) -> Sheet | None:
     """Rows of sched.* and irq.* that vary: what share of the samples is not above a value. All
@@ -43,24 +53,29 @@ def distributions(named: list[Named]) -> Sheet | None:
     panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
     for place, one in enumerate(named):
         for row in one.result.table.values():
-            if row.id.startswith(SPREAD) and (one_row := _spread(place, row)):
-                panels.setdefault((row.id, row.icache), []).append(one_row)
+            if row.id.startswith(SPREAD) and (found := _spread(place, row)):
+                panels.setdefault((row.id, row.icache), []).append(found)
     varied = {
-        where: found
-        for where, found in sorted(panels.items(), key=lambda item: item[0][0])
-        if any(one.values[0] != one.values[-1] for one in found)
+        where: shown
+        for where, shown in sorted(panels.items(), key=lambda item: item[0][0])
+        if any(spread.values[0] != spread.values[-1] for spread in shown)
     }
     if not varied:
         return None
     most = max(map(len, varied.values()))
     sheet = Sheet("Distributions", named, len(varied), 1, max(2.2, 0.8 + 0.2 * most))
     for axes, ((id_, icache), shown) in zip(sheet.panels, varied.items(), strict=True):
-        cases = list(dict.fromkeys(one.case for one in shown))
+        cases = list(dict.fromkeys(spread.case for spread in shown))
         for spread in shown:
-            _steps(axes, spread, cases, named)
-        cache = "" if icache is None else f", i-cache {ICACHE[icache]}"
-        axes.set(title=f"{id_}{cache}", xlabel=shown[0].unit, ylabel="% of samples\nat or below")
-        axes.set(xlim=(0, max(one.values[-1] for one in shown) * 1.05), ylim=(0, 104))
+            case = cases.index(spread.case)
+            # Of several results each has its colour and marker, each case its dashes.
+            style = dict(STYLES[(spread.place if len(named) > 1 else case) % len(STYLES)])
+            style["linestyle"] = STYLES[case % len(STYLES)]["linestyle"]
+            name = named[spread.place].name if len(named) > 1 else ""
+            _steps(axes, spread, ", ".join(filter(None, [name, spread.case])), style)
+        axes.set(title=f"{id_}{_cache(icache)}", xlabel=shown[0].unit)
+        axes.set(ylabel="% of samples\nat or below")
+        axes.set(xlim=(0, max(spread.values[-1] for spread in shown) * 1.05), ylim=(0, 104))
         axes.legend(
             loc="center left",
             bbox_to_anchor=(1.01, 0.5),
@@ -82,23 +97,15 @@ def _spread(place: int, row: Row) -> SampleSpread | None:
     return SampleSpread(place, case, row, values, unit)
 
 
-def _steps(axes: Axes, one: SampleSpread, cases: list[str], named: list[Named]) -> None:
-    """One line: of several results each has its colour and marker, each case its dashes."""
-    case = cases.index(one.case)
-    style = dict(STYLES[(one.place if len(named) > 1 else case) % len(STYLES)])
-    style["linestyle"] = STYLES[case % len(STYLES)]["linestyle"]
-    n = len(one.values)
-    middle = one.row.us if one.unit == "µs" else one.row.per_op
-    name = [named[one.place].name] if len(named) > 1 else []
-    label = ", ".join([*name, *([one.case] if one.case else [])])
-    shown = [text.trimmed(text.rounded(v) or 0) for v in (middle or 0, one.values[-1])]
-    label = f"{label}{': ' if label else ''}{', '.join(shown)}"
-    share = [100 * (place + 1) / n for place in range(n)]
+def _steps(axes: Axes, one: SampleSpread, name: str, style: dict[str, Any]) -> None:
+    """One line, and its name with the median and the worst."""
+    shown = ", ".join(text.trimmed(text.rounded(v) or 0) for v in (one.middle, one.values[-1]))
+    share = [100 * place / len(one.values) for place in range(len(one.values) + 1)]
     marker = style.pop("marker")
-    axes.plot(
-        [one.values[0], *one.values], [0, *share], drawstyle="steps-post", label="_line", **style
-    )
-    axes.plot([middle or 0], [50], marker=marker, label=label, **{**style, "markersize": 6})
+    steps = [one.values[0], *one.values]
+    axes.plot(steps, share, drawstyle="steps-post", label="_line", **style)
+    label = f"{name}: {shown}" if name else shown
+    axes.plot([one.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
 
 
 Ratios = dict[bool | None, list[float]]  # of one benchmark, by the cache setting
@@ -174,14 +181,8 @@ def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> Non
         ends = [min(values), max(values)]
         axes.plot(ends, [y + lift] * 2, color=style["color"], linewidth=1, label="_range")
         hollow: dict[str, Any] = {"markerfacecolor": "white"} if icache is False else {}
-        axes.plot(
-            [_middle(values)],
-            [y + lift],
-            style["marker"],
-            color=style["color"],
-            label="_mean",
-            **hollow,
-        )
+        mean, marker = [_middle(values)], style["marker"]
+        axes.plot(mean, [y + lift], marker, color=style["color"], label="_mean", **hollow)
 
 
 def _name_ratios(
@@ -194,9 +195,9 @@ def _name_ratios(
         for icache in (one for one in (True, False, None) if one in there):
             look: dict[str, Any] = {"linestyle": "none"}
             look |= {"markerfacecolor": "white"} if icache is False else {}
-            cache = "" if icache is None else f", i-cache {ICACHE[icache]}"
             marker, color = style["marker"], style["color"]
-            axes.plot([], [], marker=marker, color=color, label=f"{which[1]}{cache}", **look)
+            label = f"{which[1]}{_cache(icache)}"
+            axes.plot([], [], marker=marker, color=color, label=label, **look)
 
 
 def kernels(named: list[Named]) -> Sheet | None:
@@ -224,20 +225,11 @@ def kernels(named: list[Named]) -> Sheet | None:
     heights = {words: len(rows) - place for place, words in enumerate(rows)}
     for index, one in enumerate(named):
         style = STYLES[index % len(STYLES)]
-        points = [
-            (float(cost), heights[words])
-            for words, found in rows.items()
-            if (row := found[index]) is not None and (cost := row.per_op) is not None
-        ]
+        there = {words: row for words, found in rows.items() if (row := found[index]) is not None}
+        x = [float(row.per_op or 0) for row in there.values()]
+        y = [heights[words] for words in there]
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
-        axes.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
-            style["marker"],
-            color=style["color"],
-            label=one.name,
-            **hollow,
-        )
+        axes.plot(x, y, style["marker"], color=style["color"], label=one.name, **hollow)
     for words, found in rows.items():
         ratios = [text.ratio(ratio(found[0], row)) for row in found[1:]]
         told = " ".join(f"{one:>6}" for one in ratios)
@@ -271,12 +263,13 @@ def layouts(named: list[Named]) -> Sheet | None:
     for axes, icache in zip(sheet.panels, caches, strict=True):
         for index, one in enumerate(there):
             column = one.result.column(icache, one.result.langs[0])
-            _bars(axes, chosen, column, index, len(there), one.name)
-        cache = "" if icache is None else f", i-cache {ICACHE[icache]}"
+            rows = [column.get(key) for key in chosen.values()]
+            _bars(axes, rows, index, len(there), one.name)
         axes.axvline(0, color="black", linewidth=0.8)
-        axes.set(title=f"least to greatest{cache}", xlabel="% of the median over the layouts")
-        heights = [len(chosen) - place for place in range(len(chosen))]
-        axes.set_yticks(heights, list(chosen))
+        axes.set(
+            title=f"least to greatest{_cache(icache)}", xlabel="% of the median over the layouts"
+        )
+        axes.set_yticks(range(len(chosen), 0, -1), list(chosen))
         axes.set_ylim(0.4, len(chosen) + 0.6)
         axes.use_sticky_edges = False
         axes.margins(x=0.2)
@@ -296,8 +289,12 @@ def _chosen(there: list[Named]) -> dict[str, RowKey]:
         for row in one.result.table.values()
         if len(nets(row)) > 1
     }
-    every = {w: key for block in screen(load()).values() for w, key in block.items()}
-    first = {words: key for words, key in every.items() if key in found}
+    first = {
+        words: key
+        for block in screen(load()).values()
+        for words, key in block.items()
+        if key in found
+    }
     return first or {label: key for key, label in list(found.items())[:ROWS]}
 
 
@@ -308,14 +305,7 @@ def nets(row: Row | None) -> list[float]:
     return [net / row.inner for net in row.cycles.nets]
 
 
-def _bars(
-    axes: Axes,
-    chosen: dict[str, RowKey],
-    column: dict[RowKey, Row],
-    index: int,
-    many: int,
-    name: str,
-) -> None:
+def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) -> None:
     """A bar a row, with the median that the table has."""
     step = 0.8 / many
     style: dict[str, Any] = {
@@ -323,15 +313,13 @@ def _bars(
         "edgecolor": STYLES[index % len(STYLES)]["color"],
         "hatch": HATCHES[index % len(HATCHES)],
     }
-    for place, key in enumerate(chosen.values()):
-        row = column.get(key)
+    for place, row in enumerate(rows):
         found = nets(row)
         if row is None or row.per_op is None or row.per_op <= 0 or not found:
             continue
         low, high = (100 * (net / row.per_op - 1) for net in (min(found), max(found)))
-        y = len(chosen) - place + 0.4 - step * (index + 0.5)
+        y = len(rows) - place + 0.4 - step * (index + 0.5)
         axes.barh(y, high - low, step * 0.9, left=low, **style)
-        axes.text(
-            high, y, f" {text.trimmed(text.rounded(row.per_op) or 0, 2)}", va="center", fontsize=6
-        )
+        median = text.trimmed(text.rounded(row.per_op) or 0, 2)
+        axes.text(high, y, f" {median}", va="center", fontsize=6)
     axes.barh([0], [0], label=f"{name}: the median in cycles beside its bar", **style)
