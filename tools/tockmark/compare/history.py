@@ -43,7 +43,7 @@ from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import plain
-from tockmark.suite.catalogue import Lang, Params, named
+from tockmark.suite.catalogue import Lang, Params, RowName
 from tockmark.suite.selection import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
@@ -58,7 +58,7 @@ LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlie
 Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # as a row that is near zero may be
 
 
-class HistoryRow(Part, frozen=True):
+class HistoryRow(RowName, Part, frozen=True):
     """One row of a run: its net of a whole sample."""
 
     id: str
@@ -69,11 +69,6 @@ class HistoryRow(Part, frozen=True):
     inner: Positive = 1
     span: tuple[float, float] | None = None  # where the cycles may lie; None: they are exact
     instret: Net | None = None
-
-    @property
-    def name(self) -> str:
-        """What tells the row from others of its run, as Row says it."""
-        return named(self.id, self.params, self.icache, self.lang)
 
 
 class HistoryRun(Part, frozen=True):
@@ -254,7 +249,7 @@ def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
     for run in runs:
         setting = ", ".join(f"{name} {run.factors[name]}" for name in GROUPED)
         for row in run.rows:
-            if meant.fits(row.id, row.params, row.icache, row.lang):
+            if meant.means(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
                 ends, exact = row.span or (row.cycles, row.cycles), row.span is None
                 point = Point(run.date, row.cycles, *ends, row.instret, exact, run.factors)

@@ -8,7 +8,6 @@ which do not depend on the layout, have half the margin.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -239,10 +238,6 @@ class Comparison:
         """The mean over the rows of each language."""
         found = {lang: self._geometric_mean(lang) for lang in LANGS}
         return {lang: mean for lang, mean in found.items() if mean}
-
-    def counts(self) -> Counter[Verdict]:
-        """How many rows have each verdict, by their cycles."""
-        return Counter(pair.verdict for pair in self.pairs if pair.verdict)
 
     def moved(self) -> list[Moved]:
         """What is relevant, the instructions of a row before its cycles."""

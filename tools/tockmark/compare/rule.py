@@ -292,6 +292,7 @@ class VerdictWords:
     mark: str  # in a narrow column; of what moved it says which way instead
     place: int  # among others, by how much there is to look at
     meaning: str
+    doubtful: bool = False
 
 
 VERDICTS = {  # None: of a row of the apps' own, which has no verdict
@@ -301,9 +302,11 @@ VERDICTS = {  # None: of a row of the apps' own, which has no verdict
         "< lower, > higher", 0, "a difference, surely beyond the margin"
     ),
     Verdict.LAYOUT: VerdictWords(
-        "l", 3, "inside what links of one kernel differ by; more links would tell"
+        "l", 3, "inside what links of one kernel differ by; more links would tell", doubtful=True
     ),
-    Verdict.INDETERMINATE: VerdictWords("?", 1, "the interval lies across the edge of the margin"),
+    Verdict.INDETERMINATE: VerdictWords(
+        "?", 1, "the interval lies across the edge of the margin", doubtful=True
+    ),
     None: VerdictWords("a", 5, "no kernel touches it, so it has no verdict"),
 }
 

@@ -105,9 +105,9 @@ def build(
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
     problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
     kept: dict[object, StoredRow] = {}
-    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or _fits(wanted, row)]
+    gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.means(row)]
     for row in taken:
-        if not series_of(row) or not (row.id in OF_BOOT or _fits(wanted, row)):
+        if not series_of(row) or not (row.id in OF_BOOT or wanted.means(row)):
             continue
         known = catalogue.benchmarks.get(row.id)
         if not context.board.counts_cycles and known is not None and known.waits:
@@ -157,10 +157,6 @@ def _placed(row: Placed, boot: Booted, app: App) -> Placed:
     return structs.replace(row, boot=name, icache=boot.icache, lang=app.lang, **own)
 
 
-def _fits(wanted: Selection, row: StoredRow | Absent) -> bool:
-    return wanted.fits(row.id, row.params, row.icache, row.lang)
-
-
 def _absent(row: StoredRow, why: str | None = None) -> Absent:
     return Absent(row.id, row.boot, row.params, row.icache, why, row.lang)
 
@@ -207,7 +203,7 @@ def _missing(
             if row.key not in there:
                 missing.setdefault(row.key, row)
     for announced in taken:
-        if not series_of(announced) and announced.key not in there and _fits(wanted, announced):
+        if not series_of(announced) and announced.key not in there and wanted.means(announced):
             missing.setdefault(announced.key, _absent(announced))
     return list(missing.values())
 

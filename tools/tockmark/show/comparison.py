@@ -221,15 +221,14 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
 
 def totals(comparison: Comparison, letter: str) -> list[str]:
     """The counts of the verdicts, the mean, and what was left out of a comparison with A."""
-    counts = comparison.counts()
-    relevant = [p for p in comparison.pairs if p.verdict is Verdict.RELEVANT]
-    lower = sum(pair.cycles.lower for pair in relevant)
+    counts = Counter(pair.verdict for pair in comparison.judged)
+    said = {verdict: f"{counts[verdict]} {verdict}" for verdict in Verdict}
+    lower = sum(p.cycles.lower for p in comparison.judged if p.verdict is Verdict.RELEVANT)
+    said[Verdict.RELEVANT] += f" ({lower} lower, {counts[Verdict.RELEVANT] - lower} higher)"
     own = len(comparison.pairs) - len(comparison.judged)
     lines = text.wrap(
-        f"{letter} against A, {sum(counts.values())} rows: {counts[Verdict.EQUIVALENT]} equivalent,"
-        f" {counts[Verdict.TRIVIAL]} trivial, {len(relevant)} relevant ({lower} lower,"
-        f" {len(relevant) - lower} higher), {counts[Verdict.LAYOUT]} layout?,"
-        f" {counts[Verdict.INDETERMINATE]} indeterminate; and {own} of the apps"
+        f"{letter} against A, {counts.total()} rows: {', '.join(said.values())}; and {own} of the"
+        " apps"
     )
     moved = [row.name for row in comparison.rule.moved]
     lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
@@ -292,9 +291,7 @@ def _coloured(word: str, changed: Change | None, verdict: Verdict | None) -> str
     """A word or a mark for a verdict, in its colour."""
     if verdict is Verdict.RELEVANT and changed:
         return text.good(word) if changed.lower else text.bad(word)
-    if verdict in (Verdict.LAYOUT, Verdict.INDETERMINATE):
-        return text.doubtful(word)
-    return word
+    return text.doubtful(word) if rule.VERDICTS[verdict].doubtful else word
 
 
 def _mark(changed: Change | None, verdict: Verdict | None) -> str:

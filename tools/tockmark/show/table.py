@@ -121,10 +121,7 @@ class ResultColumn:
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
     """The rows that are meant, by section, in place of those of the first screen."""
     rows = {
-        row.key[:2]: row
-        for result in results
-        for row in result.table.values()
-        if wanted.fits(row.id, row.params, row.icache, row.lang)
+        row.key[:2]: row for result in results for row in result.table.values() if wanted.means(row)
     }
     return {
         section: {line.label: row_key(line.id, line.params) for line in lines}

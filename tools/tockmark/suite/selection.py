@@ -26,6 +26,7 @@ from tockmark.suite.catalogue import (
     Lang,
     Params,
     RowKey,
+    RowName,
     named,
     row_key,
 )
@@ -57,6 +58,10 @@ class Selection:
         return not self.terms or any(
             self._fits(term, id_, params, icache, lang) for term in self.terms
         )
+
+    def means(self, row: RowName) -> bool:
+        """Return whether a row of a result, or of a history, is meant."""
+        return self.fits(row.id, row.params, row.icache, row.lang)
 
     def _fits(self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang) -> bool:
         head, *pairs = _words(term) or [""]
