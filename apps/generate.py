@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Checks the catalogue and makes from it what the apps are compiled with; build.mk calls it.
+"""This checks the catalogue and makes from it what the apps are compiled with; build.mk calls it.
 
     python3 apps/generate.py apps/catalogue.toml OUT/rows.h
 
@@ -27,61 +27,24 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 NUMBER = (int, float)
-TOP: dict[str, Any] = {"budget": NUMBER, "sections": list, "benchmark": list, "boot": list}
-BENCHMARK: dict[str, Any] = {
-    "id": str,
-    "section": str,
-    "touches": str,
-    "samples": int,
-    "inner": int,
-    "budget": NUMBER,
-    "what": str,
-    "counts": str,
-    "params": dict,
-    "unit": str,
-    "bytes": str,
-    "bodies": list,
-    "skip_v1": str,
-    "skip_c": str,
-    "skip_rust": str,
-    "skip_libtock_rs": str,
-    "waits": bool,
-    "by": str,
-    "passes": int,
-    "distribution": str,
+# The keys of a table by the types of their values; one with a "?" may be missing.
+TOP = {NUMBER: "budget", list: "sections benchmark boot?"}
+BENCHMARK = {
+    str: "id section touches what counts unit? bytes? by? distribution?"
+    " skip_v1? skip_c? skip_rust? skip_libtock_rs?",
+    int: "samples inner passes?",
+    NUMBER: "budget",
+    dict: "params?",
+    list: "bodies?",
+    bool: "waits?",
 }
-BOOT: dict[str, Any] = {
-    "name": str,
-    "group": str,
-    "measures": list,
-    "slots": list,
-    "scene": int,
-    "slice_us": int,
-    "panics": str,
-}
-OPTIONAL = {
-    "boot",
-    "params",
-    "unit",
-    "bytes",
-    "bodies",
-    "skip_v1",
-    "skip_c",
-    "skip_rust",
-    "skip_libtock_rs",
-    "by",
-    "passes",
-    "distribution",
-    "waits",
-    "slice_us",
-    "panics",
-}
+BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?"}
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {
@@ -97,6 +60,9 @@ PARAMS_MAX = 2  # as in runtime/bench.h
 WORD = 1 << 32
 BITS = 32
 BOOT_NAME = "[A-Za-z0-9_-]{1,23}"  # what tm_link of runtime/bench.h holds
+
+
+Rules = Iterator[tuple[bool, str]]  # whether each is kept, and what is wrong if not
 
 
 class MalformedError(Exception):
@@ -130,9 +96,13 @@ class SuiteRow:
     def name(self) -> str:
         return self.id.replace(".", "_")
 
+    def reason(self, where: str, form: str, otherwise: str) -> str:
+        """Return why it is not tried there, as a string in this form."""
+        return form.format(json.dumps(self.skip[where])) if where in self.skip else otherwise
+
 
 def is_list_of(kind: type, values: Any) -> bool:
-    """Values of this type, each once."""
+    """Return whether these are values of this type, each once."""
     return (
         isinstance(values, list)
         and bool(values)
@@ -141,74 +111,82 @@ def is_list_of(kind: type, values: Any) -> bool:
     )
 
 
+def are_names(words: list[str]) -> bool:
+    """Return whether C and Rust can call something by each of these."""
+    return all(re.fullmatch("[a-z][a-z0-9_]*", word) for word in words)
+
+
 def called(entry: Any, number: int) -> str:
-    """How a message names an entry that may be anything."""
+    """Return how a message names an entry that may be anything."""
     id_ = entry.get("id") if isinstance(entry, dict) else None
     return id_ if isinstance(id_, str) else f"benchmark {number}"
 
 
-def checked(table: Any, keys: dict[str, Any], where: str) -> dict[str, Any]:
-    """The table, which has all the keys it needs, no others, and of the right types."""
+def checked(table: Any, keys: Mapping[Any, str], where: str) -> dict[str, Any]:
+    """Return the table, which has all the keys it needs, no others, and of the right types."""
     require(isinstance(table, dict), where, "must be a table")
+    named = [(key, kind) for kind, names in keys.items() for key in names.split()]
+    kinds = {key.rstrip("?"): kind for key, kind in named}
     for key, value in table.items():
-        require(key in keys, where, f"there is no key '{key}'")
-        right = isinstance(value, keys[key]) and isinstance(value, bool) == (keys[key] is bool)
-        require(right, where, f"'{key}' must be {NAMES[keys[key]]}")
-        if isinstance(value, str):
-            require(value.isprintable(), where, f"'{key}' must be one line of text")
-    for key in keys:
-        require(key in table or key in OPTIONAL, where, f"'{key}' is missing")
+        require(key in kinds, where, f"there is no key '{key}'")
+        right = isinstance(value, kinds[key]) and isinstance(value, bool) == (kinds[key] is bool)
+        require(right, where, f"'{key}' must be {NAMES[kinds[key]]}")
+        one_line = not isinstance(value, str) or value.isprintable()
+        require(one_line, where, f"'{key}' must be one line of text")
+    for key, _ in named:
+        require(key.endswith("?") or key in table, where, f"'{key}' is missing")
     return dict(table)
 
 
-def check_benchmark(entry: dict[str, Any], sections: list[str]) -> None:
-    where, params = entry["id"], entry.get("params", {})
-    section = entry["section"]
-    require(section in sections, where, f"'{section}' is none of the sections at the top")
-    require(
-        bool(re.fullmatch(r"[a-z]+\.[a-z][a-z0-9_]*", where)), where, "an id is group.operation"
-    )
-    require(entry["touches"] in TOUCHES, where, "'touches' must be kernel, app or control")
-    require(entry.get("by", BY[0]) in BY, where, "'by' must be sampler, reading or mark")
+def benchmark_rules(entry: dict[str, Any], sections: list[str], ids: list[str]) -> Rules:
+    """Yield the rules that a benchmark must keep, in their order."""
+    params, section, by = entry.get("params", {}), entry["section"], entry.get("by", BY[0])
+    yield section in sections, f"'{section}' is none of the sections at the top"
+    right = bool(re.fullmatch(r"[a-z]+\.[a-z][a-z0-9_]*", entry["id"]))
+    yield right, "an id is group.operation"
+    yield entry["touches"] in TOUCHES, "'touches' must be kernel, app or control"
+    yield by in BY, "'by' must be sampler, reading or mark"
     for key in ("samples", "inner", "budget", "passes"):
-        require(0 < entry.get(key, 1) < WORD, where, f"'{key}' must be more than 0")
-    require(entry.get("distribution", "cached") == "cached", where, "'distribution' must be cached")
-    sampled = entry.get("by", BY[0]) == BY[0]
-    require(sampled or "passes" not in entry, where, "'passes' are the sampler's to take")
-    require(len(params) <= PARAMS_MAX, where, f"more than {PARAMS_MAX} parameters")
+        yield 0 < entry.get(key, 1) < WORD, f"'{key}' must be more than 0"
+    yield entry.get("distribution", "cached") == "cached", "'distribution' must be cached"
+    yield by == BY[0] or "passes" not in entry, "'passes' are the sampler's to take"
+    yield len(params) <= PARAMS_MAX, f"more than {PARAMS_MAX} parameters"
     for name, values in params.items():
         words = [name, *values] if is_list_of(str, values) else [name]
-        require(all(re.fullmatch("[a-z][a-z0-9_]*", w) for w in words), where, f"bad name: {words}")
+        yield are_names(words), f"bad name: {words}"
         numbers = is_list_of(int, values) and all(0 <= value < WORD for value in values)
         right = numbers or is_list_of(str, values)
-        require(right, where, f"'{name}' must be different numbers, or different names")
-    sizes = params.get(entry.get("bytes"), [0])
-    right = "bytes" not in entry or (entry["bytes"] in params and is_list_of(int, sizes))
-    require(right, where, "'bytes' must be a parameter whose values are numbers")
+        yield right, f"'{name}' must be different numbers, or different names"
+    right = "bytes" not in entry or is_list_of(int, params.get(entry["bytes"]))
+    yield right, "'bytes' must be a parameter whose values are numbers"
     bodies = entry.get("bodies", ["x"])
-    right = is_list_of(str, bodies) and all(re.fullmatch("[a-z][a-z0-9_]*", b) for b in bodies)
-    require(right, where, "'bodies' must be names of procedures")
+    yield is_list_of(str, bodies) and are_names(bodies), "'bodies' must be names of procedures"
     for key in SKIPS:
-        require(entry.get(key, "x").isascii(), where, f"'{key}' must be ASCII: an app says it")
+        yield entry.get(key, "x").isascii(), f"'{key}' must be ASCII: an app says it"
+    yield ids.count(entry["id"]) == 1, "is there twice"
+
+
+def boot_rules(boot: dict[str, Any], ids: list[str]) -> Rules:
+    """Yield the rules that a boot must keep by itself, in their order."""
+    fits = bool(re.fullmatch(BOOT_NAME, boot["name"]))
+    yield fits, "a name has up to 23 letters, digits, '_' and '-'"
+    for key in ("measures", "slots"):
+        right = bool(boot[key]) and all(isinstance(value, str) for value in boot[key])
+        yield right, f"'{key}' must be a list of names"
+    yield len(set(boot["measures"])) == len(boot["measures"]), "'measures' has a name twice"
+    for id_ in boot["measures"]:
+        yield id_ in ids, f"there is no benchmark {id_}"
+        own = id_.partition(".")[0] == boot["group"]
+        yield own, f"{id_} is not of its group {boot['group']}"
+    yield 0 <= boot["scene"] < BITS, f"'scene' must be 0 to {BITS - 1}"
+    alone = boot["slots"] == [boot["group"]]
+    yield alone or boot["scene"] > 0, "'scene' is 0 only where an app stands alone"
 
 
 def check_boots(boots: list[dict[str, Any]], ids: list[str]) -> None:
     for boot in boots:
-        where = f"boot {boot['name']}"
-        fits = re.fullmatch(BOOT_NAME, boot["name"])
-        require(bool(fits), where, "a name has up to 23 letters, digits, '_' and '-'")
-        for key in ("measures", "slots"):
-            right = bool(boot[key]) and all(isinstance(value, str) for value in boot[key])
-            require(right, where, f"'{key}' must be a list of names")
-        twice = len(set(boot["measures"])) < len(boot["measures"])
-        require(not twice, where, "'measures' has a name twice")
-        for id_ in boot["measures"]:
-            require(id_ in ids, where, f"there is no benchmark {id_}")
-            own = id_.partition(".")[0] == boot["group"]
-            require(own, where, f"{id_} is not of its group {boot['group']}")
-        require(0 <= boot["scene"] < BITS, where, f"'scene' must be 0 to {BITS - 1}")
-        alone = boot["slots"] == [boot["group"]]
-        require(alone or boot["scene"] > 0, where, "'scene' is 0 only where an app stands alone")
+        for good, wrong in boot_rules(boot, ids):
+            require(good, f"boot {boot['name']}", wrong)
     seen: dict[Any, str] = {}
     for boot in [*boots, *alone_besides(boots, ids)]:
         where, name = f"boot {boot['name']}", boot["name"]
@@ -222,8 +200,8 @@ def check_boots(boots: list[dict[str, Any]], ids: list[str]) -> None:
 
 
 def alone_besides(boots: list[dict[str, Any]], ids: list[str]) -> list[dict[str, Any]]:
-    """The boots of an app alone that have no entry: of each group with a benchmark that no boot
-    measures."""
+    """Return the boots of an app alone that have no entry: of each group with a benchmark that no
+    boot measures."""
     measured = {id_ for boot in boots for id_ in boot["measures"]}
     known = {boot["group"] for boot in boots if boot["scene"] == 0}
     groups = dict.fromkeys(id_.partition(".")[0] for id_ in ids if id_ not in measured)
@@ -235,7 +213,7 @@ def alone_besides(boots: list[dict[str, Any]], ids: list[str]) -> list[dict[str,
 
 
 def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> int:
-    """In which scenes a benchmark runs, a bit each."""
+    """Return in which scenes a benchmark runs, a bit each."""
     own = [boot["scene"] for boot in boots if entry["id"] in boot["measures"]] or [0]
     values: list[Any] = next(iter(entry.get("params", {}).values()), [])
     require(
@@ -247,19 +225,18 @@ def scenes(entry: dict[str, Any], boots: list[dict[str, Any]]) -> int:
 
 
 def read(text: str) -> list[SuiteRow]:
-    """The benchmarks of a catalogue, which follows all rules."""
+    """Return the benchmarks of a catalogue, which follows all rules."""
     top = checked(tomllib.loads(text), TOP, "at the top")
     require(bool(top["benchmark"]), "at the top", "there is no benchmark")
     sections = top["sections"]
     require(is_list_of(str, sections), "at the top", "'sections' must be different texts")
     entries = [checked(b, BENCHMARK, called(b, i)) for i, b in enumerate(top["benchmark"], 1)]
     boots = [checked(b, BOOT, f"boot {i}") for i, b in enumerate(top.get("boot", []), 1)]
-    seen: set[str] = set()
+    ids = [entry["id"] for entry in entries]
     for entry in entries:
-        check_benchmark(entry, sections)
-        require(entry["id"] not in seen, entry["id"], "is there twice")
-        seen.add(entry["id"])
-    check_boots(boots, [entry["id"] for entry in entries])
+        for good, wrong in benchmark_rules(entry, sections, ids):
+            require(good, entry["id"], wrong)
+    check_boots(boots, ids)
     return [
         SuiteRow(
             entry["id"],
@@ -277,7 +254,7 @@ def read(text: str) -> list[SuiteRow]:
 
 
 def groups(rows: list[SuiteRow]) -> dict[str, list[str]]:
-    """The names of each group's rows."""
+    """Return the names of each group's rows."""
     found: dict[str, list[str]] = {}
     for row in rows:
         found.setdefault(row.group, []).append(row.name)
@@ -285,12 +262,12 @@ def groups(rows: list[SuiteRow]) -> dict[str, list[str]]:
 
 
 def bodies(rows: list[SuiteRow]) -> list[str]:
-    """The bodies in assembly, each once."""
+    """Return the bodies in assembly, each once."""
     return list(dict.fromkeys(body for row in rows for body in row.bodies))
 
 
 def header(rows: list[SuiteRow]) -> str:
-    """For C and assembly."""
+    """Return what C and assembly include."""
     lines = [
         "/* Made by apps/generate.py, which says what is here, from the catalogue. */",
         "#ifndef TM_ROWS_H",
@@ -310,10 +287,9 @@ def header_row(row: SuiteRow) -> list[str]:
     fields = [f'.id = "{row.id}", .samples = {row.samples}, .inner = {row.inner}']
     fields += [f".by = TM_BY_{row.by.upper()}, .passes = {row.passes}"]
     fields += [f".scenes = {row.scenes:#x}"]
-    always = json.dumps(row.skip["c"]) if "c" in row.skip else "0"
     if row.skip:
-        v1 = json.dumps(row.skip["v1"]) if "v1" in row.skip else always
-        fields += [f".skip = TM_BY_ABI({v1}, {always})"]
+        always = row.reason("c", "{}", "0")
+        fields += [f".skip = TM_BY_ABI({row.reason('v1', '{}', always)}, {always})"]
     params = []
     for name, values in row.params.items():
         of = f"{row.name}_{name}"
@@ -331,7 +307,7 @@ def header_row(row: SuiteRow) -> list[str]:
 
 
 def rust(rows: list[SuiteRow]) -> str:
-    """For Rust."""
+    """Return what Rust includes."""
     lines = ["// Made by apps/generate.py, which says what is here, from the catalogue."]
     for row in rows:
         lines += ["", *rust_row(row)]
@@ -344,7 +320,7 @@ def rust(rows: list[SuiteRow]) -> str:
 
 
 def rust_row(row: SuiteRow) -> list[str]:
-    """The module of a benchmark."""
+    """Return the module of a benchmark."""
     lines = [f"pub mod {row.name} {{", "    use tock::runtime::{Bench, By, Param};"]
     lines += [f"    pub const INNER: u32 = {row.inner};"]
     params = []
@@ -360,10 +336,10 @@ def rust_row(row: SuiteRow) -> list[str]:
         lines += [f"    pub mod {name} {{ {' '.join(consts)} }}"]
         params += [texts]
     params += ["Param::NONE"] * (PARAMS_MAX - len(params))
-    always = f"Some(c{json.dumps(row.skip['rust'])})" if "rust" in row.skip else "None"
-    v1 = f"Some(c{json.dumps(row.skip['v1'])})" if "v1" in row.skip else always
+    always = row.reason("rust", "Some(c{})", "None")
+    v1 = row.reason("v1", "Some(c{})", always)
     if "libtock_rs" in row.skip:
-        library = f"Some(c{json.dumps(row.skip['libtock_rs'])})"
+        library = row.reason("libtock_rs", "Some(c{})", "")
         which = f'if cfg!(feature = "libtock-rs") {{ {library} }} else {{ {always} }}'
         lines += [f"    const SKIP: Option<&core::ffi::CStr> = {which};"]
         always = "SKIP"
