@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Splits straight C++, as Verilator writes it, into statements, and says what each reads and
-writes."""
+"""This parts straight C++ as Verilator writes it into statements, and says what each reads and
+writes, so that statements can be moved to where their values are used."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
 def closing(text: str, start: int) -> int:
-    """Where the bracket that opens at `start` closes."""
+    """Return where the bracket that opens at `start` closes."""
     depth = 0
     for match in re.compile(r"[(){}\[\]]").finditer(text, start):
         depth += 1 if match[0] in PAIRS else -1
@@ -28,7 +28,7 @@ def closing(text: str, start: int) -> int:
 
 
 def statements(text: str) -> Iterator[str]:
-    """The statements of a block, in their order; together they are its text."""
+    """Yield the statements of a block, in their order; together they are its text."""
     start = at = 0
     for match in re.compile(r'"[^"\n]*"|[;({\[]').finditer(text):
         if match.start() < at or match[0].startswith('"'):
@@ -45,7 +45,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 def names(expression: str) -> set[str]:
-    """Return the variables in an expression."""
+    """Return the variables in it."""
     return {name for name in NAME.findall(expression) if not NO_VARIABLE.fullmatch(name)}
 
 
@@ -58,58 +58,16 @@ class Effects:
     sets: set[str] = field(default_factory=set)  # in every case, all of it
     plain: bool = True  # these are known; else it must not be touched
 
-    def then(self, other: "Effects") -> None:
-        """Another statement follows."""
-        self.reads |= other.reads - self.sets
-        self.writes |= other.writes
-        self.sets |= other.sets
-        self.plain &= other.plain
-
-
-def effects(statement: str) -> Effects:
-    """Return what one statement does."""
-    text = re.sub(r"^(?:\s*//[^\n]*\n)*", "", statement).strip()
-    if not text or DECLARATION.match(text):
-        return Effects()
-    if re.match(r"if\b", text):
-        return _effects_of_if(text)
-    if text.startswith("{"):
-        return of_all(effects(one) for one in statements(text[1 : closing(text, 0)]))
-    match = ASSIGNMENT.match(text)
-    if match is None:
-        found = names(text)
-        return Effects(found, set(found), set(), plain=False)
-    whole = {match[1]} if not match[2] else set()
-    return Effects(names(match[2]) | names(match[3]), {match[1]}, whole)
-
-
-def _effects_of_if(text: str) -> Effects:
-    end = closing(text, text.index("("))
-    rest = text[end + 1 :].lstrip()
-    yes, no = Effects(), Effects()
-    if rest.startswith("{"):
-        close = closing(rest, 0)
-        yes = effects(rest[: close + 1])
-        rest = rest[close + 1 :].strip()
-        if rest:
-            no = effects(rest.removeprefix("else"))
-    else:
-        yes = effects(rest)
-    condition = names(text[: end + 1])
-    return Effects(
-        condition | yes.reads | no.reads,
-        yes.writes | no.writes,
-        yes.sets & no.sets,
-        yes.plain and no.plain,
-    )
-
-
-def of_all(these: Iterable[Effects]) -> Effects:
-    """Return what statements in a row do."""
-    sum_ = Effects()
-    for one in these:
-        sum_.then(one)
-    return sum_
+    @staticmethod
+    def of_all(these: Iterable["Effects"]) -> "Effects":
+        """Return the effects of statements in a row."""
+        sum_ = Effects()
+        for other in these:
+            sum_.reads |= other.reads - sum_.sets
+            sum_.writes |= other.writes
+            sum_.sets |= other.sets
+            sum_.plain &= other.plain
+        return sum_
 
 
 @dataclass
@@ -122,35 +80,59 @@ class StatementTree:
 
     @property
     def mentions(self) -> set[str]:
+        """All variables in it."""
         return self.known.reads | self.known.writes | names(self.code)
 
     def text(self) -> str:
+        """Return it as C++."""
         if not self.branches:
             return self.code
         inner = ["".join(one.text() for one in branch) for branch in self.branches]
         return f"{self.code} {{" + "\n } else {".join(inner) + "\n }"
 
 
-def node(statement: str) -> StatementTree:
-    """The tree of a statement."""
+def parsed(statement: str) -> StatementTree:
+    """Return the tree of a statement."""
     text = re.sub(r"^(?:\s*//[^\n]*\n)*", "", statement).strip()
     if not re.match(r"if\b", text):
-        return StatementTree(f"\n{text}", effects(text))
-    end = closing(text, text.index("("))
-    rest = text[end + 1 :].lstrip()
+        return StatementTree(f"\n{text}", _effects(text))
+    end = closing(text, text.index("(")) + 1
+    condition, rest = names(text[:end]), text[end:].lstrip()
     if not rest.startswith("{"):
-        return StatementTree(f"\n{text}", effects(text))
+        only = parsed(rest).known
+        known = Effects(condition | only.reads, only.writes, set(), only.plain)
+        return StatementTree(f"\n{text}", known)
     close = closing(rest, 0)
-    branches = [[node(one) for one in statements(rest[1:close]) if one.strip()]]
-    rest = rest[close + 1 :].strip().removeprefix("else").strip()
+    blocks, rest = [rest[1:close]], rest[close + 1 :].strip().removeprefix("else").strip()
     if rest:
-        inner = rest[1 : closing(rest, 0)] if rest.startswith("{") else rest
-        branches.append([node(one) for one in statements(inner) if one.strip()])
-    return StatementTree(f"\n{text[: end + 1]}", effects(text), branches)
+        blocks.append(rest[1 : closing(rest, 0)] if rest.startswith("{") else rest)
+    branches = [[parsed(one) for one in statements(block) if one.strip()] for block in blocks]
+    cases = [Effects.of_all(one.known for one in branch) for branch in branches]
+    known = Effects(
+        condition.union(*(case.reads for case in cases)),
+        set().union(*(case.writes for case in cases)),
+        set.intersection(*(case.sets for case in cases)) if len(cases) == 2 else set(),
+        all(case.plain for case in cases),
+    )
+    return StatementTree(f"\n{text[:end]}", known, branches)
+
+
+def _effects(text: str) -> Effects:
+    """Return the effects of a statement that is no `if`."""
+    if not text or DECLARATION.match(text):
+        return Effects()
+    if text.startswith("{"):
+        return Effects.of_all(parsed(one).known for one in statements(text[1 : closing(text, 0)]))
+    match = ASSIGNMENT.match(text)
+    if match is None:
+        found = names(text)
+        return Effects(found, set(found), set(), plain=False)
+    whole = {match[1]} if not match[2] else set()
+    return Effects(names(match[2]) | names(match[3]), {match[1]}, whole)
 
 
 def needs(code: str) -> str | None:
-    """The variable without which an `if` of the form `if ((variable & (…)))` is not entered."""
+    """Return the variable without which an `if ((variable & (…)))` is not entered."""
     found = NEEDS.match(code)
     if found and code[closing(code, found.end()) + 1 :].split() == ["))"]:
         return found[1]
@@ -158,8 +140,8 @@ def needs(code: str) -> str | None:
 
 
 def gather(block: list[StatementTree], registers: set[str], written: str) -> None:
-    """Where logic writes one of these registers, make it say so in the variable `written`. And put
-    `if`s in a row that write no more, and each need a variable, into one `if` of these."""
+    """Make logic that writes one of these registers say so in the variable `written`. And put `if`s
+    in a row that write no more, and each need a variable, into one `if` of these."""
     rows: list[list[StatementTree]] = [[]]
     for one in block:
         for branch in one.branches:
@@ -173,7 +155,7 @@ def gather(block: list[StatementTree], registers: set[str], written: str) -> Non
             either = " | ".join(f"(IData)({needs(one.code)})" for one in row)
             row[:] = [
                 StatementTree(
-                    f"\nif (VL_UNLIKELY({either}))", of_all(o.known for o in row), [row[:]]
+                    f"\nif (VL_UNLIKELY({either}))", Effects.of_all(o.known for o in row), [row[:]]
                 )
             ]
     block[:] = [one for row in rows for one in row]
@@ -197,6 +179,6 @@ def sink(one: StatementTree, block: list[StatementTree], several: bool = False) 
             for branch in user.branches:
                 if any(other.mentions & one.known.writes for other in branch):
                     sink(one, branch)
-            user.known = of_all([one.known, user.known])
+            user.known = Effects.of_all([one.known, user.known])
     else:
         block.insert(0, one)

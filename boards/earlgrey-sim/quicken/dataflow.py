@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads the function of Verilator's C++ that evaluates a clock, and finds logic in it that may be
-skipped while its inputs are as they were.
+"""This reads the function of Verilator's C++ that evaluates a clock, and puts tests before logic
+in it that may be skipped while its inputs are as they were.
 
 The function is straight code: a few blocks, one a clock, of assignments and of `if`s of them. A
 piece of logic is a statement, and all statements before it whose values nothing else reads. It may
@@ -10,21 +10,11 @@ depends on its inputs alone: on what it reads before it writes it.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
-from cpp_statements import (
-    DECLARATION,
-    Effects,
-    StatementTree,
-    closing,
-    effects,
-    gather,
-    node,
-    of_all,
-    sink,
-    statements,
-)
+from cpp_statements import DECLARATION, Effects, closing, gather, parsed, sink, statements
 
 FUNCTION = "void Vcore___024root___eval_nba(Vcore___024root* vlSelf) {"
 BLOCK = 20_000  # characters of an `if` that is the logic of a clock
@@ -44,7 +34,7 @@ class SkippableLogic:
     writes: frozenset[str]
 
 
-class Logic:
+class ClockLogic:
     """The function, as statements that know their block."""
 
     def __init__(self, source: str) -> None:
@@ -67,8 +57,9 @@ class Logic:
             else:
                 self._add(-1, one)
         self.types = {m[2]: m[1] for one in self.code if (m := DECLARATION.match(one))}
-        self.facts = [
-            Effects() if self._opens_or_closes(i) else effects(one)
+        self.types["seldom_number"] = "QData"  # of guard_logic.py
+        self.effects = [
+            Effects() if self._opens_or_closes(i) else parsed(one).known
             for i, one in enumerate(self.code)
         ]
         self.elements = {
@@ -77,7 +68,7 @@ class Logic:
             if (found := ELEMENT.match(one.strip()))
         }
         self.seldom: set[str] = set()
-        self._guards = 0  # that have a number
+        self._numbers = count()  # of guards
         self._declared: list[str] = []
         self._kept: set[str] = set()
         self._index()
@@ -94,7 +85,7 @@ class Logic:
     def _index(self) -> None:
         self.readers: dict[str, set[int]] = {}
         self.writers: dict[str, set[int]] = {}
-        for place, one in enumerate(self.facts):
+        for place, one in enumerate(self.effects):
             for name in one.reads:
                 self.readers.setdefault(name, set()).add(place)
             if self.block[place] == -1 and ZERO.match(self.code[place].strip()):
@@ -104,16 +95,13 @@ class Logic:
 
     # --- registers that are compared once ---------------------------------------------------------
 
-    def registers(self, pattern: re.Pattern[str]) -> list[str]:
-        """Those of a pattern that are written in one block, by statements of their own."""
-        found = [name for name in self.writers if pattern.fullmatch(name)]
-        blocks = {self.block[place] for name in found for place in self.writers[name]}
-        return sorted(found) if len(blocks) == 1 and -1 not in blocks else []
-
-    def compare_once(self, registers: list[str], costs: int) -> None:
-        """Compare these behind the last statement that writes one, if one was written, and compute
-        long expressions of nothing else only if one has changed."""
-        if not registers:
+    def compare_once(self, pattern: re.Pattern[str], costs: int) -> None:
+        """Compare the registers of a pattern behind the last statement that writes one, if one was
+        written, and compute long expressions of nothing else only if one has changed. They must be
+        written in one block, by statements of their own."""
+        registers = sorted(name for name in self.writers if pattern.fullmatch(name))
+        blocks = {self.block[place] for name in registers for place in self.writers[name]}
+        if len(blocks) != 1 or -1 in blocks:
             return
         last = max(place for name in registers for place in self.writers[name])
         self.seldom = set(registers)
@@ -124,14 +112,14 @@ class Logic:
                 for name, places in self.writers.items()
                 if name not in self.seldom
                 and all(place > last and self.block[place] != -1 for place in places)
-                and all(self.facts[place].reads - {name} <= self.seldom for place in places)
-                and (self.facts[min(places)].sets >= {name} or len(places) > 1)
-                and self.facts[min(places)].plain
+                and all(self.effects[place].reads - {name} <= self.seldom for place in places)
+                and (self.effects[min(places)].sets >= {name} or len(places) > 1)
+                and self.effects[min(places)].plain
             }
             self.seldom |= more
             grown = bool(more)
         for place in range(last + 1, len(self.code)):
-            one = self.facts[place]
+            one = self.effects[place]
             if (
                 self.block[place] == self.block[last]
                 and one.writes
@@ -144,11 +132,10 @@ class Logic:
                     f"\n        if (VL_UNLIKELY(seldom_changed)) {{{self.code[place]}}}"
                 )
         for place in {place for name in registers for place in self.writers[name]}:
-            block = [node(self.code[place])]
+            block = [parsed(self.code[place])]
             gather(block, set(registers), "seldom_written")
             self.code[place] = "".join(one.text() for one in block)
-        self._declare("seldom_registers", registers)
-        test = self._test("seldom_registers", registers)
+        test = self._changed("seldom_registers", registers)
         self._declared.append(f"static Numbers<{self._types(registers)}> seldom_numbers;\n")
         number = f"seldom_numbers.of({self._given(registers)})"
         self.code[last] += f"""
@@ -161,24 +148,24 @@ class Logic:
 
     # --- pieces -----------------------------------------------------------------------------------
 
-    def pieces(self, end: re.Pattern[str]) -> Iterator[SkippableLogic]:
-        """Those that end in a variable of this name, if they may be skipped."""
+    def guard_ends(self, end: re.Pattern[str]) -> None:
+        """Guard the logic that ends in a variable of this name, where it may be skipped."""
         firsts: list[set[int]] = []
         for name in sorted(name for name in self.writers if end.fullmatch(name)):
             places = self.writers[name]
-            if any(self.block[i] == -1 or not self.facts[i].plain for i in places):
+            if any(self.block[i] == -1 or not self.effects[i].plain for i in places):
                 continue
             elements = all(self.elements.get(i, ("",))[0] == name for i in places)
             firsts += [{i} for i in sorted(places)] if elements else [set(places)]
         for first in firsts:
             piece = self._piece(first)
             if piece is not None:
-                yield piece
+                self._guard(piece)
 
-    def of_one_input(self, costs: int) -> Iterator[SkippableLogic]:
-        """Statements that read the same one variable, where they are many or long."""
+    def guard_of_one_input(self, costs: int) -> None:
+        """Guard statements that read the same one variable, where they are many or long."""
         by_input: dict[tuple[int, str], list[int]] = {}
-        for place, one in enumerate(self.facts):
+        for place, one in enumerate(self.effects):
             inputs = one.reads - self.seldom
             alone = all(self.writers.get(name) == {place} for name in one.writes)
             if self.block[place] == -1 or len(inputs) != 1 or not one.plain or not alone:
@@ -189,14 +176,14 @@ class Logic:
             if sum(len(OPERATORS.findall(self.code[place])) for place in places) >= costs:
                 piece = self._piece(set(places))
                 if piece is not None and len(piece.inputs) <= FEW:
-                    yield piece
+                    self._guard(piece)
 
     def _piece(self, first: set[int]) -> SkippableLogic | None:
         end = max(first)
         if {self.block[place] for place in first} != {self.block[end]}:
             return None
         taken = self._that_may_stand_at(end, self._read_here_only(first, end))
-        sum_ = of_all(self.facts[place] for place in sorted(taken))
+        sum_ = Effects.of_all(self.effects[place] for place in sorted(taken))
         for name in sum_.writes:
             others = self.writers[name] - taken
             read = self.readers.get(name, set()) - taken
@@ -210,7 +197,7 @@ class Logic:
         ends = frozenset(
             place
             for place in taken
-            if any(self.readers.get(name, set()) - taken for name in self.facts[place].writes)
+            if any(self.readers.get(name, set()) - taken for name in self.effects[place].writes)
         )
         return SkippableLogic(tuple(sorted(taken)), ends, tuple(inputs), frozenset(sum_.writes))
 
@@ -229,17 +216,17 @@ class Logic:
         taken, grown = set(first), True
         while grown:
             grown = False
-            inputs = of_all(self.facts[place] for place in sorted(taken)).reads
+            inputs = Effects.of_all(self.effects[place] for place in sorted(taken)).reads
             for name in sorted(inputs - self.seldom):
                 places = self.writers.get(name, set()) - taken
                 if not places or any(
                     self.block[place] != self.block[end]
                     or place > end
-                    or not self.facts[place].plain
+                    or not self.effects[place].plain
                     for place in places
                 ):
                     continue
-                written = {other for place in places for other in self.facts[place].writes}
+                written = {other for place in places for other in self.effects[place].writes}
                 if all(self.readers.get(other, set()) <= taken | places for other in written):
                     taken |= places
                     grown = True
@@ -250,9 +237,9 @@ class Logic:
         while shrunk:
             shrunk = False
             for place in sorted(left - {end}):
-                mine = self.facts[place]
+                mine = self.effects[place]
                 for between in range(place + 1, end):
-                    other = self.facts[between]
+                    other = self.effects[between]
                     if between not in left and (
                         other.writes & (mine.reads | mine.writes) or other.reads & mine.writes
                     ):
@@ -261,39 +248,31 @@ class Logic:
                         break
         return left
 
-    def guard(self, piece: SkippableLogic) -> None:
+    def _guard(self, piece: SkippableLogic) -> None:
         """Put its statements to its end, behind a test of its inputs; within it, each where its
         value is used."""
         *others, end = piece.places
-        sum_ = of_all(self.facts[place] for place in piece.places)
-        body: list[StatementTree] = [node(self.code[end])]
+        sum_ = Effects.of_all(self.effects[place] for place in piece.places)
+        body = [parsed(self.code[end])]
         for place in reversed(others):
             if place in piece.ends:
-                body.insert(0, node(self.code[place]))
+                body.insert(0, parsed(self.code[place]))
             else:
-                sink(node(self.code[place]), body, several=True)
-            self.code[place], self.facts[place] = "", Effects()
+                sink(parsed(self.code[place]), body, several=True)
+            self.code[place], self.effects[place] = "", Effects()
         text = "".join(one.text() for one in body)
-        number = self._guards
-        self._guards += 1
+        number = next(self._numbers)
         out = self._only_value(piece)
         if out is not None and self.seldom:
-            self._declared.append(
-                f"static Known<CData, {self._types(piece.inputs)}> known_{number};\n"
-            )
-            given = self._given(piece.inputs)
-            self.code[end] = (
-                f"\n        if (VL_UNLIKELY(!known_{number}.find(seldom_number, {out}, {given})))"
-                f" {{{text}\n            known_{number}.keep({out});\n        }}"
-            )
+            types, given = self._types(piece.inputs), self._given(piece.inputs)
+            self._declared.append(f"static Known<CData, {types}> known_{number};\n")
+            test = f"!known_{number}.find(seldom_number, {out}, {given})"
+            text += f"\n            known_{number}.keep({out});"
         else:
-            name = f"inputs_{number}"
-            self._declare(name, ("seldom_number", *piece.inputs))
-            test = self._test(name, ("seldom_number", *piece.inputs))
-            self.code[end] = f"\n        if (VL_UNLIKELY({test})) {{{text}\n        }}"
-        self.facts[end] = sum_
-        self._keep(piece.writes)
-        self._keep(set(piece.inputs))
+            test = self._changed(f"inputs_{number}", ("seldom_number", *piece.inputs))
+        self.code[end] = f"\n        if (VL_UNLIKELY({test})) {{{text}\n        }}"
+        self.effects[end] = sum_
+        self._keep(piece.writes.union(piece.inputs))
         self._index()
 
     def _only_value(self, piece: SkippableLogic) -> str | None:
@@ -306,32 +285,26 @@ class Logic:
     def _keep(self, written: Iterable[str]) -> None:
         self._kept |= {name for name in written if name in self.types}
 
-    def _declare(self, name: str, inputs: Iterable[str]) -> None:
+    def _changed(self, name: str, inputs: Sequence[str]) -> str:
+        """Declare what keeps these inputs, and return the test whether one has changed."""
         self._declared.append(f"static Inputs<{self._types(inputs)}> {name};\n")
+        return f"{name}.changed({self._given(inputs)})"
 
     def _types(self, inputs: Iterable[str]) -> str:
-        return ", ".join(self._type(one) for one in inputs)
+        types = (self.types.get(one) or f"decltype(Vcore___024root::{one})" for one in inputs)
+        return ", ".join(types)
 
     def _given(self, inputs: Iterable[str]) -> str:
-        ours = {"seldom_number", *self.types}
-        return ", ".join(one if one in ours else f"vlSelfRef.{one}" for one in inputs)
-
-    def _type(self, name: str) -> str:
-        if name == "seldom_number":
-            return "QData"
-        return self.types.get(name) or f"decltype(Vcore___024root::{name})"
-
-    def _test(self, name: str, inputs: Iterable[str]) -> str:
-        return f"{name}.changed({self._given(inputs)})"
+        return ", ".join(one if one in self.types else f"vlSelfRef.{one}" for one in inputs)
 
     # --- what comes of it -------------------------------------------------------------------------
 
     def declarations(self) -> str:
-        """What stands before all code."""
+        """Return what stands before all code."""
         return "".join(self._declared)
 
     def text(self) -> str:
-        """The whole source, changed."""
+        """Return the whole source, changed."""
         code = []
         for place, one in enumerate(self.code):
             if self.block[place] == -1:

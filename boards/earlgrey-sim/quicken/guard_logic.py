@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes the Verilated core skip work whose inputs did not change. Reads C++ and writes C++.
+"""This makes the Verilated core skip work whose inputs did not change. It reads C++ and writes C++.
 
 Verilator evaluates all logic of a clock at every edge, though most of it comes out as before: while
 the core waits for memory little changes, and what the PMP allows changes with its registers only.
@@ -11,15 +11,15 @@ for it; where nothing is found, nothing is changed.
 import re
 import sys
 
-from dataflow import FUNCTION, Logic
+from dataflow import FUNCTION, ClockLogic
 
 # What is worth a test, by the variable that it ends in; what lies within another comes first.
-ENDS = [
-    r"access_fault_check__\d+__final_perm_check",  # PMP: what each region allows
-    r"pmp_req_err",  # PMP: whether this address is in one that does
-    r"clmul_result_raw",  # the ALU: multiplication without carries
-    r"ex_block_i__DOT__alu_result",  # and the rest of it, with its bit manipulation
-]
+ENDS = (
+    re.compile(r"\w*access_fault_check__\d+__final_perm_check"),  # PMP: what each region allows
+    re.compile(r"\w*pmp_req_err"),  # PMP: whether this address is in one that does
+    re.compile(r"\w*clmul_result_raw"),  # the ALU: multiplication without carries
+    re.compile(r"\w*ex_block_i__DOT__alu_result"),  # the rest of it, with its bit manipulation
+)
 # Registers that software seldom writes. They are compared once, for all that hangs on nothing else.
 SELDOM = re.compile(r"\w*pmp_(?:addr_csr|cfg_csr|mseccfg)__DOT__rdata_q")
 COSTS = 100  # operators of an expression of such registers that cost more than the test
@@ -108,21 +108,18 @@ bool seldom_written = true;
 
 
 def main() -> None:
+    """Read C++ from standard input, and write it with tests before what may be skipped."""
     source = sys.stdin.read()
-    sys.stdout.write(quickened(source) if FUNCTION in source else source)
-
-
-def quickened(source: str) -> str:
-    """Put a test before each piece of logic that may be skipped."""
-    logic = Logic(source)
-    logic.compare_once(logic.registers(SELDOM), COSTS)
+    if FUNCTION not in source:
+        sys.stdout.write(source)
+        return
+    logic = ClockLogic(source)
+    logic.compare_once(SELDOM, COSTS)
     for end in ENDS:
-        for piece in logic.pieces(re.compile(rf"\w*{end}")):
-            logic.guard(piece)
-    for piece in logic.of_one_input(COSTS):
-        logic.guard(piece)
+        logic.guard_ends(end)
+    logic.guard_of_one_input(COSTS)
     head, first, rest = logic.text().partition('#include "Vcore__pch.h"\n')
-    return head + first + PRELUDE + logic.declarations() + rest
+    sys.stdout.write(head + first + PRELUDE + logic.declarations() + rest)
 
 
 if __name__ == "__main__":
