@@ -130,6 +130,6 @@ def test_a_row_that_is_not_measured_is_wrong(monkeypatch: pytest.MonkeyPatch) ->
     """A program that stops before its end has no rows that hold."""
     monkeypatch.setattr(programs, "run", lambda *_: programs.BareRun(2, (31, 25), "stopped"))
     (job, *_) = programs.PARTS["limit"].jobs()
-    rows = job()
+    rows = list(job)
     assert rows
     assert not [row for row in rows if row.measured or "stopped" not in row.note]

@@ -35,7 +35,7 @@ def placements() -> dict[tuple[int, int], float]:
 
 
 def test_the_part_is_what_is_stored() -> None:
-    now = {row.key: row.measured for job in programs.PARTS["study"].jobs() for row in job()}
+    now = {row.key: row.measured for job in programs.PARTS["study"].jobs() for row in job}
     stored = validation.load_validation(paths.DATA / "validation.json")
     assert now == {row.key: row.measured for row in stored if row.part == "study"}
 

@@ -13,7 +13,7 @@ from tockmark.check.validation import JudgedRow, ValidationVerdict, judge_rows, 
 def judged_now() -> list[JudgedRow]:
     few = programs.riscv_tests(("rv32um", "rv32uc"), ("cw310",))
     jobs = [*programs.PARTS["memory"].jobs(), *few, *programs.PARTS["limit"].jobs()]
-    return judge_rows([row for job in jobs for row in job()], load_unexplained())
+    return judge_rows([row for job in jobs for row in job], load_unexplained())
 
 
 def test_the_quick_part_holds_and_is_what_is_stored() -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Bare programs hold the simulator against what others published or measured: `validate` runs them.
 
-A program is built with the cross-compiler, run on a simulated machine, and heard by a mailbox. Each
-part of the validation has jobs that build and run a few of them and return rows. The programs and
-what is expected of them are data, under validation/.
+A program is built with the cross-compiler, run on a simulated machine, and heard by a mailbox. A
+job builds and runs one program or a few when its rows are taken, and a part of the validation has
+some jobs. The programs and what is expected of them are data, under validation/.
 """
 
 import csv
@@ -12,10 +12,9 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ MAILBOX_OF_RTL = 0x41140000  # where the programs of the RTL have it
 SRAM = 0x10000000
 FLASH_START = 0x20000400  # the first instruction is 0x80 further on
 
-Job = Callable[[], list[ValidationRow]]
+Job = Iterator[ValidationRow]
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     with bars() as shown, ThreadPoolExecutor(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
-            futures = [pool.submit(job) for job in part.jobs()]
+            futures = [pool.submit(list, job) for job in part.jobs()]
             task_of |= dict.fromkeys(futures, shown.add_task(part.name, total=len(futures)))
         try:
             for future in as_completed(task_of):
@@ -160,12 +159,11 @@ def riscv_tests(
         for source in sorted((tests / suite).glob("*.S")):
             name = f"{suite}-{source.stem}"
             asked = [m for m in machines if name not in {*skipped["all"], *skipped.get(m, {})}]
-            yield partial(_riscv_test, suite, source, asked)
+            yield _riscv_test(suite, source, asked)
 
 
-def _riscv_test(suite: str, source: Path, machines: list[str]) -> list[ValidationRow]:
+def _riscv_test(suite: str, source: Path, machines: list[str]) -> Job:
     folder, vendor = VALIDATION / "conformance", _vendor()
-    rows = []
     for machine, icache in product(machines, ("on", "off")):
         test = f"{suite}-{source.stem}"
         elf = compile_program(
@@ -177,20 +175,17 @@ def _riscv_test(suite: str, source: Path, machines: list[str]) -> list[Validatio
             *(*LINK, "-T", str(folder / "test.ld")),
         )
         done = run(machine, elf, SRAM, max_cycles=200_000)
-        rows.append(
-            ValidationRow(
-                part="conformance",
-                group=f"{suite}, {machine}, i-cache {icache}: programs passed",
-                name=f"{test}, {machine}, i-cache {icache}",
-                machine=machine,
-                unit="passed",
-                expected=(1,),
-                measured=(int(done.code == 0),),
-                source="riscv-tests in the Ibex package",
-                note="" if done.code == 0 else done.last,
-            )
+        yield ValidationRow(
+            part="conformance",
+            group=f"{suite}, {machine}, i-cache {icache}: programs passed",
+            name=f"{test}, {machine}, i-cache {icache}",
+            machine=machine,
+            unit="passed",
+            expected=(1,),
+            measured=(int(done.code == 0),),
+            source="riscv-tests in the Ibex package",
+            note="" if done.code == 0 else done.last,
         )
-    return rows
 
 
 # The part benchmarks: CoreMark and Dhrystone on one-cycle memory, against what Ibex publishes.
@@ -216,7 +211,7 @@ DHRYSTONE_FLAGS = (
 )
 
 
-def _coremark() -> list[ValidationRow]:
+def _coremark() -> Job:
     vendor = _vendor() / "eembc_coremark"
     names = ("list_join", "main", "matrix", "state", "util")
     elf = compile_program(
@@ -230,7 +225,7 @@ def _coremark() -> list[ValidationRow]:
         *(*LINK, "-T", str(BENCHMARKS / "bare.ld"), "-lgcc"),
     )
     score, last = _per_megahertz(elf)
-    row = ValidationRow(
+    yield ValidationRow(
         part="benchmarks",
         group="CoreMark/MHz on one-cycle memory; Ibex publishes 3.13",
         name="CoreMark/MHz",
@@ -242,10 +237,9 @@ def _coremark() -> list[ValidationRow]:
         source="README.md of Ibex, Performance (CoreMark/MHz), maxperf-pmp-bmfull",
         note=last,
     )
-    return [row]
 
 
-def _dhrystone() -> list[ValidationRow]:
+def _dhrystone() -> Job:
     vendor = _vendor()
     suite = vendor / "riscv-tests" / "benchmarks"
     folders = (suite / "common", vendor / "riscv-test-env", suite / "dhrystone")
@@ -267,7 +261,7 @@ def _dhrystone() -> list[ValidationRow]:
     )
     score, last = _per_megahertz(elf)
     dmips = (score or 0) / VAX_DHRYSTONES
-    row = ValidationRow(
+    yield ValidationRow(
         part="benchmarks",
         group=f"Dhrystone: wrong results of its own ({dmips:.2f} DMIPS/MHz)",
         name="Dhrystone, its own results",
@@ -278,7 +272,6 @@ def _dhrystone() -> list[ValidationRow]:
         source="dhrystone_main.c: what each of its variables should be",
         note=last,
     )
-    return [row]
 
 
 def _per_megahertz(elf: Path) -> tuple[float | None, str]:
@@ -295,7 +288,7 @@ RTL = VALIDATION / "rtl-cw310"
 ROM_BLOCK = 0x8100  # where programs2 wants its block
 
 
-def _memory(program: str) -> list[ValidationRow]:
+def _memory(program: str) -> Job:
     path = compile_program(
         f"memory/{program}.elf",
         [RTL / f"{program}.S"],
@@ -313,8 +306,8 @@ def _memory(program: str) -> list[ValidationRow]:
     measured = list(zip(done.numbers[::2], done.numbers[1::2], strict=False))
     with (RTL / "expected.csv").open(encoding="utf-8", newline="") as file:
         entries = [entry for entry in csv.DictReader(file) if entry["program"] == program]
-    return [
-        ValidationRow(
+    for place, expected in enumerate(entries):
+        yield ValidationRow(
             part="memory",
             group=f"{program}, cw310, i-cache {expected['icache']}: cycles and instructions",
             name=f"{program} {expected['index']} {expected['icache']}: {expected['test']}",
@@ -325,8 +318,6 @@ def _memory(program: str) -> list[ValidationRow]:
             source="OpenTitan's RTL at edf5e35f5d",
             note="" if place < len(measured) else done.last,
         )
-        for place, expected in enumerate(entries)
-    ]
 
 
 # The part study: what the study of 2021 measured on its FPGA, where no kernel takes part.
@@ -354,10 +345,9 @@ def study_cycles(offset: int) -> tuple[dict[str, int], str]:
     return dict(zip(names, numbers, strict=False)), done.last
 
 
-def _study() -> list[ValidationRow]:
+def _study() -> Job:
     data = study_data()
     done = {offset: study_cycles(offset) for offset in data["offsets"]}
-    rows = []
     for entry in data["row"]:
         if "expected" not in entry:
             continue
@@ -367,21 +357,18 @@ def _study() -> list[ValidationRow]:
         # The row is an operation's; the bound is that of the whole sample.
         allowed = max(entry["expected"] * data["bound"]["relative"], data["bound"]["cycles"])
         unit = f"cycles {'an' if operation[0] in 'aeiou' else 'a'} {operation}"
-        rows.append(
-            ValidationRow(
-                part="study",
-                group=f"{name}: {unit}, at {entry['offset']} mod 8",
-                name=name,
-                machine="nexysvideo",
-                unit=unit,
-                expected=(round(entry["expected"] / count, 3),),
-                measured=(round(value / count, 3),) if cycles else (),
-                bound=round(allowed / count, 4) + 0.001,  # of rounding
-                source=entry["source"],
-                note="" if cycles else last,
-            )
+        yield ValidationRow(
+            part="study",
+            group=f"{name}: {unit}, at {entry['offset']} mod 8",
+            name=name,
+            machine="nexysvideo",
+            unit=unit,
+            expected=(round(entry["expected"] / count, 3),),
+            measured=(round(value / count, 3),) if cycles else (),
+            bound=round(allowed / count, 4) + 0.001,  # of rounding
+            source=entry["source"],
+            note="" if cycles else last,
         )
-    return rows
 
 
 # The part icache: where the cost of straight code changes its slope, which tells the cache's size.
@@ -391,7 +378,7 @@ CLEARLY = 0.1  # two slopes differ if they do by so much of the lower one
 NONE = 0  # no change
 
 
-def _icache(icache: str) -> list[ValidationRow]:
+def _icache(icache: str) -> Job:
     elf = compile_program(
         f"icache/nops-{icache}.elf",
         [VALIDATION / "icache" / "nops.S"],
@@ -399,8 +386,8 @@ def _icache(icache: str) -> list[ValidationRow]:
     )
     done = run("cw310", elf)
     good = done.whole(2 * len(SIZES))
-    return [
-        ValidationRow(
+    for width, part in ((2, slice(len(SIZES))), (4, slice(len(SIZES), None))):
+        yield ValidationRow(
             part="icache",
             group=f"NOPs of {width} bytes, i-cache {icache}: KiB where the slope changes",
             name=f"NOPs of {width} bytes, i-cache {icache}",
@@ -411,8 +398,6 @@ def _icache(icache: str) -> list[ValidationRow]:
             source="the cache holds 4 KiB; flash delivers a 2-byte NOP a cycle without it",
             note="" if good else done.last,
         )
-        for width, part in ((2, slice(len(SIZES))), (4, slice(len(SIZES), None)))
-    ]
 
 
 def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
@@ -428,13 +413,15 @@ def breaking_point(x: Sequence[int], y: Sequence[int]) -> int:
 ALONE_AND_IN_LOCKSTEP = ("cw310", "cw310_secure")
 
 
-def _secure() -> list[ValidationRow]:
+def _secure() -> Job:
     """Run one small program on both: that of the part study does as well as any other."""
     elf = build_study(0)
     alone, lockstep = (run(machine, elf) for machine in ALONE_AND_IN_LOCKSTEP)
     good = alone.code == 0 and lockstep.code == 0
-    return [
-        ValidationRow(
+    for place, (expected, measured) in enumerate(
+        zip(alone.numbers, lockstep.numbers or alone.numbers, strict=True)
+    ):
+        yield ValidationRow(
             part="secure",
             group="the study's program with SecureIbex=1 against 0: cycles",
             name=f"SecureIbex=1 against 0, count {place}",
@@ -445,10 +432,6 @@ def _secure() -> list[ValidationRow]:
             source="the same program on cw310",
             note="" if good else lockstep.last,
         )
-        for place, (expected, measured) in enumerate(
-            zip(alone.numbers, lockstep.numbers or alone.numbers, strict=True)
-        )
-    ]
 
 
 # The part limit: the least that a system call can cost on this core (docs/limit.md).
@@ -476,14 +459,14 @@ def build_limit(program: dict[str, Any], icache: int) -> Path:
     )
 
 
-def _limit(program: dict[str, Any]) -> list[ValidationRow]:
+def _limit(program: dict[str, Any]) -> Job:
     """Run a program with the cache on and off. The instructions are those with the
     cache on: without it a reading can be one too high."""
     off, on = (run("cw310", build_limit(program, icache)) for icache in (0, 1))
     counts = zip(on.numbers[1::2], on.numbers[::2], off.numbers[::2], strict=False)
     measured = dict(enumerate(counts if off.code == 0 and on.code == 0 else ()))
-    return [
-        ValidationRow(
+    for place, entry in enumerate(program["row"]):
+        yield ValidationRow(
             part="limit",
             group=LEAST_CALLS if "kernel" in program else LEAST_PARTS,
             name=entry["name"],
@@ -494,23 +477,17 @@ def _limit(program: dict[str, Any]) -> list[ValidationRow]:
             source=entry["source"],
             note="" if place in measured else f"{off.last}; {on.last}",
         )
-        for place, entry in enumerate(program["row"])
-    ]
 
 
 PARTS = {
     part.name: part
     for part in (
         ValidationPart("conformance", TESTED, riscv_tests),
-        ValidationPart("benchmarks", ("flat",), lambda: [_coremark, _dhrystone]),
-        ValidationPart(
-            "memory", ("cw310",), lambda: [partial(_memory, f"programs{n}") for n in (1, 2)]
-        ),
-        ValidationPart("study", ("nexysvideo",), lambda: [_study]),
-        ValidationPart("icache", ("cw310",), lambda: [partial(_icache, i) for i in ("off", "on")]),
-        ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure]),
-        ValidationPart(
-            "limit", ("cw310",), lambda: [partial(_limit, one) for one in limit_programs()]
-        ),
+        ValidationPart("benchmarks", ("flat",), lambda: [_coremark(), _dhrystone()]),
+        ValidationPart("memory", ("cw310",), lambda: [_memory(f"programs{n}") for n in (1, 2)]),
+        ValidationPart("study", ("nexysvideo",), lambda: [_study()]),
+        ValidationPart("icache", ("cw310",), lambda: [_icache(icache) for icache in ("off", "on")]),
+        ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure()]),
+        ValidationPart("limit", ("cw310",), lambda: map(_limit, limit_programs())),
     )
 }
