@@ -124,6 +124,60 @@ class RunPlace:
         return board
 
 
+@dataclass(frozen=True)
+class AppChoice:
+    """Which builds of the apps `run` runs, and how much of each."""
+
+    abi: Annotated[
+        int | None,
+        typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),
+    ] = None
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            help="Languages of the apps, separated by commas: c, rust; default: c.",
+            autocompletion=options.several(lambda: catalogues.LANGS),
+        ),
+    ] = None
+    short: Annotated[
+        str | None,
+        typer.Option(
+            help="Of this language only the rows of the first screen, and those whose body its"
+            " compiler makes."
+        ),
+    ] = None
+    apps: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."
+        ),
+    ] = None
+
+    def builds(self) -> list[AppBuild]:
+        """Return the apps of each language; of one alone a folder may be given."""
+        langs, abi = languages(self.lang or "c"), self.abi or 2
+        if self.apps is None:
+            return [AppBuild.built(abi, lang) for lang in langs]
+        if len(langs) > 1:
+            raise TockmarkError(
+                f"--apps gives apps of one language, but --lang names {len(langs)}",
+                "name the one that they are written in",
+            )
+        return [AppBuild(self.apps, abi, langs[0])]
+
+    def shortened(self, known: Catalogue) -> dict[Lang, Selection]:
+        """Return what --short leaves of a language."""
+        langs = languages(self.lang or "c")
+        if self.short is None:
+            return {}
+        if self.short not in langs:
+            raise TockmarkError(
+                f"--short {self.short} names no language of this run",
+                f"--lang names {', '.join(langs)}",
+            )
+        return {catalogues.language(self.short): selection.short(known)}
+
+
 @verb(
     (
         "tockmark run",
@@ -155,30 +209,7 @@ def run_verb(
     claims: KernelClaims,
     only: Only = None,
     place: RunPlace,
-    abi: Annotated[
-        int | None,
-        typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),
-    ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            help="Languages of the apps, separated by commas: c, rust; default: c.",
-            autocompletion=options.several(lambda: catalogues.LANGS),
-        ),
-    ] = None,
-    short: Annotated[
-        str | None,
-        typer.Option(
-            help="Of this language only the rows of the first screen, and those whose body its"
-            " compiler makes."
-        ),
-    ] = None,
-    apps: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."
-        ),
-    ] = None,
+    apps: AppChoice,
     icache: ICaches = None,
     all_samples: Annotated[
         bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
@@ -221,23 +252,23 @@ def run_verb(
     known = catalogues.load()
     laid = None
     if place.images is not None:
-        given = {"board": place.board, "machine": place.machine, "abi": abi, "apps": apps}
+        given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
         given |= {"samples": samples, **vars(claims), "all_samples": all_samples or None}
         given |= {"layouts": layouts if layouts > 1 else None}
-        laid = folder_to_run(
-            place.images, known, given, kernel or [], languages(lang) if lang else []
-        )
-        abi, lang = laid.manifest.abi, lang or ",".join(laid.langs)
+        langs = languages(apps.lang) if apps.lang else []
+        laid = folder_to_run(place.images, known, given, kernel or [], langs)
+        lang = apps.lang or ",".join(laid.langs)
+        apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.cluster}
     board = place.loaded(laid, limits)
-    langs, abi = languages(lang or "c"), abi or 2
-    wanted = dataclasses.replace(select(known, only), within=_within(short, langs, known))
+    wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
-    kernels = (
-        [laid.kernel()] if laid else [claims.read(path) for path in kernel or [board.kernels[abi]]]
-    )
+    if laid is None:
+        kernels = [claims.read(path) for path in kernel or [board.kernels[apps.abi or 2]]]
+    else:
+        kernels = [laid.kernel()]
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)
@@ -245,7 +276,7 @@ def run_verb(
 
     suites = [
         run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-        for built in _apps(apps, abi, langs)
+        for built in apps.builds()
     ]
     asked = run.RunOptions(
         layouts=run_layouts(kernels, layouts),
@@ -261,7 +292,7 @@ def run_verb(
         earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
     if not any(suite.boots for suite in suites):
-        said = ", ".join(langs)
+        said = ", ".join(asked.langs)
         raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
     if len(asked.layouts) > 1 and not any(suite.further for suite in suites):
         raise TockmarkError(
@@ -278,7 +309,7 @@ def run_verb(
                 none = ", and nothing was simulated now" * (count == len(sources))
                 print(f"{source:7} {count} of {len(sources)} boots {SOURCES[source]}{none}")
         result, log = result_of(ran, asked, wanted)
-        path = output or default_path(asked, result, only, short is not None)
+        path = output or default_path(asked, result, only, apps.short is not None)
         try:
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
@@ -317,29 +348,6 @@ def _settings(icache: Switch | None, board: BoardProfile) -> list[bool]:
     if icache is not None:
         return [icache is Switch.ON]
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
-
-
-def _apps(folder: Path | None, abi: int, langs: list[Lang]) -> list[AppBuild]:
-    """Return the apps of each language; of one alone a folder may be given."""
-    if folder is None:
-        return [AppBuild.built(abi, lang) for lang in langs]
-    if len(langs) > 1:
-        raise TockmarkError(
-            f"--apps gives apps of one language, but --lang names {len(langs)}",
-            "name the one that they are written in",
-        )
-    return [AppBuild(folder, abi, langs[0])]
-
-
-def _within(short: str | None, langs: list[Lang], known: Catalogue) -> dict[Lang, Selection]:
-    """Return what --short leaves of a language."""
-    if short is None:
-        return {}
-    if short not in langs:
-        raise TockmarkError(
-            f"--short {short} names no language of this run", f"--lang names {', '.join(langs)}"
-        )
-    return {catalogues.language(short): selection.short(known)}
 
 
 def default_path(

@@ -134,5 +134,10 @@ def test_apps_are_found_by_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "APPS", Path("apps"))
     assert AppBuild.built(1) == AppBuild(Path("apps/c-abi1"), 1, "c")
     assert AppBuild.built(2, "rust") == AppBuild(Path("apps/rust-abi2"), 2, "rust")
-    assert measure._apps(None, 1, ["c", "rust"]) == [AppBuild.built(1), AppBuild.built(1, "rust")]
-    assert measure._apps(Path("own"), 2, ["rust"]) == [AppBuild(Path("own"), 2, "rust")]
+    assert measure.AppChoice(abi=1, lang="c,rust").builds() == [
+        AppBuild.built(1),
+        AppBuild.built(1, "rust"),
+    ]
+    assert measure.AppChoice(lang="rust", apps=Path("own")).builds() == [
+        AppBuild(Path("own"), 2, "rust")
+    ]
