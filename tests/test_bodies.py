@@ -9,7 +9,7 @@ from tockmark.suite import catalogue
 
 
 def test_the_file_is_what_the_apps_hold() -> None:
-    assert {pages.FILE: pages.FILE.read_bytes()} == bodies.made()
+    assert {pages.BODIES: pages.BODIES.read_bytes()} == bodies.made()
 
 
 def test_every_body_of_the_catalogue_is_there_for_each_interface() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tockmark import paths
-from tockmark.site.pages import BOTH, FILE, Body
+from tockmark.site.pages import BODIES, BOTH, Body
 from tockmark.suite.catalogue import load
 
 OBJDUMP, NM = "riscv64-unknown-elf-objdump", "riscv64-unknown-elf-nm"
@@ -34,7 +34,7 @@ def made() -> dict[Path, bytes]:
         for one in dict.fromkeys(listings.values()):
             abis = tuple(abi for abi, other in listings.items() if other == one)
             bodies.append(Body(name, abis, one))
-    return {FILE: "\n".join([HEAD, *(body.text for body in bodies)]).encode()}
+    return {BODIES: "\n".join([HEAD, *(body.text for body in bodies)]).encode()}
 
 
 def disassembled(abi: int) -> dict[str, str]:

@@ -17,7 +17,7 @@ from tockmark.rig.progress import ProgressLine
 from tockmark.show import figures, plot
 from tockmark.show.table import Named
 from tockmark.site import render
-from tockmark.site.model import arrange, baselines, gather
+from tockmark.site.model import Site, gather
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import of_names
@@ -128,9 +128,7 @@ def site_verb(
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
         say(line)
-    files = render.site_pages(
-        arrange(found, known), baselines(found.results), ProgressLine(QUIET, EVERY).count
-    )
+    files = render.site_pages(Site(found, known), ProgressLine(QUIET, EVERY).count)
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The measured bodies, disassembled: bodies.txt beside this file, which docs/make/bodies.py makes
-from the apps that are built, so that a page can show a body where nothing is built.
+"""What the pages of a site show: the templates ask for it by the names of these functions.
+
+Every figure is result/model.py's, and the words of a comparison are those of `tockmark compare`.
 """
 
+import contextlib
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -12,41 +16,248 @@ from pathlib import Path
 from markupsafe import Markup
 
 from tockmark.compare import history
-from tockmark.compare.factors import Factor
-from tockmark.compare.pairs import Comparison
-from tockmark.compare.pairs import Pair as Judged
-from tockmark.compare.rule import VERDICTS, Verdict
-from tockmark.profile.attribute import CAUSES
+from tockmark.compare.pairs import Pair
+from tockmark.compare.rule import VERDICTS
+from tockmark.errors import TockmarkError
+from tockmark.profile import report
 from tockmark.profile.file import Share, StoredProfile, merged
-from tockmark.profile.report import COLOURS, flame_graph, sample_told
-from tockmark.result.model import Row, ratio
-from tockmark.show import comparison as show_comparison
-from tockmark.show import listing, text
-from tockmark.show.table import Named, mark, readings, spread
-from tockmark.site import rows as site_rows
-from tockmark.site.model import SiteKernel, SitePair, Sorted
-from tockmark.site.overview import moved
-from tockmark.site.rows import (
-    SiteLine,
-    SiteSection,
-    images,
-    line,
-    number,
-    provenance,
-    skipped,
-    tables,
-    trimmed,
-)
-from tockmark.suite.catalogue import ICACHE, LANGS, Benchmark, RowKey, label, row_key
+from tockmark.result.model import Result, Row
+from tockmark.result.provenance import Timing
+from tockmark.show import figures, plot, table, text
+from tockmark.show.table import Named
+from tockmark.site.model import Site, SiteKernel, SitePair
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import Selection
 
-FILE = Path(__file__).with_name("bodies.txt")
+# What a reader may take from cycle counts, by what they have been compared with.
+TIMING: dict[Timing, str] = {
+    "hardware": "Measured on hardware.",
+    "checked-against-hardware": "Simulated; the model of this machine was compared with "
+    "measurements on hardware, and met them within a stated bound (docs/validation.md).",
+    "checked-against-board": "Simulated; the model of this machine was compared with runs of the "
+    "suite on such a board (docs/validation.md).",
+    "checked-against-rtl": "Simulated; the model of this machine was compared with the chip's own "
+    "RTL, and met it but in the counts that docs/simulator.md lists. Not compared with a chip.",
+    "unchecked": "Nothing is known of how true these cycle counts are: the log does not tell what "
+    "it was captured from, or the machine was never compared with anything.",
+    "functional-only": "The cycle counts are no timing at all: this machine only shows that the "
+    "suite runs. Instruction counts hold.",
+}
+UNKNOWN = "not known"
+THIN, MINUS = "\u202f", "\u2212"
+SENTENCES = 4  # of what was found; the comparisons have all
+FUNCTIONS = 12  # of a profile; the others in one line
+SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
+
+# Numbers.
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number as a page has it: thousands apart, a true minus."""
+    if value is None:
+        return "–"
+    return text.number(value, digits, ",").replace(",", THIN).replace("-", MINUS)
+
+
+def trimmed(value: float | None, digits: int = 2) -> str:
+    """A number without superfluous zeros."""
+    if value is None or value == round(value):
+        return number(value)
+    return number(value, digits).rstrip("0").rstrip(".")
+
+
+def range_of(row: Row, inner: int = 1) -> str:
+    """The range of its net cycles over layouts, of one of `inner` operations; nothing of one."""
+    return table.spread(row, inner) if row.cycles and len(row.cycles.nets) > 1 else ""
+
+
+def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
+    """The cycles of one operation, or the instructions; "!" says that the row has an error."""
+    counted = row.cycles if timed else row.instret
+    figure = counted.per_op if counted else None
+    return trimmed(text.rounded(figure), digits) + table.mark(row)
+
+
+# One result.
+
+
+def conditions(result: Result) -> dict[str, str]:
+    """The conditions under which its figures hold, for one line of a table."""
+    about = result.provenance
+    return {
+        "opt-level": about.kernel.opt_level or UNKNOWN,
+        "machine": about.board.machine or about.board.name or UNKNOWN,
+        "clock": about.board.clock,
+        "interface": f"version {about.abi}" if about.abi else UNKNOWN,
+        "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
+        "apps in": " and ".join(LANGS[lang] for lang in result.langs),
+        "layouts": table.layouts(result),
+        "timing": about.board.validity,
+        "measured": about.date[:10],
+    }
+
+
+def condition(result: Result) -> str:
+    """Opt-level, machine and version of the interface, as far as they are known."""
+    about = result.provenance
+    level = f"opt-level {about.kernel.opt_level}, " if about.kernel.opt_level else ""
+    machine = about.board.machine or about.board.name or "machine not known"
+    return f"{level}{machine}{f', version {about.abi}' if about.abi else ''}"
+
+
+def provenance(result: Result) -> dict[str, str]:
+    """All that a result says of itself, in the order of the page."""
+    about = result.provenance
+    kernel, board = about.kernel, about.board
+
+    def known(value: object, before: str = "", behind: str = "") -> str:
+        return UNKNOWN if value in (None, "") else f"{before}{value}{behind}"
+
+    return {
+        "Kernel": kernel.title,
+        "Kernel image": known(kernel.sha256, "sha256 "),
+        "Optimisation": kernel.built if kernel.opt_level else UNKNOWN,
+        "Rust compiler": known(kernel.rustc),
+        "Built from commit": known(kernel.commit),
+        "Flash": known(kernel.flash_bytes, behind=" bytes"),
+        "RAM before the apps": known(kernel.ram_bytes, behind=" bytes"),
+        "System-call interface": known(about.abi, "version "),
+        "Board or machine": f"{known(board.name)} ({known(board.machine)})",
+        "Clock": board.clock,
+        "Timing": board.validity,
+        "Simulator": known(board.simulator_sha256, "sha256 "),
+        "Made from": f"Verilator {known(board.verilator)}, Ibex {known(board.ibex)}",
+        "UART": known(board.uart_cycles_per_byte or None, behind=" cycles a byte"),
+        "Layouts": table.layouts(result),
+        "Boots": str(len(about.boots) or UNKNOWN),
+        "Apps": ", ".join([*about.said("lang"), *about.said("cc")]) or UNKNOWN,
+        "Catalogue": known(about.catalogue_sha256, "sha256 "),
+        "Measured": about.date,
+        "Tool": f"{about.tool.name} {about.tool.version}, commit {known(about.tool.commit)}",
+    }
+
+
+def facts(kernel: SiteKernel) -> dict[str, list[str]]:
+    """The provenance of each of a kernel's results; one value alone where all say the same."""
+    every = [provenance(one.result) for one in kernel.named]
+    found = {fact: [one[fact] for one in every] for fact in (every[0] if every else ())}
+    return {fact: v[:1] if len(set(v)) == 1 else v for fact, v in found.items()}
+
+
+def images(result: Result) -> list[str]:
+    """The images of the kernel, if it was measured in several."""
+    found = dict.fromkeys(one.sha256 for one in result.provenance.layouts if one.sha256)
+    return list(found) if len(found) > 1 else []
+
+
+def variant(row: Row) -> str:
+    """Its parameters, or its id where it has none."""
+    return label("", row.params).strip() or row.id
+
+
+def skipped(result: Result) -> list[str]:
+    """What its kernel cannot run, and why: once for all parameters and cache settings."""
+    whys: dict[tuple[str, str | None], set[str]] = {}
+    for gone in result.skipped:
+        whys.setdefault((gone.id, gone.why), set()).add(LANGS[gone.lang])
+    every = {LANGS[lang] for lang in result.langs}
+    return [
+        f"{id_}{'' if langs >= every else ', ' + ' and '.join(sorted(langs))}: {why}"
+        for (id_, why), langs in whys.items()
+    ]
+
+
+Compared = tuple[Row, Row | None]  # a row, and that of the baseline
+
+
+def tables(
+    named: Named, catalogue: Catalogue, baseline: Named | None
+) -> list[tuple[str, list[Compared]]]:
+    """All rows of a result, by language and section; settings of the cache below each other."""
+    made = []
+    for _, result in table.apart([(named.name, named.result)]):
+        lang = result.langs[0]
+        columns = [result.column(icache, lang) for icache in result.icaches]
+        others: list[dict[RowKey, Row]] = [
+            baseline.result.column(icache, lang) if baseline else {} for icache in result.icaches
+        ]
+        aside = f", {LANGS[lang]}" if len(named.result.langs) > 1 else ""
+        for title, lines in table.sections(columns, catalogue):
+            rows = [
+                (row, other.get(row_key(one.id, one.params)))
+                for one in lines
+                for row, other in zip(one.rows, others, strict=True)
+                if row
+            ]
+            made.append((title + aside, rows))
+    return made
+
+
+def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
+    """All that is said of a row, by the headings of its columns. Of one with an error nothing is
+    made but its net."""
+    stats = row.cycles.stats if row.cycles else None
+    moved = catalogue.moved(row.id, row.params)
+    return {
+        "net cycles": number(row.net),
+        "range": range_of(row),
+        "spread": number(stats.max - stats.min) if stats and stats.max != stats.min else "",
+        "instr": number(row.instructions),
+        "per op": "–" if row.errors else trimmed(text.rounded(row.per_op), 3),
+        "µs per op": "–" if row.errors else trimmed(row.us),
+        "MB/s": "–" if row.errors else trimmed(row.mb_per_s(moved)),
+        "steady": row.steadiness or "–",
+    }
+
+
+# The first page.
+
+Found = tuple[SitePair, str, str, str, str]
+
+
+def findings(site: Site) -> list[Found]:
+    """What was found, for pairs of the first table: other kernels with each other first, then with
+    the baseline, which is none of Tock's. Of each the pair, both names, the mean of the net cycles'
+    ratios as the table has it, and its conditions."""
+    found: list[Found] = []
+    for group in site.groups[:1]:
+        places = {one.name: place for place, one in enumerate(group.results)}
+        for pair in sorted(site.pairs, key=lambda pair: pair.has_baseline):
+            if not (pair.comparison and {pair.base.name, pair.new.name} <= places.keys()):
+                continue
+            base, new = places[pair.base.name], places[pair.new.name]
+            levels = " against ".join(opt_level(group.columns[at].result) for at in (new, base))
+            before, after = pair.comparison.links
+            conditions = (
+                f"geometric mean over the benchmarks that touch the kernel; {levels}; i-cache"
+                f" {ICACHE[group.icache]}; links: {after} against {before}"
+            )
+            mean = text.ratio(group.mean(new, site.catalogue, base))
+            found.append((pair, group.names[new], group.names[base], mean, conditions))
+    return found[:SENTENCES]
+
+
+def opt_level(result: Result) -> str:
+    """The opt-level of its kernel, in words."""
+    return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
+
+
+def moved(pairs: Iterable[Pair]) -> list[Pair]:
+    """Rows by how far they moved: those beyond the margin first, the largest change first; those
+    that no kernel touches last."""
+    return sorted(pairs, key=lambda one: (VERDICTS[one.verdict].place, -one.cycles.size))
+
+
+# The page of a benchmark.
+
+BODIES = Path(__file__).with_name("bodies.txt")  # which docs/make/bodies.py makes
 BOTH = (1, 2)
 
 
 @dataclass(frozen=True)
 class Body:
-    """One procedure in assembly, as it is for one version of the interface or for all."""
+    """One measured procedure in assembly, disassembled out of the built apps, so that a page can
+    show it where nothing is built: as it is for one version of the interface or for all."""
 
     name: str
     abis: tuple[int, ...]  # versions of the system-call interface that it is for
@@ -59,7 +270,7 @@ class Body:
 
     @property
     def text(self) -> str:
-        """As the file has it."""
+        """The body as the file has it."""
         versions = " ".join(map(str, self.abis))
         return f"{self.name} {versions}\n{self.listing}\n"
 
@@ -68,7 +279,7 @@ class Body:
 def load_bodies() -> dict[str, tuple[Body, ...]]:
     """All bodies by name. One that differs between the versions of the interface is there twice."""
     found: dict[str, tuple[Body, ...]] = {}
-    for block in FILE.read_text(encoding="utf-8").split("\n\n")[1:]:
+    for block in BODIES.read_text(encoding="utf-8").split("\n\n")[1:]:
         head, _, listing = block.strip("\n").partition("\n")
         name, *abis = head.split()
         body = Body(name, tuple(map(int, abis)), listing)
@@ -76,429 +287,156 @@ def load_bodies() -> dict[str, tuple[Body, ...]]:
     return found
 
 
-# The page of a kernel: where it comes from, how large it is, where its cycles go, and every row
-# that was measured of it.
+def bodies_of(site: Site, id_: str) -> list[Body]:
+    """The bodies in assembly of a benchmark."""
+    known = site.catalogue.benchmarks.get(id_)
+    return [
+        body for name in (known.bodies if known else ()) for body in load_bodies().get(name, ())
+    ]
 
 
-FUNCTIONS = 12  # of a profile; the others in one line
+Measured = tuple[Named, Lang, bool | None, dict[RowKey, Row]]
 
 
-@dataclass(frozen=True)
-class KernelFacts:
-    """One result of the kernel."""
-
-    named: Named
-    images: list[str]  # sha256 of the links that it was measured in, if there are several
-    readings: list[str]  # what readings of the counters cost, which comes off
-    errors: list[str]  # why it is incomplete
-    skipped: list[str]
-    baseline: Named | None  # that its rows are held against
-    sections: list[SiteSection]
-
-
-@dataclass(frozen=True)
-class ProfilePart:
-    """A phase or a function of a profile: its cycles, and its share of the sample."""
-
-    name: str
-    cycles: str
-    share: str
-    width: str  # of its bar, in percent
-    colour: str
-    causes: list[str]  # cycles by what they went to
+def measured(site: Site, id_: str) -> list[Measured]:
+    """A line for each result, language and cache setting that has rows of a benchmark; a kernel's
+    together, in the order in which whole results have the kernels."""
+    every = [*site.leads, *(one for one in site.found.every if one not in site.leads)]
+    titles = [one.result.provenance.kernel.title for one in every]
+    lines = []
+    for one in sorted(every, key=lambda one: titles.index(one.result.provenance.kernel.title)):
+        own = _rows(one, id_)
+        for lang, icache in product(LANGS, ICACHE):
+            rows = {row.key[:2]: row for row in own if (row.lang, row.icache) == (lang, icache)}
+            lines += [(one, lang, icache, rows)] if rows else []
+    return lines
 
 
-@dataclass(frozen=True)
-class Profiled:
-    """Where the cycles of one sample went."""
-
-    id: str
-    label: str
-    condition: str
-    cycles: str
-    instructions: str
-    in_body: str  # of the cycles: the others are the readings' around it
-    phases: list[ProfilePart]
-    functions: list[ProfilePart]
-    flame: Markup | None  # the picture of its stacks, if the file has them
-
-
-@dataclass(frozen=True)
-class KernelPage:
-    """All of it."""
-
-    kernel: SiteKernel
-    facts: dict[str, list[str]]  # of each result; one alone where all say the same
-    told: list[KernelFacts]
-    profiles: list[Profiled]
-    pairs: list[SitePair]  # with another result on the other side, or both of this kernel
-
-
-def kernel_page(site: Sorted, kernel: SiteKernel, baselines: dict[str, Named]) -> KernelPage:
-    """The page of one kernel; `baselines` by the names of results."""
-    return KernelPage(
-        kernel,
-        _facts(kernel),
-        [kernel_told(site, one, baselines.get(one.name)) for one in kernel.named],
-        [profiled(one) for one in kernel.profiles],
-        [p for p in site.pairs if p.page and (p.base in kernel.named or p.new in kernel.named)],
+def variants(site: Site, id_: str) -> dict[RowKey, str]:
+    """The sets of parameters that a benchmark was measured with, as they are called."""
+    known = site.catalogue.benchmarks.get(id_)
+    words = (
+        {row_key(id_, params): label("", params) for params in known.variants()} if known else {}
     )
+    rows = [row for one in site.found.every for row in _rows(one, id_)]
+    for row in rows:
+        words.setdefault(row.key[:2], label("", row.params))
+    there = {row.key[:2] for row in rows}
+    return {key: said.strip() for key, said in words.items() if key in there}
 
 
-def _facts(kernel: SiteKernel) -> dict[str, list[str]]:
-    found = [provenance(one.result) for one in kernel.named]
-    every = {fact: [one[fact] for one in found] for fact in (found[0] if found else ())}
-    return {fact: list(dict.fromkeys(v)) if len(set(v)) == 1 else v for fact, v in every.items()}
+def _rows(one: Named, id_: str) -> list[Row]:
+    return [row for row in one.result.table.values() if row.id == id_]
 
 
-def kernel_told(site: Sorted, one: Named, baseline: Named | None) -> KernelFacts:
-    """What is said of one result."""
-    result = one.result
-    return KernelFacts(
-        one,
-        images(result),
-        readings(result),
-        list(result.incomplete),
-        skipped(result),
-        baseline,
-        tables(one, site.catalogue, baseline),
-    )
+def row_histories(site: Site, id_: str) -> list[history.RowHistory]:
+    """The rows of a benchmark over the runs, those with several runs only."""
+    meant = Selection(site.catalogue, (id_,))
+    return [one for one in history.series(site.found.runs, meant) if len(one.points) > 1]
 
 
-def profiled(profile: StoredProfile) -> Profiled:
-    """A profile as bars: by phase, and by function."""
-    rest = profile.functions[FUNCTIONS:]
-    functions = [_part(profile, share) for share in profile.functions[:FUNCTIONS]]
-    if rest:
-        functions.append(_part(profile, merged(rest, f"{len(rest)} more functions")))
-    return Profiled(
-        profile.id,
-        label(profile.id, profile.params),
-        f"{profile.board}, i-cache {ICACHE[profile.icache]}",
-        number(profile.cycles),
-        number(profile.instructions),
-        number(profile.in_body),
-        [_part(profile, share) for share in profile.phases],
-        functions,
-        _flame(profile),
-    )
+# Profiles.
 
 
-def _flame(profile: StoredProfile) -> Markup | None:
-    """Return the flame graph as an element of a page. Its text comes escaped."""
-    if not profile.stacks:
-        return None
+def functions(profile: StoredProfile) -> Iterator[Share]:
+    """The dearest functions of a profile, and the others as one."""
+    yield from profile.functions[:FUNCTIONS]
+    if rest := profile.functions[FUNCTIONS:]:
+        yield merged(rest, f"{len(rest)} more functions")
+
+
+def share(part: Share, profile: StoredProfile, digits: int) -> str:
+    """The cycles of a part in percent of the sample's."""
+    return text.points(part.cycles / (profile.cycles or 1), digits=digits)
+
+
+def profiles_of(site: Site, id_: str) -> list[tuple[SiteKernel, StoredProfile]]:
+    """The profiles of a benchmark, on each kernel."""
+    return [(kernel, one) for kernel in site.kernels for one in kernel.profiles if one.id == id_]
+
+
+def flame_graph(profile: StoredProfile) -> Markup:
+    """The flame graph as an element of a page. Its text comes escaped."""
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
-    svg = flame_graph(profile, title, sample_told(profile))
+    svg = report.flame_graph(profile, title, report.sample_told(profile))
     svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
 
 
-def _part(profile: StoredProfile, share: Share) -> ProfilePart:
-    part = share.cycles / (profile.cycles or 1)
-    causes: dict[str, int] = {str(cause): cycles for cause, cycles in share.causes.items()}
-    return ProfilePart(
-        share.name,
-        number(share.cycles),
-        text.points(part, digits=1),
-        f"{part * 100:.2f}",
-        COLOURS.get(share.name, "#b9b9b9"),
-        [number(causes.get(cause)) for cause in CAUSES],
-    )
+# Pictures as parts of a page: nothing but the drawing, its ids apart from those of all others.
 
 
-# The page of a benchmark: what it means, what its body is, and its figures wherever it was
-# measured.
+def first_picture(site: Site) -> tuple[str, Markup] | None:
+    """The one of the first page, of what touches the kernel, under the condition of the first
+    table: kernels beside each other if there are several results, else the first that there are
+    rows for."""
+    for group in site.groups[:1]:
+        cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
+        kernel = Selection(site.catalogue, ("kernel",))
+        every = [one.result for one in group.columns]
+        touching = [one.only(cache).only(kernel) for one in every]
+        for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
+            named = [Named(*one) for one in zip(group.names, results, strict=True)]
+            drawn = _inline(figures.draw(named, wanted)) if wanted is None or len(named) > 1 else []
+            if drawn:
+                return drawn[0]
+    return None
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One set of parameters: net cycles of an operation, and their range over layouts."""
-
-    per_op: str
-    range: str
-    instructions: str
-    error: str
-
-
-@dataclass(frozen=True)
-class MeasuredOn:
-    """A line: one kernel in one result, with one cache setting, in one language."""
-
-    kernel: SiteKernel
-    named: Named
-    condition: str  # opt-level, machine, version of the interface
-    lang: str
-    icache: str
-    layouts: int
-    figures: list[Figure | None]  # by parameters
-    whole: SiteLine | None  # all that is said of the row, where there is one set of parameters only
+def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
+    """Those that show one benchmark alone, of the results of the first group; and its history: of
+    the rows that changed, under the setting that has most of them."""
+    named = [Named(one.name, one.result) for group in site.groups[:1] for one in group.columns]
+    there = [one for one in named if any(row.id == id_ for row in one.result.rows)]
+    pictures = _inline(figures.of_benchmark(there[:SHOWN], id_))
+    changed = [one for one in row_histories(site, id_) if any(p.changed for p in one.points)]
+    for setting, _ in Counter(one.setting for one in changed).most_common(1):
+        some = [one for one in changed if one.setting == setting]
+        with contextlib.suppress(TockmarkError):  # they are too many for a picture
+            pictures.append(("history", inline(plot.history_picture(some, "svg"), "history")))
+    return pictures
 
 
-@dataclass(frozen=True)
-class BenchmarkPage:
-    """All of it."""
-
-    id: str
-    known: Benchmark | None
-    section: str
-    bodies: list[Body]
-    variants: list[str]  # sets of parameters, as they are called
-    measured: list[MeasuredOn]
-    profiles: list[tuple[SiteKernel, Profiled]]
-    history: list[tuple[str, str, list[str]]]  # label, setting, cells
-    pictures: list[tuple[str, Markup]]
+def _inline(sheets: dict[str, plot.Sheet]) -> list[tuple[str, Markup]]:
+    return [(name, inline(plot.rendered(one.figure, "svg"), name)) for name, one in sheets.items()]
 
 
-def ids(site: Sorted) -> list[str]:
-    """The benchmarks that have a page: all of the catalogue, and whatever else was measured."""
-    rows = [id_ for one in site.found.every for id_, *_ in one.result.table]
-    return list(dict.fromkeys([*site.catalogue.benchmarks, *rows]))
+def inline(picture: bytes, name: str) -> Markup:
+    """An SVG of matplotlib's as an element of a page. What text it has, matplotlib has escaped."""
+    svg = picture.decode()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    label = name.replace("-", " ")
+    named = rf'\1 role="img" aria-label="{label}"'
+    return Markup(re.sub(r'(<svg[^>]*?) width="[^"]*"', named, svg, count=1))
 
 
-def address(site: Sorted, id_: str) -> str:
-    """Where the page of a benchmark is."""
-    return site.addresses.page("benchmark", id_, id_)
+# The page of what others published.
 
 
-def benchmark_page(site: Sorted, id_: str) -> BenchmarkPage:
-    """The page of one benchmark."""
-    known = site.catalogue.benchmarks.get(id_)
-    meant = Selection(site.catalogue, (id_,))
-    keys: dict[RowKey, str] = {}
-    for params in known.variants() if known else []:
-        keys[row_key(id_, params)] = label("", params).strip()
-    rows = _rows(site, id_)
-    for _, row in rows:
-        keys.setdefault(row.key[:2], label("", row.params).strip())
-    there = {row.key[:2] for _, row in rows}
-    keys = {key: words for key, words in keys.items() if key in there}
-    return BenchmarkPage(
-        id_,
-        known,
-        site.catalogue.section_of(id_),
-        [body for name in (known.bodies if known else ()) for body in load_bodies().get(name, ())],
-        list(keys.values()),
-        _measured(site, rows, list(keys)),
-        [(k, profiled(one)) for k in site.kernels for one in k.profiles if one.id == id_],
-        _history(site, meant),
-        [*site_rows.benchmark_pictures(_drawn(site), id_), *_trail(site, meant)],
-    )
-
-
-def _rows(site: Sorted, id_: str) -> list[tuple[Named, Row]]:
-    return [
-        (one, row) for one in site.found.every for row in one.result.table.values() if row.id == id_
+def studied(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
+    """The study's rows, those that some result of ours has or that are corrected, each with ours
+    without the cache, as the study measured."""
+    ours = [
+        {(*row.key[:2], row.lang): row for row in one.result.table.values() if not row.icache}
+        for one in uncached(site)
     ]
-
-
-def _drawn(site: Sorted) -> list[Named]:
-    """The results that pictures show: those of the first group."""
-    if not site.beside:
-        return []
-    return [Named(column.name, column.result) for column in site.beside[0].columns]
-
-
-def _measured(site: Sorted, rows: list[tuple[Named, Row]], keys: list[RowKey]) -> list[MeasuredOn]:
-    """A line for each result, language and cache setting that has a row; a kernel's together, in
-    the order in which whole results have the kernels."""
-    made = []
-    by_result: dict[str, list[Row]] = {}
-    for one, row in rows:
-        by_result.setdefault(one.name, []).append(row)
-    others = [one for one in site.found.every if one not in site.leads]
-    every = [*site.leads, *others]
-    titles = [one.result.provenance.kernel.title for one in every]
-    for one in sorted(every, key=lambda one: titles.index(one.result.provenance.kernel.title)):
-        own = by_result.get(one.name, [])
-        for lang, icache in product(LANGS, (True, False, None)):
-            found = {row.key[:2]: row for row in own if (row.lang, row.icache) == (lang, icache)}
-            if found:
-                made.append(
-                    MeasuredOn(
-                        site.kernel_of(one),
-                        one,
-                        _condition(one),
-                        LANGS[lang],
-                        ICACHE[icache],
-                        one.result.layouts,
-                        [_figure(found.get(key)) for key in keys],
-                        line(found[keys[0]], site.catalogue) if len(keys) == 1 else None,
-                    )
-                )
-    return made
-
-
-def _condition(one: Named) -> str:
-    told = one.result.provenance
-    level = f"opt-level {told.kernel.opt_level}, " if told.kernel.opt_level else ""
-    machine = told.board.machine or told.board.name or "machine not known"
-    return f"{level}{machine}{f', version {told.abi}' if told.abi else ''}"
-
-
-def _figure(row: Row | None) -> Figure | None:
-    if row is None:
-        return None
-    several = row.cycles is not None and len(row.cycles.nets) > 1
-    return Figure(
-        trimmed(text.rounded(row.per_op), 3) + mark(row),
-        spread(row, row.inner) if several else "",
-        number(row.instructions),
-        "; ".join(row.errors),
-    )
-
-
-def _series(site: Sorted, meant: Selection) -> list[history.RowHistory]:
-    """The rows over the runs, those with several runs only."""
-    return [one for one in history.series(site.found.runs, meant) if len(one.points) > 1]
-
-
-def _history(site: Sorted, meant: Selection) -> list[tuple[str, str, list[str]]]:
-    return [(one.label, one.setting, listing.history_cells(one)) for one in _series(site, meant)]
-
-
-def _trail(site: Sorted, meant: Selection) -> list[tuple[str, Markup]]:
-    """The same as a picture: of the rows that changed, under the setting that has most of them."""
-    changed = [one for one in _series(site, meant) if any(p.changed for p in one.points)]
-    settings = Counter(one.setting for one in changed).most_common(1)
-    some = [one for one in changed if one.setting == settings[0][0]]
-    drawn = site_rows.history_picture(some, "history") if some else None
-    return [("history", drawn)] if drawn else []
-
-
-# The page of a comparison: what moved, first, and every row with the words of `compare`, which
-# judges them.
-
-
-@dataclass(frozen=True)
-class PairLine:
-    """A row of both, as `compare` shows it, and the ratio of its cycles."""
-
-    id: str
-    label: str
-    icache: str
-    lang: str
-    base: str
-    new: str
-    ratio: str
-    change: str
-    interval: str
-    instructions: str
-    verdict: str
-    kind: str  # for its colour: lower, higher, or none
-
-
-@dataclass(frozen=True)
-class PairPage:
-    """All of it."""
-
-    pair: SitePair
-    base: SiteKernel
-    new: SiteKernel
-    told: str
-    factors: list[Factor]
-    summed: list[str]
-    meaning: list[str]
-    margin: str
-    spread: str
-    agreed: str | None
-    lines: list[PairLine]
-
-
-def pair_page(site: Sorted, pair: SitePair, comparison: Comparison) -> PairPage:
-    """The page of one pair."""
-    return PairPage(
-        pair,
-        site.kernel_of(pair.base),
-        site.kernel_of(pair.new),
-        show_comparison.comparison_headline(comparison),
-        comparison.factors,
-        show_comparison.totals(comparison, "B"),
-        [text.sentence(VERDICTS[verdict].meaning) for verdict in Verdict],
-        text.percent(comparison.margin),
-        comparison.rule.known.title,
-        show_comparison.agreement_headline(pair.agreement) if pair.agreement else None,
-        pair_lines(moved(comparison.in_order)),
-    )
-
-
-def pair_lines(pairs: list[Judged]) -> list[PairLine]:
-    """Rows in the order given."""
-    return [_line(one) for one in pairs]
-
-
-def _line(pair: Judged) -> PairLine:
-    base, new, change, interval, instructions, verdict = show_comparison.pair_cells(pair)
-    row = pair.row
-    kind = ""
-    if pair.verdict is Verdict.RELEVANT:
-        kind = "lower" if pair.cycles.lower else "higher"
-    return PairLine(
-        row.id,
-        row.label,
-        ICACHE[row.icache],
-        LANGS[row.lang],
-        base,
-        new,
-        text.ratio(pair.cycles.ratio),
-        change,
-        interval,
-        instructions,
-        verdict,
-        kind,
-    )
-
-
-# The page of what others published, beside our rows without the cache, as they measured.
-
-
-@dataclass(frozen=True)
-class Studied:
-    """A row of the study, and what each result has for it: cycles of one operation, and these by
-    the study's."""
-
-    row: Row
-    per_op: str
-    ours: list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class StudyPage:
-    """All of it."""
-
-    study: Named
-    same: list[str]  # names of results that were measured as the study was
-    names: list[str]
-    lines: list[Studied]
-    corrected: list[Row]
-
-
-def study_page(site: Sorted, study: Named) -> StudyPage:
-    """The study's rows, those that some result of ours has."""
-    ours = [one for one in site.leads if any(i is not True for i in one.result.icaches)]
-    tables = [_without_cache(one) for one in ours]
-    lines, corrected = [], []
+    lines = []
     for row in study.result.table.values():
-        beside = [table.get((*row.key[:2], row.lang)) for table in tables]
+        beside = [rows.get((*row.key[:2], row.lang)) for rows in ours]
         if any(beside) or (row.published and row.published.corrected):
-            found = [
-                (number(one.per_op if one and one.sound else None, 2), number(ratio(row, one), 3))
-                for one in beside
-            ]
-            lines.append(Studied(row, number(row.per_op, 2), found))
-        if row.published and row.published.corrected:
-            corrected.append(row)
-    same = [one.name for one in ours if _like(study, one)]
-    return StudyPage(study, same, [one.name for one in ours], lines, corrected)
+            lines.append((row, beside))
+    return lines
 
 
-def _without_cache(one: Named) -> dict[object, Row]:
-    return {
-        (*row.key[:2], row.lang): row for row in one.result.table.values() if row.icache is not True
-    }
+def uncached(site: Site) -> list[Named]:
+    """The leading results that have rows without the cache."""
+    return [one for one in site.leads if any(not icache for icache in one.result.icaches)]
 
 
-def _like(study: Named, one: Named) -> bool:
-    """Whether a result was measured as the study was: then its numbers should be the study's."""
-    mine, other = one.result.provenance, study.result.provenance
-    return (mine.board.machine, mine.abi) == (other.board.machine, other.abi)
+def measured_alike(one: Result, other: Result) -> bool:
+    """Whether both are of one machine and interface: then their numbers should be the same."""
+    mine, others = one.provenance, other.provenance
+    return (mine.board.machine, mine.abi) == (others.board.machine, others.abi)

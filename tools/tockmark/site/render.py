@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A site as a folder: written whole or not at all, and over a site only."""
+"""The pages of a site, rendered, and written as a folder: whole or not at all, and over a site
+only.
+
+All that a page shows is text: the templates escape it, and addresses are made of it.
+"""
 
 import json
 import os
@@ -9,20 +13,145 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 
 from tockmark import __version__
-from tockmark.check import validation as checks
+from tockmark.check import validation
+from tockmark.compare.rule import VERDICTS
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.profile.attribute import CAUSES
-from tockmark.show.table import Named
-from tockmark.show.text import sentence
-from tockmark.site import overview, pages
-from tockmark.site.model import MOST, Sorted, judged, site_pairs
-from tockmark.site.rows import TIMING, conditions
+from tockmark.profile.report import COLOURS
+from tockmark.result.model import ratio
+from tockmark.show import comparison, listing, table, text
+from tockmark.site import pages
+from tockmark.site.model import MOST, Site
+from tockmark.suite.catalogue import ICACHE, LANGS
+
+Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
+OWN = ("site.css", "search.js")
+
+
+class Page(NamedTuple):
+    """A page: its file, its template, what it shows, and by what the search finds it."""
+
+    path: str
+    template: str
+    title: str
+    kind: str
+    filled: dict[str, Any]
+    words: str = ""  # besides the title
+
+
+def site_pages(site: Site, step: Step) -> dict[str, str]:
+    """Every file of the site, by its path in it."""
+    chosen = site.chosen_pairs()
+    site.unpaired = max(0, len(chosen) - MOST)
+    for i, (base, new) in enumerate(chosen[:MOST]):
+        step("comparisons", i, len(chosen[:MOST]))
+        site.pairs.append(site.judged(base, new))
+    environment = _environment(site)
+    todo = list(_pages(site))
+    files: dict[str, str] = {}
+    for i, page in enumerate(todo):
+        step("pages", i, len(todo))
+        files[page.path] = (
+            environment.get_template(page.template).render(
+                page.filled, root="../" * page.path.count("/"), title=page.title, here=page.path
+            )
+            + "\n"
+        )
+    for name in OWN:
+        files[name] = (resources.files("tockmark.site") / "static" / name).read_text("utf-8")
+    # A script and no data: a page from a folder may not fetch one.
+    index = [{"t": one.title, "k": one.kind, "u": one.path, "w": one.words} for one in todo]
+    held = json.dumps(index, ensure_ascii=True, separators=(",", ":"))
+    files["search-index.js"] = f"var TOCKMARK_PAGES = {held};\n".replace("<", "\\u003c")
+    return files
+
+
+def _pages(site: Site) -> Iterator[Page]:
+    found, known = site.found, site.catalogue.benchmarks
+    findings = pages.findings(site)
+    compared = [pair for pair in site.pairs if pair.comparison]
+    first = {
+        "findings": findings,
+        "screens": [group for group in site.groups if group.blocks(site.catalogue)],
+        "picture": pages.first_picture(site),
+        "leading_pair": ([pair for pair, *_ in findings] or compared)[:1],
+        "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
+        "has_baseline": any(one.result.provenance.kernel.is_baseline for one in found.every),
+        "incomplete": [one for one in found.results if one.result.incomplete],
+        "sections": site.catalogue.in_sections(site.ids, str),
+    }
+    yield Page("index.html", "index.html", "What the operating system costs", "page", first)
+    yield Page("reading.html", "reading.html", "How to read it", "page", {})
+    for id_ in site.ids:
+        words = known[id_].what if id_ in known else ""
+        path = site.address(id_)
+        yield Page(path, "benchmark.html", id_, "benchmark", {"id": id_}, words)
+    for kernel in site.kernels:
+        words = " ".join([kernel.built, *(named.name for named in kernel.named)])
+        filled = {"kernel": kernel}
+        yield Page(kernel.page, "kernel.html", kernel.title, "kernel", filled, words)
+    for pair in compared:
+        title = f"{pair.new.name} against {pair.base.name}"
+        yield Page(str(pair.page), "pair.html", title, "comparison", {"pair": pair})
+    for place, study in enumerate(found.studies):
+        title = study.result.provenance.kernel.title
+        yield Page(study_address(place), "study.html", title, "page", {"study": study})
+    if found.validation:
+        judged = validation.judge_rows(found.validation, validation.load_unexplained())
+        told = {"told": validation.validation_text(judged)}
+        yield Page("validation.html", "validation.html", "The simulator", "page", told)
+
+
+def study_address(place: int) -> str:
+    """Where the page of a study is."""
+    return f"study{f'-{place + 1}' if place else ''}.html"
+
+
+def _environment(site: Site) -> jinja2.Environment:
+    """The templates, with what they call."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tockmark.site"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "by_id": lambda rows: [
+            (id_, list(some)) for id_, some in groupby(rows, key=lambda row: row[0].id)
+        ],
+        "number": pages.number,
+        "percent": text.percent,
+        "sentence": text.sentence,
+        "times": text.ratio,
+    }
+    environment.tests["measured_alike"] = pages.measured_alike
+    environment.globals |= vars(pages) | {
+        "CAUSES": CAUSES,
+        "COLOURS": COLOURS,
+        "ICACHE": ICACHE,
+        "LANGS": LANGS,
+        "MOST": MOST,
+        "VERDICTS": VERDICTS,
+        "pair_cells": comparison.pair_cells,
+        "agreement_headline": comparison.agreement_headline,
+        "comparison_headline": comparison.comparison_headline,
+        "history_cells": listing.history_cells,
+        "ratio": ratio,
+        "readings": table.readings,
+        "site": site,
+        "study_address": study_address,
+        "totals": comparison.totals,
+        "version": __version__,
+    }
+    return environment
+
 
 FORMAT = "tockmark-site"
 LIST = "site.json"  # names every file of the site, so that a later one knows what it may replace
@@ -92,149 +221,3 @@ def write_site(folder: Path, files: Mapping[str, str]) -> None:
     finally:
         if new is not None:
             shutil.rmtree(new, ignore_errors=True)
-
-
-# The pages of a site, by their paths in it. All that a page shows is text: the templates escape
-# it, and addresses are made of it (addresses.py).
-
-
-Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
-OWN = ("site.css", "search.js")
-
-
-def site_pages(site: Sorted, baselines: dict[str, Named], step: Step) -> dict[str, str]:
-    """Every file of the site."""
-    chosen, site.unpaired = site_pairs(site)
-    for i, (base, new) in enumerate(chosen):
-        step("comparisons", i, len(chosen))
-        site.pairs.append(judged(site, base, new))
-    maker = _Maker(site)
-    ids = pages.ids(site)
-    for id_ in ids:
-        pages.address(site, id_)
-    todo = list(_made(maker, baselines, ids))
-    for i, make in enumerate(todo):
-        step("pages", i, len(todo))
-        make()
-    for name in OWN:
-        maker.files[name] = _static(name)
-    # A script and no data: a page from a folder may not fetch one.
-    told = json.dumps(maker.index, ensure_ascii=True, separators=(",", ":"))
-    script = f"var TOCKMARK_PAGES = {told};\n"
-    maker.files["search-index.js"] = script.replace("<", "\\u003c")
-    return maker.files
-
-
-def _made(
-    maker: "_Maker", baselines: dict[str, Named], ids: list[str]
-) -> Iterator[Callable[[], None]]:
-    """What makes each page."""
-    site = maker.site
-    yield maker.overview
-    yield lambda: maker.add("reading.html", "reading.html", "How to read it", "page", timing=TIMING)
-    for id_ in ids:
-        yield lambda id_=id_: maker.benchmark(id_)  # type: ignore[misc]
-    for one in site.kernels:
-        yield lambda one=one: maker.kernel(one, baselines)  # type: ignore[misc]
-    for other in site.pairs:
-        if other.comparison:
-            yield lambda other=other: maker.pair(other)  # type: ignore[misc]
-    for i, told in enumerate(site.found.studies):
-        yield lambda i=i, told=told: maker.study(i, told)  # type: ignore[misc]
-    if site.found.validation:
-        yield maker.validation
-
-
-def other_study_page(place: int) -> str:
-    """The file of a study's page."""
-    return f"study{f'-{place + 1}' if place else ''}.html"
-
-
-class _Maker:
-    """Fills templates, and keeps what the search finds."""
-
-    def __init__(self, site: Sorted) -> None:
-        self.site = site
-        self.files: dict[str, str] = {}
-        self.index: list[dict[str, str]] = []
-        self.environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("tockmark.site"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=jinja2.StrictUndefined,
-        )
-        self.environment.filters["sentence"] = sentence
-        self.environment.filters["groupby_run"] = lambda lines: [
-            (id_, list(some)) for id_, some in groupby(lines, key=lambda line: line.id)
-        ]
-        self.environment.globals |= {
-            "address": lambda id_: pages.address(site, id_),
-            "kernel_page": lambda named: site.kernel_of(named).page,
-            "study_page": other_study_page,
-            "site": site,
-            "version": __version__,
-        }
-
-    def add(self, path: str, template: str, title: str, kind: str, **filled: Any) -> None:
-        """One page; the search finds it by its title, and by `words` if there are any."""
-        words = filled.pop("words", "")
-        root = "../" * path.count("/")
-        made = self.environment.get_template(template)
-        self.files[path] = made.render(root=root, title=title, here=path, **filled) + "\n"
-        self.index.append({"t": title, "k": kind, "u": path, "w": words})
-
-    def overview(self) -> None:
-        site = self.site
-        findings = overview.findings(site)
-        first = [one.pair for one in findings] or [p for p in site.pairs if p.comparison]
-        self.add(
-            "index.html",
-            "index.html",
-            "What the operating system costs",
-            "page",
-            screens=overview.screens(site),
-            findings=findings,
-            picture=overview.picture(site),
-            moved=[(p, pages.pair_lines(overview.moved(p.comparison.in_order, overview.MOVED)))  # type: ignore[union-attr]
-                   for p in first[:1]],
-            conditions=[(one, conditions(one.result)) for one in site.found.every],
-            timing=dict.fromkeys(o.result.provenance.board.timing for o in site.found.every),
-            timing_means=TIMING,
-            has_baseline=any(o.result.provenance.kernel.is_baseline for o in site.found.every),
-            incomplete=[one for one in site.found.results if one.result.incomplete],
-            sections=site.catalogue.in_sections(pages.ids(site), lambda id_: id_),
-            most=MOST,
-        )  # fmt: skip
-
-    def benchmark(self, id_: str) -> None:
-        found = pages.benchmark_page(self.site, id_)
-        words = found.known.what if found.known else ""
-        path = pages.address(self.site, id_)
-        self.add(path, "benchmark.html", id_, "benchmark", page=found, causes=CAUSES, words=words)
-
-    def kernel(self, one: Any, baselines: dict[str, Named]) -> None:
-        found = pages.kernel_page(self.site, one, baselines)
-        words = " ".join([one.built, *(named.name for named in one.named)])
-        self.add(
-            one.page, "kernel.html", one.title, "kernel", page=found, causes=CAUSES, words=words
-        )
-
-    def pair(self, one: Any) -> None:
-        found = pages.pair_page(self.site, one, one.comparison)
-        title = f"{one.new.name} against {one.base.name}"
-        self.add(one.page, "pair.html", title, "comparison", page=found)
-
-    def study(self, place: int, one: Named) -> None:
-        found = pages.study_page(self.site, one)
-        title = one.result.provenance.kernel.title
-        self.add(other_study_page(place), "study.html", title, "page", page=found)
-
-    def validation(self) -> None:
-        judged = checks.judge_rows(self.site.found.validation, checks.load_unexplained())
-        told = checks.validation_text(judged)
-        self.add("validation.html", "validation.html", "The simulator", "page", told=told)
-
-
-def _static(name: str) -> str:
-    return (resources.files("tockmark.site") / "static" / name).read_text(encoding="utf-8")

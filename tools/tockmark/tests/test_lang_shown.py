@@ -13,11 +13,11 @@ from tockmark.cli import draw
 from tockmark.cli.app import app
 from tockmark.log.rows import Absent
 from tockmark.result import file
-from tockmark.result.model import Result
+from tockmark.result.model import Result, ratio
 from tockmark.result.provenance import Kernel
 from tockmark.show import table
 from tockmark.show.table import Named
-from tockmark.site import rows
+from tockmark.site import pages
 from tockmark.suite.catalogue import OF_BOOT, load
 from tockmark.suite.selection import SCREEN, only_one, short
 from tockmark.tests.of_samples import CC, made, of_both, steady
@@ -139,12 +139,12 @@ def test_pictures_show_the_leading_language(both: Result, tmp_path: Path) -> Non
 def test_a_page_holds_each_language_against_the_same_of_the_baseline(both: Result) -> None:
     named = Named("both", both)
     beside = {
-        (one.title.rpartition(", ")[2], line.ratio)
-        for one in rows.tables(named, KNOWN, Named("base", both.leading))
-        for line in one.lines
-        if line.id == COMMAND and line.icache == "on"
+        (title.rpartition(", ")[2], ratio(base, row))
+        for title, rows in pages.tables(named, KNOWN, Named("base", both.leading))
+        for row, base in rows
+        if row.id == COMMAND and row.icache
     }
-    assert beside == {("C", "1"), ("Rust", "–")}
+    assert beside == {("C", 1), ("Rust", None)}
 
 
 def test_a_short_run_has_the_first_screen_and_what_compilers_make() -> None:

@@ -19,8 +19,8 @@ from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import comparison, figures
 from tockmark.show.table import Named
-from tockmark.site import rows
-from tockmark.site.model import Found, arrange, judged, site_pairs
+from tockmark.site import pages as site_pages
+from tockmark.site.model import Site, Sources
 from tockmark.suite import catalogue
 from tockmark.tests import made
 from tockmark.tests.pages import check_links, contents, pages
@@ -52,7 +52,7 @@ def called(*words: str | Path) -> Done:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pictures, which take most of the time."""
-    monkeypatch.setattr(rows, "_inline", lambda sheets: [])
+    monkeypatch.setattr(site_pages, "_inline", lambda sheets: [])
     monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
@@ -100,7 +100,7 @@ def test_every_row_is_on_the_page_of_its_kernel(drawn: Path) -> None:
     for row in NEW.table.values():
         assert row.id in page.text
         for value in (row.net, row.instructions):
-            assert rows.number(value) in page.text
+            assert site_pages.number(value) in page.text
     assert "ab" * 32 in page.text
     assert "ab" * 8 not in pages(drawn)["index.html"].text  # no sha256 on the first page
 
@@ -118,13 +118,12 @@ def test_what_was_found_comes_first(drawn: Path) -> None:
 
 
 def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> None:
-    found = Found([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
+    found = Sources([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
     found.asked = {"new", "old"}
-    site = arrange(found, KNOWN)
-    (chosen,), more = site_pairs(site)
-    assert more == 0
+    site = Site(found, KNOWN)
+    (chosen,) = site.chosen_pairs()
     base, new = sorted(chosen, key=lambda one: one.name != "old")  # as the files were given
-    pair = judged(site, base, new)
+    pair = site.judged(base, new)
     assert pair.comparison is not None
     page = (drawn / "compare" / "old-new.html").read_text(encoding="utf-8")
     lines = re.findall(r'<tr><th scope="row" class="name stick">(.*?)</tr>', page)

@@ -11,8 +11,8 @@ from tockmark.errors import TockmarkError
 from tockmark.profile import file as profiles
 from tockmark.profile.file import FORMAT, VERSION, Chain, Share, StoredProfile
 from tockmark.show import figures
-from tockmark.site import model, render, rows
-from tockmark.site.model import Addresses, arrange
+from tockmark.site import model, pages, render
+from tockmark.site.model import Addresses, Site
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, contents
 from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
@@ -20,7 +20,7 @@ from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_inline", lambda sheets: [])
+    monkeypatch.setattr(pages, "_inline", lambda sheets: [])
     monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
@@ -34,7 +34,7 @@ def test_the_committed_results_are_all_taken_for_what_they_are() -> None:
     assert found.validation
     assert found.problems == []
     assert found.strangers == []
-    site = arrange(found, catalogue.load())
+    site = Site(found, catalogue.load())
     assert [one for one in site.kernels if not one.named] == []  # every profile has its kernel
 
 
