@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The errors that a user can meet, and the exit codes of the tool."""
+"""The errors that a user can meet are one line each, and end in one of these exit codes."""
 
 OK = 0
 INCOMPLETE = 1  # something failed or is missing; what was good is kept

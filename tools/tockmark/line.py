@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """One line of the UART protocol (docs/protocol.md): its form, and whether it came in intact.
 
-What lines mean together is for tockmark/log/; who waits for a boot's end needs no more than this.
+A checksum ends every line of a log that has numbers in it. What lines mean together is for
+tockmark/log/; who waits for a boot's end needs no more than this.
 """
 
 import binascii
@@ -26,12 +27,12 @@ class UartLine:
     text: str
 
     def encode(self) -> str:
-        """The line as it goes over the wire, without its newline."""
+        """Return the line as it goes over the wire, without its newline."""
         return sealed(f"#tm {self.seq} {self.app} {self.text} ")
 
 
 def decode_line(raw: str) -> UartLine | None:
-    """The intact protocol line that `raw` ends with, if there is one.
+    """Return the intact protocol line that `raw` ends with, if there is one.
 
     A kernel message without a newline may stand before it on the same line; the CRC decides. The
     spaces that fill up a line which another follows in the same write stand behind it.
@@ -50,14 +51,11 @@ def decode_line(raw: str) -> UartLine | None:
     return None
 
 
-# The checksum that ends every line of a log that has numbers in it.
-
-
 def crc16(data: bytes) -> int:
-    """CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
+    """Return CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
     return binascii.crc_hqx(data, 0xFFFF)
 
 
 def sealed(head: str) -> str:
-    """A line of the log: what it says, up to the space behind it, and the checksum of that."""
+    """Return a line of the log: what it says, up to the space behind it, and its checksum."""
     return f"{head}*{crc16(head.encode('ascii')):04x}"

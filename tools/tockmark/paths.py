@@ -36,7 +36,7 @@ GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it
 
 
 def shown(path: Path) -> str:
-    """A path as the user would write it: relative to where they stand, if it is below."""
+    """Return a path as the user would write it: relative to where they stand, if it is below."""
     try:
         return showable(str(path.resolve().relative_to(Path.cwd())))
     except ValueError:
@@ -44,8 +44,8 @@ def shown(path: Path) -> str:
 
 
 def worktrees() -> Path:
-    """Where commits of the user's checkout are checked out: in the user's folder for what can be
-    made again, since a folder of this checkout has Cargo's settings of ours."""
+    """Return where commits of the user's checkout are checked out: in the user's folder for what
+    can be made again, since a folder of this checkout has Cargo's settings of ours."""
     cache = os.environ.get("XDG_CACHE_HOME", "")  # to be ignored unless absolute, as XDG has it
     return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "tockmark"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The command line: its verbs (verb.py), and what an error looks like."""
+"""The command line: it runs the verbs (verb.py) and says in one line what went wrong."""
 
 import io
 import os
@@ -81,5 +81,5 @@ def main() -> None:
 
 
 def _silence() -> None:
-    """Nothing more can be written to the standard output, nor shall it be tried at the exit."""
+    """Try no more to write to the standard output, at the exit neither."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

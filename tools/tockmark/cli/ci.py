@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Verbs for continuous integration: gate, export."""
+"""The verbs for continuous integration: gate, export."""
 
 from enum import StrEnum
 from pathlib import Path

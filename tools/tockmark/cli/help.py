@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `help`: the pages of docs/ in the terminal."""
+"""The verb `help` shows the pages of docs/ in the terminal."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by its
 
 
 def topics() -> dict[str, Path]:
-    """The pages by their names."""
+    """Return the pages by their names."""
     return dict(sorted((path.stem, path) for path in paths.DOCS.glob("*.md")))
 
 
@@ -60,13 +60,13 @@ def help_verb(
 
 
 def _title(path: Path) -> str:
-    """A page's first heading."""
+    """Return a page's first heading."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return next((line[2:] for line in lines if line.startswith("# ")), "")
 
 
 def _instead(topic: str, known: list[str]) -> str:
-    """What to do about a topic that there is not."""
+    """Return what to do about a topic that there is not."""
     if topic in VERBS:
         return f"it is a verb: `tockmark {topic} --help`"
     near = near_to(topic, known)

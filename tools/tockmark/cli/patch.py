@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb that prepares a checkout of Tock: patch."""
+"""The verb `patch` prepares a checkout of Tock for the suite."""
 
 import shlex
 from pathlib import Path
@@ -74,7 +74,7 @@ def _next(tree: Path, done: Done) -> str:
 
 
 def _commit(tree: Path) -> str | None:
-    """The commit that is checked out in a tree; None where git does not know."""
+    """Return the commit that is checked out in a tree; None where git does not know."""
     if not (tree / ".git").exists():
         return None
     try:

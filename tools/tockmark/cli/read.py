@@ -138,7 +138,7 @@ def compare_verb(
 
 
 def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
-    """One result as several that differ in this factor alone."""
+    """Take one result for several that differ in this factor alone."""
     of_names("by", factor, ["lang"])
     if len(named) > 1:
         raise TockmarkError(

@@ -265,8 +265,8 @@ class Verb(TyperCommand):
 
 
 class Verbs(TyperGroup):
-    """All verbs of the list, each loaded when it is asked for; the help has them under their
-    headings, each with its first sentence."""
+    """All verbs of the list, each of which is loaded when it is asked for; the help has them under
+    their headings, each with its first sentence."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
