@@ -209,8 +209,8 @@ def _missing(
 
 
 def joined(results: Sequence[Result]) -> Result:
-    """Return the first of the results of several layouts, its rows with the samples that the others
-    have of them. What went wrong in these is a problem of the whole, and of a row that is not whole
+    """Return the first result in the layouts of all, its rows with the samples that the others have
+    of them. What went wrong in these is a problem of the whole, and of a row that is not whole
     there nothing is taken."""
     first, *others = results
     tables = [{row.identity: row for row in result.rows} for result in others]
@@ -230,7 +230,11 @@ def joined(results: Sequence[Result]) -> Result:
             elif other is not None:
                 there[layout - 1] = other
         rows.append(row.with_layouts(there) if any(there) else row)
-    return replace(first, rows=tuple(rows), problems=(*first.problems, *problems))
+    layouts = tuple(layout for result in results for layout in result.provenance.layouts)
+    provenance = structs.replace(first.provenance, layouts=layouts)
+    return replace(
+        first, provenance=provenance, rows=tuple(rows), problems=(*first.problems, *problems)
+    )
 
 
 def _unlike(row: Row, other: Row) -> str | None:
@@ -250,28 +254,20 @@ def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result,
 
 def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:
     """Return what was measured in each layout, and the log of the first."""
-    log = "".join(f"{line}\n" for job in ran.jobs[0] for line in _lines(job, options))
-    context = _context(ran, options)
-    first = _of_layout(log.splitlines(), ran.jobs[0], wanted, context, ran.notes)
-    varied = wanted.of_further_layouts()
-    others = [
-        _of_layout([line for job in jobs for line in _lines(job, options)], jobs, varied, context)
-        for jobs in ran.jobs[1:]
+    context, varied = _context(ran, options), wanted.of_further_layouts()
+    logs = [
+        "".join(f"{line}\n" for job in jobs for line in _lines(job, options)) for jobs in ran.jobs
     ]
-    return [first, *others], log
-
-
-def _of_layout(
-    lines: list[str],
-    jobs: list[Job],
-    wanted: Selection,
-    context: Context,
-    notes: Sequence[str] = (),
-) -> Result:
-    """Return what was measured in one layout."""
-    expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
-    said = [*notes, *(f"{job.name}: {job.note}" for job in jobs if job.note)]
-    return build(assemble(decode(lines)), wanted.catalogue, context, expected, wanted, said)
+    made = []
+    for number, (log, jobs) in enumerate(zip(logs, ran.jobs, strict=True)):
+        own = replace(context, layouts=context.layouts[number : number + 1])
+        expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
+        said = [] if number else [*ran.notes]
+        said += [f"{job.name}: {job.note}" for job in jobs if job.note]
+        decoded = assemble(decode(log.splitlines()))
+        meant = varied if number else wanted
+        made.append(build(decoded, wanted.catalogue, own, expected, meant, said))
+    return made, logs[0]
 
 
 def _lines(job: Job, options: RunOptions) -> list[str]:

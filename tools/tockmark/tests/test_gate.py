@@ -348,7 +348,7 @@ def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
     one, two = (made(catalogue, {"a.x": steady(net), "a.y": steady(net)}) for net in (1000, 1200))
     names = {"a.y": f"a.{hostile}"}
     one, two = (
-        replace(side, rows=tuple(replace(row, id=names.get(row.id, row.id)) for row in side.rows))
+        replace(side, rows=tuple(structs.replace(r, id=names.get(r.id, r.id)) for r in side.rows))
         for side in (one, two)
     )
     found = gate([("base", one)], ("new", two), *rule(catalogue))
