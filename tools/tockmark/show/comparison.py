@@ -27,7 +27,7 @@ NAMED = 3  # parts of the suite in which only some rows moved; of more, how many
 
 
 def headline(comparison: Comparison, moved: Sequence[Moved], gone: int = 0) -> str:
-    """What moved, of the rows that were judged, and how many of them are gone."""
+    """Say in one line what moved of the rows that were judged, and how many are gone."""
     judged, links = [pair.row for pair in comparison.judged], dict.fromkeys(comparison.links)
     many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
     still = f"({len(judged)} rows, {many}{' a side' if len(links) == 1 else ''})"
@@ -43,7 +43,7 @@ def headline(comparison: Comparison, moved: Sequence[Moved], gone: int = 0) -> s
 
 
 def _part(moved: Sequence[Moved], judged: Sequence[Row], series: str, lower: bool) -> str:
-    """What moved in one direction, and where; of one cache setting if it is of cycles."""
+    """Say what moved in one direction, and where; cycles are of one cache setting."""
     same = [one for one in moved if one.series == series and one.change.lower is lower]
     if not same:
         return ""
@@ -60,7 +60,7 @@ def _part(moved: Sequence[Moved], judged: Sequence[Row], series: str, lower: boo
 
 
 def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
-    """On which rows of those that could have moved so: whole groups, or how many."""
+    """Say which rows moved of those that could have: whole groups, or how many."""
     keys = {one.row.key for one in same}
     groups: dict[str, list[bool]] = {}
     for row in judged:
@@ -94,7 +94,7 @@ BASELINE_FACTS = ("kernel", "opt-level", "flags", "ABI", "compiler", "machine", 
 
 
 def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparison]) -> str:
-    """All comparisons with the first of the named results."""
+    """Show all comparisons with the first of the named results."""
     base, *letters = text.letters(len(named))
     lines: list[str] = []
     for letter, comparison in zip(letters, comparisons, strict=True):
@@ -121,12 +121,12 @@ def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparis
 
 
 def comparison_headline(comparison: Comparison) -> str:
-    """What happened, in one line."""
+    """Say what differs in one line."""
     return headline(comparison, comparison.moved())
 
 
 def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
-    """The factors that differ; one that is too long for a line takes two."""
+    """Name the factors that differ; one that is too long for a line takes two."""
     out = []
     for factor in found:
         values = f"{factor.base} -> {factor.new}"
@@ -158,7 +158,7 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
 
 
 def _detailed(comparison: Comparison) -> list[str]:
-    """The table of one contender: all columns."""
+    """Show one contender with all columns."""
     widths = {"A": 7, "B": 7, "change": 8, "interval": 15, "instr": 8}
     columns = [LABEL, *figures(widths), TableColumn("verdict", 16, 2, left=True)]
     lines: list[str] = []
@@ -173,7 +173,7 @@ def _detailed(comparison: Comparison) -> list[str]:
 
 
 def pair_cells(pair: Pair) -> tuple[str, ...]:
-    """What is said of a row: cycles of both sides, the change with its interval, the change of the
+    """Write what is said of a row: cycles of both sides, their change and its interval, that of the
     instructions, and the verdict."""
     cycles, instret, verdict = pair.cycles, _change(pair.instret), pair.verdict or APP
     interval = text.NONE
@@ -193,7 +193,7 @@ def pair_cells(pair: Pair) -> tuple[str, ...]:
 
 
 def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
-    """The table of several contenders by their letters: each beside the baseline, its change and
+    """Show several contenders by their letters, each beside the baseline with its change and
     the mark of its verdict."""
     columns = [LABEL, TableColumn("A", 8)]
     found: dict[str, dict[str, dict[str, Pair]]] = {}
@@ -220,7 +220,7 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
 
 
 def totals(comparison: Comparison, letter: str) -> list[str]:
-    """The counts of the verdicts, the mean, and what was left out of a comparison with A."""
+    """Count the verdicts, and say the mean and what was left out of a comparison with A."""
     counts = Counter(pair.verdict for pair in comparison.judged)
     said = {verdict: f"{counts[verdict]} {verdict}" for verdict in Verdict}
     lower = sum(p.cycles.lower for p in comparison.judged if p.verdict is Verdict.RELEVANT)
@@ -252,7 +252,7 @@ def totals(comparison: Comparison, letter: str) -> list[str]:
 
 
 def compare_json(baseline: str, comparisons: list[Comparison]) -> object:
-    """The comparisons for other programs."""
+    """Return the comparisons as JSON has them."""
     found = [
         {
             "name": comparison.name,
@@ -288,7 +288,7 @@ def compare_json(baseline: str, comparisons: list[Comparison]) -> object:
 
 
 def _coloured(word: str, changed: Change | None, verdict: Verdict | None) -> str:
-    """A word or a mark for a verdict, in its colour."""
+    """Colour a word or a mark for a verdict."""
     if verdict is Verdict.RELEVANT and changed:
         return text.good(word) if changed.lower else text.bad(word)
     return text.doubtful(word) if rule.VERDICTS[verdict].doubtful else word
@@ -315,7 +315,7 @@ SHOWN = 25  # findings of a kind; --json and the Markdown have them all
 
 
 def gate_text(names: list[str], new: str, gated: Gated) -> str:
-    """The judgement as text."""
+    """Show the judgement as text."""
     lines = [*text.wrap(gate_headline(gated)), ""]
     lines += [f"base    {name}" for name in names] + [f"new     {new}"]
     lines += differing_lines(gated.comparison.factors)
@@ -344,7 +344,7 @@ def gate_text(names: list[str], new: str, gated: Gated) -> str:
 
 
 def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
-    """A summary for a pull request. Its names come from whoever opened that: all are escaped."""
+    """Write a summary for a pull request. Whoever opened that gave the names: all are escaped."""
     bases = ", ".join(map(text.quoted, names))
     lines = [f"### tockmark: {_gate_verdict(gated)}", "", text.prose(gate_headline(gated)), ""]
     lines += [f"{text.quoted(new)} against {bases}.", ""]
@@ -358,7 +358,7 @@ def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
 
 
 def _gate_table(findings: list[Finding]) -> list[str]:
-    """The findings in Markdown."""
+    """Write the findings in Markdown."""
     left, numbers = TableColumn(left=True), map(TableColumn, ("base", "new", "change"))
     table = Table([TableColumn("row", left=True, names=True), left, *numbers, left])
     for one in findings:
@@ -368,7 +368,7 @@ def _gate_table(findings: list[Finding]) -> list[str]:
 
 
 def _gate_cells(finding: Finding) -> tuple[str, str, str]:
-    """Counts of one operation, and the change."""
+    """Write the counts of one operation, and the change."""
     if not isinstance(finding, Moved):
         return text.NONE, text.NONE, text.NONE
     found = finding.change
@@ -376,7 +376,7 @@ def _gate_cells(finding: Finding) -> tuple[str, str, str]:
 
 
 def gate_json(names: list[str], new: str, gated: Gated) -> object:
-    """The judgement for other programs."""
+    """Return the judgement as JSON has it."""
     return text.as_json(
         {
             "base": names,
@@ -406,18 +406,18 @@ def gate_json(names: list[str], new: str, gated: Gated) -> object:
 
 
 def gate_headline(gated: Gated) -> str:
-    """What happened, in one line."""
+    """Say in one line what is beyond its limit."""
     moved = sorted(gated.moved, key=lambda finding: finding.place)
     return headline(gated.comparison, moved, len(gated.gone))
 
 
 def _series_word(finding: Finding) -> str | None:
-    """What users call the series that moved; None if the whole row is gone."""
+    """Return what users call the series that moved; None if the whole row is gone."""
     return limits.SERIES_WORDS[finding.series] if isinstance(finding, Moved) else None
 
 
 def _notes(gated: Gated) -> list[str]:
-    """The notes of the judgement, and how many rows it could not tell of."""
+    """Return the notes of the judgement, and how many rows are in doubt."""
     many = len(gated.unsure)
     told = f"{many} figure{'s' if many > 1 else ''} may be beyond a limit, or it is the layout"
     return [*gated.notes, *([f"{told}; --json names them"] if many else [])]
@@ -428,7 +428,7 @@ def _gate_verdict(gated: Gated) -> str:
 
 
 def counted(gated: Gated, unit: str = "") -> str:
-    """How many findings there are of each level."""
+    """Count the findings of each level."""
     counts = Counter(finding.level for finding in gated.findings)
     return (
         f"{counts[Level.HARD]}{unit} beyond a hard limit, {counts[Level.SOFT]} beyond a soft one,"
@@ -460,7 +460,7 @@ def agree_text(
     catalogue: Catalogue,
     every: bool,
 ) -> str:
-    """The agreement as text; `every`: with all rows."""
+    """Show the agreement as text, with all rows if `every` is true."""
     lines = [*text.wrap(agreement_headline(found)), ""]
     for side, name, result in zip(("sim  ", "board"), names, results, strict=True):
         lines.append(f"{side}  {name}")
@@ -493,7 +493,7 @@ def agree_text(
 
 
 def agreement_headline(found: Agreement) -> str:
-    """The counts, in one line."""
+    """Count in one line how the rows agree."""
     equal = found.that_are(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
     alone = len(found.only_sim) + len(found.only_board)
@@ -530,7 +530,7 @@ def _signed(value: float) -> str:
 
 
 def _alone(what: str, some: Iterable[Lone]) -> list[str]:
-    """By their reasons, the rows that have each."""
+    """Name the rows by the reason that they have in common."""
     reasons: dict[str, list[str]] = {}
     for one in some:
         reasons.setdefault(one.why, []).append(one.name)
@@ -538,7 +538,7 @@ def _alone(what: str, some: Iterable[Lone]) -> list[str]:
 
 
 def _reasons(found: Agreement) -> list[str]:
-    """The bounds that were used: what they allow, and where that comes from."""
+    """Name the bounds that were used: what they allow, and where that comes from."""
     used = Counter(pair.bound for pair in found.pairs if pair.bound is not None)
     lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
     for bound, many in used.items():
@@ -559,7 +559,7 @@ def bound_allows(bound: SimulatorBound) -> str:
 
 
 def agree_json(names: Sequence[str], found: Agreement) -> object:
-    """The agreement for other programs."""
+    """Return the agreement as JSON has it."""
     said = {
         "sim": names[0],
         "board": names[1],

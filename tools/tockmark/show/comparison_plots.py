@@ -27,13 +27,13 @@ ROWS = 30  # of ranges, where none of the first screen is there
 
 
 def _cache(icache: bool | None) -> str:
-    """The cache setting, as a title or a label ends."""
+    """Write the cache setting as a title or a label ends with it."""
     return "" if icache is None else f", i-cache {ICACHE[icache]}"
 
 
 @dataclass(frozen=True)
 class SampleSpread:
-    """The samples of one row of one result, in order."""
+    """Holds the samples of one row of one result, in order."""
 
     place: int  # of the result
     case: str  # its parameters
@@ -43,12 +43,12 @@ class SampleSpread:
 
     @property
     def middle(self) -> float:
-        """The median that the table has."""
+        """Return the median that the table has."""
         return (self.row.us if self.unit == "µs" else self.row.per_op) or 0
 
 
 def distributions(named: list[Named]) -> Sheet | None:
-    """Rows of sched.* and irq.* that vary: what share of the samples is not above a value. All
+    """Draw rows of sched.* and irq.* that vary: what share of samples is not above a value. All
     results stand in one panel; the mark at the half is the table's median."""
     panels: dict[tuple[str, bool | None], list[SampleSpread]] = {}
     for place, one in enumerate(named):
@@ -98,7 +98,7 @@ def _spread(place: int, row: Row) -> SampleSpread | None:
 
 
 def _steps(axes: Axes, one: SampleSpread, name: str, style: dict[str, Any]) -> None:
-    """One line, and its name with the median and the worst."""
+    """Draw one line, and name it with the median and the worst."""
     shown = ", ".join(text.trimmed(text.rounded(v) or 0) for v in (one.middle, one.values[-1]))
     share = [100 * place / len(one.values) for place in range(len(one.values) + 1)]
     marker = style.pop("marker")
@@ -112,7 +112,7 @@ Ratios = dict[bool | None, list[float]]  # of one benchmark, by the cache settin
 
 
 def before_after(named: list[Named]) -> Sheet | None:
-    """Every benchmark of the first result against the others, the dearest first: the ratio of net
+    """Draw the benchmarks of the first result against the others, the dearest first: ratios of net
     cycles with the cache on and off, of C and Rust, below each other. A benchmark with parameters
     is a line from its least to its greatest ratio, with their geometric mean."""
     first = named[0].result.table
@@ -164,17 +164,17 @@ def _all(found: dict[tuple[int, str], Ratios]) -> list[float]:
 
 
 def _middle(values: list[float]) -> float:
-    """The geometric mean."""
+    """Return the geometric mean."""
     return float(np.exp(np.mean(np.log(values))))
 
 
 def _far(found: dict[tuple[int, str], Ratios]) -> float:
-    """How far from 1 the farthest ratio is, as a logarithm."""
+    """Return how far from 1 the farthest ratio is, as a logarithm."""
     return float(np.max(np.abs(np.log(_all(found)))))
 
 
 def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> None:
-    """One result's ratios of a benchmark: filled with the cache on, hollow with it off."""
+    """Draw one result's ratios of a benchmark: filled with the cache on, hollow with it off."""
     style = STYLES[which[0] % len(STYLES)]
     for icache, values in cached.items():
         lift = 0.0 if len(cached) < 2 else 0.2 if icache else -0.2
@@ -188,7 +188,7 @@ def _ratios(axes: Axes, y: float, cached: Ratios, which: tuple[int, str]) -> Non
 def _name_ratios(
     axes: Axes, names: list[tuple[int, str]], blocks: dict[str, dict[tuple[int, str], Ratios]]
 ) -> None:
-    """What a legend says of each result with each cache setting."""
+    """Name each result with each cache setting for the legend."""
     for which in names:
         style = STYLES[which[0] % len(STYLES)]
         there = {icache for found in blocks.values() for icache in found.get(which, {})}
@@ -201,7 +201,7 @@ def _name_ratios(
 
 
 def kernels(named: list[Named]) -> Sheet | None:
-    """The rows of the first screen over two kernels or more: net cycles of one operation, and the
+    """Draw the first screen over two kernels or more: net cycles of one operation, and the
     ratio to the first."""
     caches = named[0].result.icaches
     common = [c for c in caches if all(c in one.result.icaches for one in named)]
@@ -246,12 +246,12 @@ def kernels(named: list[Named]) -> Sheet | None:
 
 
 def _costly(row: Row | None) -> Row | None:
-    """The row, if it can stand on a scale of logarithms."""
+    """Return the row if it can stand on a scale of logarithms."""
     return row if row is not None and row.sound and (row.per_op or 0) > 0 else None
 
 
 def layouts(named: list[Named]) -> Sheet | None:
-    """Of results in several layouts: each row's range of net cycles, by its median."""
+    """Draw each row's range of net cycles by its median, for results in several layouts."""
     there = [one for one in named if one.result.layouts > 1]
     caches = list(dict.fromkeys(icache for one in there for icache in one.result.icaches))
     chosen = _chosen(there)
@@ -282,7 +282,7 @@ def layouts(named: list[Named]) -> Sheet | None:
 
 
 def _chosen(there: list[Named]) -> dict[str, RowKey]:
-    """The rows of the first screen, or if none of them is there, the first that are."""
+    """Return the rows of the first screen, or if none of them is there, the first that are."""
     found = {
         row.key[:2]: row.label
         for one in there
@@ -299,14 +299,14 @@ def _chosen(there: list[Named]) -> dict[str, RowKey]:
 
 
 def nets(row: Row | None) -> list[float]:
-    """Net cycles of one operation in each layout, if the row is sound."""
+    """Return the net cycles of one operation in each layout, if the row is sound."""
     if row is None or not row.sound or row.cycles is None:
         return []
     return [net / row.inner for net in row.cycles.nets]
 
 
 def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) -> None:
-    """A bar a row, with the median that the table has."""
+    """Draw a bar a row, with the median that the table has."""
     step = 0.8 / many
     style: dict[str, Any] = {
         "color": "white" if index else "#bbbbbb",

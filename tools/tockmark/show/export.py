@@ -26,7 +26,7 @@ STATS = ("n", "first", "min", "median", "mean", "sd", "p99", "max")
 
 
 def export(result: Result, catalogue: Catalogue, form: str) -> str:
-    """The whole text; `form` is one of FORMS."""
+    """Write a result in one of FORMS."""
     board = result.provenance.board
     if form != "csv" and not board.counts_cycles:
         raise TockmarkError(
@@ -37,16 +37,12 @@ def export(result: Result, catalogue: Catalogue, form: str) -> str:
 
 
 def left_out(result: Result) -> list[str]:
-    """The rows that only csv has, and why."""
+    """Name the rows that only csv has, and why."""
     return [f"{row.name}: {row.errors[0]}" for row in result.table.values() if row.errors]
 
 
-def _sound(result: Result) -> list[Row]:
-    return [row for row in result.table.values() if row.sound]
-
-
 def _csv(result: Result, catalogue: Catalogue) -> str:
-    """All figures of every row; of one with an error too, beside the error."""
+    """Write all figures of every row; of one with an error too, beside the error."""
     board = result.provenance.board
     out = io.StringIO()
     header = ["id", "params", "icache", "lang", "boot", "app", "unit", "inner"]
@@ -79,20 +75,20 @@ def _csv(result: Result, catalogue: Catalogue) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula, and evaluate."""
+    """Return text that no spreadsheet takes for a formula, which it would evaluate."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _short(value: float | None) -> str:
-    """Six digits: more than any of these has."""
+    """Write six digits: more than any of these has."""
     return "" if value is None else f"{value:.6g}"
 
 
 def _bmf(result: Result, catalogue: Catalogue) -> str:
-    """Latency is in nanoseconds there; cycles and instructions are measures of our own."""
+    """Write latency, in nanoseconds there; cycles and instructions are measures of our own."""
     out: dict[str, dict[str, dict[str, float]]] = {}
     clock = result.provenance.board.clock_hz
-    for row in _sound(result):
+    for row in (row for row in result.table.values() if row.sound):
         measures = {}
         for measure, series in (("cycles", row.cycles), ("instructions", row.instret)):
             if series is not None and series.per_op is not None:
@@ -108,7 +104,7 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
 
 
 def _range(series: Series, per_op: float) -> dict[str, float]:
-    """A value with the least and the greatest steady sample, net and for one operation like it."""
+    """Return a value with the least and the most of the steady samples, net and of one operation."""
     found = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
@@ -119,7 +115,7 @@ def _range(series: Series, per_op: float) -> dict[str, float]:
 
 def _github(result: Result, catalogue: Catalogue) -> str:
     out = []
-    for row in _sound(result):
+    for row in (row for row in result.table.values() if row.sound):
         entry: dict[str, object] = {"name": row.name, "unit": "cycles", "value": row.per_op}
         if row.cycles and row.cycles.stats:
             entry["range"] = f"± {row.cycles.stats.sd / row.inner:g}"
@@ -131,12 +127,12 @@ def _github(result: Result, catalogue: Catalogue) -> str:
 
 
 def _lmbench(result: Result, catalogue: Catalogue) -> str:
-    """One line for a time; a block, titled with a quote, for what has a size or is a sweep."""
+    """Write a line for a time; a block, titled with a quote, for what has a size or is a sweep."""
     provenance = result.provenance
     lines = [f"[tockmark: {provenance.tool.version}]"]
     lines += [f"[OS: {provenance.kernel.title}]", f"[machine: {provenance.line}]", ""]
     blocks: dict[str, list[str]] = {}
-    for row in _sound(result):
+    for row in (row for row in result.table.values() if row.sound):
         size = row.params.get("size")
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         if rate is not None and isinstance(size, int):

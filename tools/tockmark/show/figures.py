@@ -48,7 +48,7 @@ class Curve:
 
 
 def procedure_calls(named: list[Named]) -> Sheet | None:
-    """The study's figure of procedure calls: cycles by the number of arguments."""
+    """Draw the study's figure of procedure calls: cycles by the number of arguments."""
     curves = [curve for one in _settings(named) for curve in one.curve("call.args", "n")]
     if not curves:
         return None
@@ -61,7 +61,7 @@ def procedure_calls(named: list[Named]) -> Sheet | None:
 
 
 def memory_bandwidth(named: list[Named]) -> Sheet | None:
-    """The study's figure of RAM bandwidth by size, for all kinds of access."""
+    """Draw the study's figure of RAM bandwidth by size, for all kinds of access."""
     drawn: dict[str, dict[str, list[Curve]]] = {}
     for one in _settings(named):
         for kind, ids in MEMORY.items():
@@ -99,12 +99,12 @@ def memory_bandwidth(named: list[Named]) -> Sheet | None:
 
 
 def ram_limit(kind: str) -> float:
-    """Bytes a cycle that no access of this kind exceeds; a copy reads and writes each byte."""
+    """Return the bytes a cycle that no such access exceeds; a copy reads and writes each byte."""
     return RAM_LIMIT / 2 if kind == "copy" else RAM_LIMIT
 
 
 def _ram_limit(axes: Axes, kind: str, most: float) -> None:
-    """What no row can exceed, and from which size on."""
+    """Draw what no row can exceed, and from which size on."""
     if most > fit.FROM:
         limit = ram_limit(kind)
         ends = [float(fit.FROM), most]
@@ -119,7 +119,7 @@ def _bytes_a_cycle(row: Row) -> float | None:
 
 
 def _sizes(axes: Axes) -> None:
-    """A scale of powers of two, written in bytes and KiB."""
+    """Make the scale one of powers of two, written in bytes and KiB."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(5, 15, 3)]))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -131,7 +131,7 @@ def _size(value: float) -> str:
 
 
 def instruction_cache(named: list[Named]) -> Sheet | None:
-    """The study's figure of the instruction cache: cycles by the length of a run of NOPs."""
+    """Draw the study's figure of the instruction cache: cycles by the length of a run of NOPs."""
     panels = {
         width: [
             replace(curve, x=[x / 1024 for x in curve.x])
@@ -155,7 +155,7 @@ def instruction_cache(named: list[Named]) -> Sheet | None:
 
 
 def context_switch(named: list[Named]) -> Sheet | None:
-    """lmbench's figure of context switching: a hop by processes and working set."""
+    """Draw lmbench's figure of context switching: a hop by processes and working set."""
     panels: dict[str, list[Curve]] = {}
     for one in _settings(named):
         rings = [row.params.get("kib") for row in one.rows("ctx.ring")]
@@ -176,7 +176,7 @@ def context_switch(named: list[Named]) -> Sheet | None:
 
 
 def sweeps(named: list[Named]) -> Sheet | None:
-    """Every other benchmark with one number as its parameter: the cost of an operation by that."""
+    """Draw the cost of an operation by its parameter, for every other benchmark that has one."""
     found: dict[tuple[str, str], list[Curve]] = {}
     fits: dict[tuple[str, str], fit.Sweep] = {}  # by benchmark and curve
     known = catalogue.load()
@@ -209,7 +209,7 @@ def sweeps(named: list[Named]) -> Sheet | None:
 
 
 def _swept(result: Result) -> list[tuple[str, str]]:
-    """The benchmarks with one number as their only parameter, and what it is called."""
+    """Return the benchmarks with one number as their only parameter, and what it is called."""
     found = [
         (row.id, next(iter(row.params)))
         for row in result.table.values()
@@ -219,7 +219,7 @@ def _swept(result: Result) -> list[tuple[str, str]]:
 
 
 def _fitted(axes: Axes, curves: list[tuple[Curve, fit.Sweep]]) -> None:
-    """The straight lines of `tockmark fit`, each over the sizes that it was fitted to. There is
+    """Draw the lines of `tockmark fit`, each over the sizes that it was fitted to. There is
     none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
     words = []
     for curve, sweep in curves:
@@ -235,22 +235,16 @@ def _fitted(axes: Axes, curves: list[tuple[Curve, fit.Sweep]]) -> None:
         axes.annotate("\n".join(words), (0.98, 0.04), **place)
 
 
+DRAWERS = (procedure_calls, memory_bandwidth, instruction_cache, context_switch, sweeps)
+COMPARING = (distributions, before_after, kernels, layouts)
 FIGURES: dict[str, Drawer] = {
-    "procedure-calls": procedure_calls,
-    "memory-bandwidth": memory_bandwidth,
-    "instruction-cache": instruction_cache,
-    "context-switch": context_switch,
-    "sweeps": sweeps,
-    "distributions": distributions,
-    "before-after": before_after,
-    "kernels": kernels,
-    "layouts": layouts,
+    drawer.__name__.replace("_", "-"): drawer for drawer in (*DRAWERS, *COMPARING)
 }
 SEVERAL = ("before-after", "kernels")  # hold whole results against each other
 
 
 def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
-    """What can be drawn of one benchmark alone: its sweep, distribution, ranges over layouts."""
+    """Draw what there is of one benchmark alone: its sweep, distribution, ranges over layouts."""
     own = [
         Named(
             one.name,
@@ -263,7 +257,7 @@ def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
 
 
 def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:
-    """The pictures that these results have rows for."""
+    """Draw the pictures that these results have rows for."""
     with mpl.rc_context(STYLE):
         drawn = {name: FIGURES[name](named) for name in only or FIGURES}
     return {name: sheet for name, sheet in drawn.items() if sheet is not None}
@@ -281,7 +275,7 @@ class Setting:
     icache: bool | None
 
     def rows(self, id_: str) -> list[Row]:
-        """The rows of a benchmark that can be drawn."""
+        """Return the rows of a benchmark that can be drawn."""
         every = self.result.table.values()
         return [row for row in every if row.id == id_ and row.icache is self.icache and row.sound]
 
@@ -292,7 +286,7 @@ class Setting:
         value: Callable[[Row], float | None] = lambda row: row.per_op,
         **fixed: object,
     ) -> list[Curve]:
-        """A benchmark by one parameter, the others as given; none where it has no rows."""
+        """Return a benchmark by one parameter, the others as given; nothing if it has no rows."""
         points = sorted(
             (float(at), y)
             for row in self.rows(id_)
@@ -305,7 +299,7 @@ class Setting:
 
 
 def _settings(named: list[Named]) -> list[Setting]:
-    """Every result with every cache setting that it has rows of."""
+    """Return every result with every cache setting that it has rows of."""
     every = [(one, icache) for one in named for icache in one.result.icaches]
     several = len({icache for _, icache in every}) > 1
     found = []
@@ -324,7 +318,7 @@ def _sheet(
     height: float = 3.2,
     labels: list[str] | None = None,
 ) -> Sheet:
-    """A picture with a panel for each group of curves. A label has the same style in each; where
+    """Draw a panel for each group of curves. A label has the same style in each; where
     curves coincide, each marker shows."""
     sheet = Sheet(title, named, -(-len(panels) // across), across, height)
     labels = labels or _labels(panels.values())
@@ -339,17 +333,17 @@ def _sheet(
 
 
 def _labels(panels: Iterable[list[Curve]]) -> list[str]:
-    """Every label once, in order."""
+    """Return every label once, in order."""
     return list(dict.fromkeys(curve.label for curves in panels for curve in curves))
 
 
 def _top(panels: Iterable[list[Curve]]) -> float:
-    """The greatest value that is drawn."""
+    """Return the greatest value that is drawn."""
     return max(max(curve.y) for curves in panels for curve in curves)
 
 
 def _one_legend(sheet: Sheet) -> None:
-    """One for all panels."""
+    """Make one legend for all panels."""
     entries: dict[str, Any] = {}
     for axes in sheet.panels:
         labelled = {str(line.get_label()): line for line in axes.get_lines()}
@@ -361,7 +355,7 @@ def _one_legend(sheet: Sheet) -> None:
 
 
 def _from_zero(axes: Axes, named: list[Named]) -> None:
-    """Whole numbers below, cycles from 0 on the left, and time on the right."""
+    """Show whole numbers below, cycles from 0 on the left, and time on the right."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylim(bottom=0)
     _clock_scale(axes, named, "µs", lambda hz: microseconds(1, hz))
@@ -370,7 +364,7 @@ def _from_zero(axes: Axes, named: list[Named]) -> None:
 def _clock_scale(
     axes: Axes, named: list[Named], unit: str, factor_at: Callable[[int], float]
 ) -> None:
-    """The same values in a unit of time on the right, if all results have the same clock."""
+    """Show the values in a unit of time on the right, if all results have the same clock."""
     boards = [one.result.provenance.board for one in named]
     if boards[0].clock_hz and len({board.clock_hz for board in boards}) == 1:
         factor = factor_at(boards[0].clock_hz)

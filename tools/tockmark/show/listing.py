@@ -17,7 +17,7 @@ LISTED = ("id", "params", "touches", "what", "counts", "unit", "inner", "samples
 
 
 def list_text(catalogue: Catalogue) -> str:
-    """All benchmarks as text."""
+    """Show all benchmarks as text."""
     lines: list[str] = []
     for section, benchmarks in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id):
         lines += [section, "-" * len(section)]
@@ -46,7 +46,7 @@ def list_text(catalogue: Catalogue) -> str:
 
 
 def list_json(catalogue: Catalogue) -> list[dict[str, object]]:
-    """All benchmarks for other programs, in the catalogue's order."""
+    """Return all benchmarks as JSON has them, in the catalogue's order."""
     return [
         {
             "section": section,
@@ -75,7 +75,7 @@ FIT = [
 
 
 def fit_text(found: list[Sweep]) -> str:
-    """The lines as tables, one a section."""
+    """Show the lines as tables, one a section."""
     out = [*LEGEND]
     for section, sweeps in groupby(found, lambda sweep: sweep.section):
         table = Table(FIT, rule=text.LINE)
@@ -92,13 +92,13 @@ def fit_text(found: list[Sweep]) -> str:
 
 
 def equation(sweep: Sweep) -> str:
-    """The line, as one writes it: 3.33 n + 12.1."""
+    """Write the line as one does: 3.33 n + 12.1."""
     slope, intercept = _line_figures(sweep)
     return f"{slope} {sweep.parameter} + {intercept}".replace("+ -", "- ")
 
 
 def _line_figures(sweep: Sweep) -> tuple[str, str]:
-    """Slope and intercept, as the table and the pictures have them."""
+    """Write slope and intercept as the table and the pictures have them."""
     return f"{sweep.line.slope:.4g}", f"{sweep.line.intercept:.1f}"
 
 
@@ -118,7 +118,7 @@ SEVERAL = [
 
 
 def history_text(found: list[RowHistory]) -> str:
-    """One row in full, several in a line each."""
+    """Show one row in full, several in a line each."""
     if len(found) == 1:
         return "\n".join(_full(found[0])) + "\n"
     lines = []
@@ -161,7 +161,7 @@ def _full(series: RowHistory) -> list[str]:
 
 
 def history_cells(series: RowHistory) -> list[str]:
-    """One row in short: runs, first and last, the change, how many changes, and a small plot."""
+    """Write a row in short: runs, first and last, change, how many changes, and a small plot."""
     points = series.points
     low, high = min(p.cycles for p in points), max(p.cycles for p in points)
     size = (len(BARS) - 1) / (high - low) if high > low else 0

@@ -60,7 +60,7 @@ STYLE: Any = {
 
 
 def source(one: Named | str, several: bool) -> str:
-    """Where numbers come from, in one line: of a result what it says, or words."""
+    """Say in one line where numbers come from: what a result says, or words."""
     if isinstance(one, str):
         return one
     return (f"{one.name}: " if several else "") + one.result.provenance.line
@@ -78,7 +78,7 @@ class Sheet:
         height: float = 3.2,
         conditions: list[str] | None = None,
     ) -> None:
-        """`conditions`, one a result: what is said of it besides its provenance."""
+        """Lay the panels out; `conditions` say of each result what its provenance does not."""
         foot = 0.17 * len(named)
         top = 0.35 + height * down
         self.figure = Figure(figsize=(WIDTH, top + foot), dpi=DPI, layout="constrained")
@@ -100,7 +100,7 @@ Drawer = Callable[[list[Named]], Sheet | None]
 
 
 def rendered(figure: Figure, form: str) -> bytes:
-    """The picture as a file holds it, without a date: equal results make equal files."""
+    """Return the picture as a file holds it, without a date: equal results make equal files."""
     out = io.BytesIO()
     metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
@@ -124,7 +124,7 @@ MOST = 8  # rows in one picture: each has a style of its own
 
 
 def history_form(path: Path) -> str:
-    """The kind of picture that a file's name says."""
+    """Return the kind of picture that a file's name says."""
     form = path.suffix.removeprefix(".")
     if form not in FORMATS:
         raise TockmarkError(f"{path} is no picture's name", "end it in .png or .svg")
@@ -132,7 +132,7 @@ def history_form(path: Path) -> str:
 
 
 def history_picture(found: list[RowHistory], form: str) -> bytes:
-    """The picture as a file holds it. TockmarkError if there are too many rows."""
+    """Return the picture as a file holds it. TockmarkError if there are too many rows."""
     if len(found) > MOST:
         raise TockmarkError(f"{len(found)} rows are too many for a picture", "name fewer")
     with mpl.rc_context(STYLE):

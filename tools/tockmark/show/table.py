@@ -53,7 +53,7 @@ RowsByKey = Mapping[RowKey, Row]  # of a result, with one cache setting and in o
 def sections(
     columns: Sequence[RowsByKey], catalogue: Catalogue
 ) -> list[tuple[str, list[TableLine]]]:
-    """The rows of several columns side by side: by section, in the catalogue's order, strangers at
+    """Put rows of several columns side by side: by section, in the catalogue's order, strangers at
     the end."""
     order = {row_key(i, p): (i, p) for i, p in catalogue.rows(catalogue.benchmarks)}
     order |= {key: (row.id, row.params) for column in columns for key, row in column.items()}
@@ -72,7 +72,7 @@ class Named(NamedTuple):
 
 
 def apart(named: Iterable[tuple[str, Result]]) -> list[Named]:
-    """Results by their names; each of several languages as several, of one language each."""
+    """Name results; one of several languages becomes several, of one language each."""
     return [
         Named(f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
         for name, result in named
@@ -81,7 +81,7 @@ def apart(named: Iterable[tuple[str, Result]]) -> list[Named]:
 
 
 def width_of_terminal() -> int:
-    """Between 80 and 100 columns, as the terminal is."""
+    """Return as many columns as the terminal has, between 80 and 100."""
     return min(LINE, max(NARROW, shutil.get_terminal_size((LINE, 24)).columns))
 
 
@@ -110,7 +110,7 @@ class ResultColumn:
 
     @property
     def timed(self) -> bool:
-        """Whether there are cycles in it."""
+        """Tell whether there are cycles in it."""
         return self.result.provenance.board.counts_cycles
 
     @cached_property
@@ -119,7 +119,7 @@ class ResultColumn:
 
 
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
-    """The rows that are meant, by section, in place of those of the first screen."""
+    """Return the rows that are meant, by section, in place of those of the first screen."""
     rows = {
         row.key[:2]: row for result in results for row in result.table.values() if wanted.means(row)
     }
@@ -135,7 +135,7 @@ def first_screen(
     width: int = LINE,
     blocks: Blocks | None = None,
 ) -> str:
-    """The screen, or other rows in its manner; at most `width` columns."""
+    """Show the screen, or other rows in its manner, in at most `width` columns."""
     named = apart(named)
     columns = _columns([result for _, result in named])
     blocks = _there(screen(catalogue) if blocks is None else blocks, columns)
@@ -166,7 +166,7 @@ def first_screen(
 
 
 def _there(blocks: Blocks, columns: list[ResultColumn]) -> Blocks:
-    """The rows that some column has."""
+    """Return the rows that some column has."""
     keys = {key for column in columns for key in column.rows}
     found = {
         title: {words: key for words, key in rows.items() if key in keys}
@@ -176,7 +176,7 @@ def _there(blocks: Blocks, columns: list[ResultColumn]) -> Blocks:
 
 
 def _columns(results: list[Result]) -> list[ResultColumn]:
-    """A column a result, with one cache setting for all if they have one in common, else each with
+    """Make a column a result, with one cache setting if they have one in common, else each with
     its own first. One result alone has a column for each of its settings."""
     if len(results) == 1:
         (only,) = results
@@ -189,7 +189,7 @@ def _columns(results: list[Result]) -> list[ResultColumn]:
 
 
 def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
-    """What tells the results apart in so many letters: the kernels' names, if need be with the
+    """Return what tells results apart in so many letters: the kernels' names, if need be with the
     language, the version of the interface, in full, or with the machine; or the files' names, or
     letters."""
     said = [result.provenance for _, result in named]
@@ -216,7 +216,7 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
 
 
 def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
-    """Each kernel in a line or two, and below what they have in common."""
+    """Name each kernel in a line or two, and below what they have in common."""
     results = {id(column.result): column for column in columns}
     alone = len(results) == 1
     indent = 0 if alone else max(len(column.name) for column in columns) + 2
@@ -238,14 +238,14 @@ def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
 
 
 def _kernel(kernel: Kernel) -> str:
-    """Its name, and how it was built."""
+    """Name a kernel, and say how it was built."""
     sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
     built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
     return f"{kernel.title}, {built}{sha}"
 
 
 def _conditions(column: ResultColumn) -> list[str]:
-    """Under which the figures hold."""
+    """Say under which conditions the figures hold."""
     provenance = column.result.provenance
     board, abi, compilers = provenance.board, provenance.abi, provenance.said("cc")
     return [
@@ -266,7 +266,7 @@ def _wide(label: int, columns: list[ResultColumn], second: int) -> int:
 def _block(
     columns: list[ResultColumn], catalogue: Catalogue, second: int, blocks: Blocks, label: int
 ) -> list[str]:
-    """All rows for some of the columns, below the kernels' names and what the columns are."""
+    """Show all rows for some of the columns, below the kernels' names and what the columns are."""
     keys = [key for rows in blocks.values() for key in rows.values()]
     first = [columns[0].rows.get(key) for key in keys]
     heads, names = [TableColumn("", label, 0, left=True)], ""
@@ -303,12 +303,12 @@ def _block(
 def _values(
     rows: Sequence[Row | None], figure: Callable[[Row], float | None]
 ) -> list[float | None]:
-    """A figure of each row that is there."""
+    """Return a figure of each row that is there."""
     return [figure(row) if row else None for row in rows]
 
 
 def _costs(rows: list[Row | None], timed: bool) -> list[str]:
-    """What one operation costs: cycles, or instructions where nothing counts cycles."""
+    """Write what an operation costs: cycles, or instructions where nothing counts cycles."""
 
     def cost(row: Row) -> float | None:
         counted = row.cycles if timed else row.instret
@@ -391,7 +391,7 @@ loads, stores, jumps, branch (conditional), taken (of these), 16-bit (retired): 
 
 
 def every_row(result: Result, catalogue: Catalogue) -> str:
-    """One result, all columns."""
+    """Show all rows of one result with all columns."""
     caches = result.icaches[:2]
     several = result.layouts > 1
     both = len(caches) > 1 and not several
@@ -413,7 +413,7 @@ def every_row(result: Result, catalogue: Catalogue) -> str:
 
 
 def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> list[str]:
-    """The rows with one cache setting, or with two beside each other; in several layouts?"""
+    """Show rows with one cache setting, or two beside each other; `several`: in several layouts."""
     both = len(shown) > 1
     net, *rest = COLUMNS.items()
     widths = dict([net, *RANGE_COLUMN.items(), *rest]) if several else dict(COLUMNS)
@@ -448,7 +448,7 @@ def _sections(shown: list[RowsByKey], several: bool, catalogue: Catalogue) -> li
 def side_by_side(
     named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
 ) -> str:
-    """Several results, the net cycles of one operation each, and their ratios to the first."""
+    """Show net cycles of one operation in several results, and their ratios to the first."""
     named = apart(named)
     letters = text.letters(len(named))
     out: list[str] = []
@@ -490,7 +490,7 @@ def _side_by_side(shown: dict[str, RowsByKey], catalogue: Catalogue) -> list[str
 
 
 def event_counts(result: Result, catalogue: Catalogue) -> str:
-    """What the core's hardware event counters say of each row, net of the readings'."""
+    """Show what the core's event counters say of each row, net of the readings'."""
     out = [*header(result), "", *EVENTS_LEGEND.splitlines(), ""]
     columns = [NAME, *figures({name: max(EVENT_WIDTH, len(name)) for name in EVENTS.values()})]
     counted = replace(result, rows=tuple(row for row in result.rows if row.events))
@@ -514,7 +514,7 @@ def event_counts(result: Result, catalogue: Catalogue) -> str:
 
 
 def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, object]]:
-    """The rows for other programs: one entry a row, the results in the order given."""
+    """Return the rows as JSON has them: one entry a row, the results in the order given."""
     return [
         {
             "icache": icache,
@@ -532,7 +532,7 @@ def as_json(results: list[Result], catalogue: Catalogue) -> list[dict[str, objec
 
 
 def _row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
-    """The figures of a row; per operation where it says so."""
+    """Return the figures of a row, per operation where their names say so."""
     return {
         "boot": row.boot,
         "inner": row.inner,
@@ -551,7 +551,7 @@ def _row_json(row: Row, catalogue: Catalogue) -> dict[str, object]:
 
 
 def header(result: Result) -> list[str]:
-    """Where the figures come from."""
+    """Say where the figures come from."""
     provenance = result.provenance
     kernel, board = provenance.kernel, provenance.board
     sha = f" sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
@@ -570,7 +570,7 @@ def header(result: Result) -> list[str]:
 
 
 def readings(result: Result) -> list[str]:
-    """What comes off, and by how much the rows that measure nothing are off; none where only other
+    """Say what comes off, and how far off rows are that measure nothing; nothing where only other
     rows are shown."""
     told = []
     for lang, icache in product(result.langs, result.icaches):
@@ -584,7 +584,7 @@ def readings(result: Result) -> list[str]:
 
 
 def layouts(result: Result) -> str:
-    """In how many layouts of kernel and apps it was measured, as a heading says it."""
+    """Say in how many layouts of kernel and apps a result was measured."""
     if result.layouts == 1:
         return "one layout"
     links = f" of {result.links} links of the kernel" if result.links > 1 else ", of the apps alone"
@@ -592,7 +592,7 @@ def layouts(result: Result) -> str:
 
 
 def spread(row: Row, inner: int = 1) -> str:
-    """The least and the most net cycles over the layouts, of one of `inner` operations."""
+    """Write the least and the most net cycles over the layouts, of one of `inner` operations."""
     nets = row.cycles.nets if row.cycles else ()
     if len(nets) < 2:
         return text.NONE
@@ -601,7 +601,7 @@ def spread(row: Row, inner: int = 1) -> str:
 
 
 def skipped(result: Result) -> list[str]:
-    """What was not tried, and why: once for all parameters and cache settings."""
+    """Say what was not tried, and why: once for all parameters and cache settings."""
     whys = dict.fromkeys((gone.id, gone.lang, gone.why) for gone in result.skipped)
     return [f"skipped {id_}{aside(lang)}: {why}" for id_, lang, why in whys]
 
@@ -615,7 +615,7 @@ def _errors(rows: Iterable[Row]) -> list[str]:
 
 
 def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
-    """What one inner operation is, where a sample holds several."""
+    """Say what one inner operation is, where a sample holds several."""
     units: dict[str, list[str]] = {}
     for id_ in dict.fromkeys(ids):
         benchmark = catalogue.benchmarks.get(id_)
@@ -626,7 +626,7 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
 
 
 def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
-    """The rows that are distributions, as such."""
+    """Say the least, the median and the most of rows that are distributions."""
     told = []
     for row in rows:
         if row is None or not (row.wanders or catalogue.is_distribution(row.id, row.icache)):
@@ -637,23 +637,23 @@ def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
 
 
 def _raw(row: Row | None) -> list[str]:
-    """Cycles and instructions as they were measured."""
+    """Write cycles and instructions as they were measured."""
     both = (row.cycles, row.instret) if row else (None, None)
     return [number(series.median if series else None) for series in both]
 
 
 def _marked(figures_: Sequence[str], rows: Sequence[Row | None]) -> list[str]:
-    """Figures in a column; those of rows with an error coloured."""
+    """Colour the figures of rows with an error."""
     return [text.bad(one) if mark(row) else one for one, row in zip(figures_, rows, strict=True)]
 
 
 def mark(row: Row | None) -> str:
-    """What stands behind a figure of a row with an error."""
+    """Return what stands behind a figure of a row with an error."""
     return "!" if row is not None and row.errors else ""
 
 
 def _overheads(result: Result) -> list[str]:
-    """The read overhead that was taken off: the boots that agree named together."""
+    """Say the read overhead that was taken off; boots that agree are named together."""
     boots: dict[str, list[str]] = {}
     for row in result.rows:
         if row.id == OVERHEAD:

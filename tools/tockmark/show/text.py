@@ -26,18 +26,18 @@ _on = False
 
 
 def choose(stream: TextIO) -> None:
-    """Colour from here on what is made for this stream, if that wants it."""
+    """Colour from here on what is made for this stream, if it wants colours."""
     global _on
     _on = wanted(stream.isatty(), os.environ)
 
 
 def is_on() -> bool:
-    """Whether tables are coloured."""
+    """Tell whether tables are coloured."""
     return _on
 
 
 def wanted(terminal: bool, environment: Mapping[str, str]) -> bool:
-    """NO_COLOR says no, else FORCE_COLOR says yes, unless they are empty (no-color.org,
+    """Decide: NO_COLOR says no, else FORCE_COLOR yes, unless they are empty (no-color.org,
     force-color.org); else a terminal that can show colours wants them."""
     if environment.get("NO_COLOR"):
         return False
@@ -47,32 +47,32 @@ def wanted(terminal: bool, environment: Mapping[str, str]) -> bool:
 
 
 def uncoloured(text: str) -> str:
-    """A text without its colours."""
+    """Return a text without its colours."""
     return _CODES.sub("", text)
 
 
 def shown_width(text: str) -> int:
-    """The columns that a text takes."""
+    """Return how many columns a text takes."""
     return len(uncoloured(text))
 
 
 def good(text: str) -> str:
-    """Lower, better, in place."""
+    """Colour what is lower, better, in place."""
     return _coloured(text, 32)
 
 
 def doubtful(text: str) -> str:
-    """A warning, or what cannot be told."""
+    """Colour a warning, or what cannot be decided."""
     return _coloured(text, 33)
 
 
 def bad(text: str) -> str:
-    """Higher, worse, wrong, missing."""
+    """Colour what is higher, worse, wrong, missing."""
     return _coloured(text, 31)
 
 
 def coloured_ratio(text: str) -> str:
-    """A ratio of costs, by what is shown of it: beyond 1 there is more to pay."""
+    """Colour a ratio of costs by what is shown of it: beyond 1 there is more to pay."""
     try:
         shown = float(text)
     except ValueError:  # there is none
@@ -81,7 +81,7 @@ def coloured_ratio(text: str) -> str:
 
 
 def _coloured(text: str, code: int) -> str:
-    """The text between codes of SGR (ECMA-48)."""
+    """Put a text between codes of SGR (ECMA-48)."""
     return f"\x1b[{code}m{text}\x1b[0m" if _on and text.strip() else text
 
 
@@ -93,7 +93,7 @@ NONE = "-"
 
 
 def number(value: float | None, digits: int = 1, group: str = "") -> str:
-    """A number; a whole one without decimals, others with so many. `group`, a comma, may stand
+    """Write a whole number without decimals, others with so many. `group`, a comma, may stand
     between thousands."""
     if value is None:
         return NONE
@@ -101,19 +101,19 @@ def number(value: float | None, digits: int = 1, group: str = "") -> str:
 
 
 def trimmed(value: float, digits: int = 3) -> str:
-    """A number without superfluous zeros."""
+    """Write a number without superfluous zeros."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")
 
 
 def rounded(value: float | None) -> float | None:
-    """A figure to be read: of a large one no more than a digit behind the point."""
+    """Round a figure that is to be read: a large one to a digit behind the point."""
     return value if value is None or abs(value) < 100 else round(value, 1)
 
 
 def aligned(
     values: Sequence[float | None], digits: int = 3, marks: Sequence[str] | None = None
 ) -> list[str]:
-    """The numbers of a column, their points below each other: what a number lacks behind the point
+    """Write a column of numbers, their points below each other: what one lacks behind the point
     becomes blanks. No more digits than any of them needs. A mark stands right behind its number."""
     marks = marks or [""] * len(values)
     texts = [NONE if value is None else trimmed(value, digits) for value in values]
@@ -129,20 +129,20 @@ def aligned(
 
 
 def points(value: float, sign: str = "", digits: int | None = None) -> str:
-    """A share in percent, where a heading says so: three digits, or two behind the point of what is
-    small, unless a whole column has as many."""
+    """Write a share in percent, where a heading says so: with three digits, or two behind the point
+    if it is small, unless `digits` says how many."""
     if digits is None:
         digits = 2 if abs(value) < 0.1 else 1 if abs(value) < 1 else 0
     return f"{value * 100:{sign}.{digits}f}"
 
 
 def percent(value: float, sign: str = "", digits: int | None = None) -> str:
-    """A share with its unit."""
+    """Write a share in percent with its unit."""
     return f"{points(value, sign, digits)} %"
 
 
 def change(base: float | None, new: float | None) -> str:
-    """The change from one to the other in percent."""
+    """Write the change from one to the other in percent."""
     if base is None or new is None:
         return NONE
     if base == new:
@@ -151,28 +151,28 @@ def change(base: float | None, new: float | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """One by the other, where 1 says that they are equal."""
+    """Write a ratio; 1 says that both are equal."""
     return NONE if value is None else f"{value:.2f}"
 
 
 def letters(count: int) -> list[str]:
-    """Short names: A to Z, then AA, AB, …"""
+    """Return short names: A to Z, then AA, AB, …"""
     high = ("", *ascii_uppercase)
     return [high[place // 26] + ascii_uppercase[place % 26] for place in range(count)]
 
 
 def right(value: str, width: int) -> str:
-    """A value at the right of its column, coloured or not."""
+    """Put a value at the right of its column, coloured or not."""
     return " " * (width - shown_width(value)) + value
 
 
 def left(value: str, width: int) -> str:
-    """A value at the left of its column, coloured or not."""
+    """Put a value at the left of its column, coloured or not."""
     return value + " " * (width - shown_width(value))
 
 
 def shortened(label: str, width: int) -> str:
-    """A label that fits: of a long one the middle is left out, since its end tells it from others
+    """Make a label fit: the middle of a long one is left out, since its end tells it from others
     of its kind."""
     if len(label) <= width:
         return label
@@ -181,17 +181,17 @@ def shortened(label: str, width: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital, as a line begins."""
+    """Begin a text with a capital, as a line does."""
     return text[:1].upper() + text[1:]
 
 
 def wrap(text: str, indent: str = "    ", width: int = LINE) -> list[str]:
-    """Prose; lines after the first are indented."""
+    """Wrap prose; lines after the first are indented."""
     return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def listed(what: str, names: Sequence[str], most: int = 12) -> list[str]:
-    """How many there are, and the first of them."""
+    """Say how many there are, and name the first of them."""
     more = f", and {len(names) - most} more" if len(names) > most else ""
     return wrap(f"{what} ({len(names)}): {', '.join(names[:most])}{more}") if names else []
 
@@ -208,23 +208,23 @@ _LINK = r"|:(?=//)|(?<=www)\."  # what a forge takes for an address, plain as it
 
 
 def escaped(text: str) -> Markup:
-    """A name as Markdown and HTML show it, whatever it holds; of a long one the beginning."""
+    """Escape a name for Markdown and HTML, whatever it holds; of a long one the beginning stays."""
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
     return _referenced(text, _PLAIN)
 
 
 def prose(text: str) -> Markup:
-    """A sentence that may hold names: its quotes, underscores and arrows stay as they are."""
+    """Escape a sentence that may hold names; quotes, underscores and arrows stay as they are."""
     return text if isinstance(text, Markup) else _referenced(text, _HARMLESS)
 
 
 def code(name: str) -> Markup:
-    """A name in the letters of code, where a forge looks for no mention and no link."""
+    """Write a name in the letters of code, where a forge looks for no mention and no link."""
     return Markup(f"<code>{escaped(name)}</code>")
 
 
 def quoted(name: str) -> Markup:
-    """A name in backticks, if it holds nothing that could end them, else as `code`."""
+    """Put a name in backticks, if it holds nothing that could end them, else write it as `code`."""
     return Markup(f"`{name}`") if prose(name) == name else code(name)
 
 
@@ -245,16 +245,16 @@ class TableColumn:
     names: bool = False  # its cells are names: code, in Markdown and HTML
 
     def padded(self, cell: str) -> str:
-        """The cell at its place in a line of text, coloured or not."""
+        """Put a cell at its place in a line of text, coloured or not."""
         return " " * self.gap + (left if self.left else right)(cell, self.width)
 
     def escaped(self, cell: str, as_code: Callable[[str], Markup]) -> Markup:
-        """The cell for Markdown or HTML, which write a name `as_code`."""
+        """Escape a cell for Markdown or HTML, which write a name `as_code`."""
         return as_code(cell) if self.names and not isinstance(cell, Markup) else prose(cell)
 
 
 def figures(widths: Mapping[str, int], gap: int = 1) -> list[TableColumn]:
-    """Columns of numbers by their headings."""
+    """Make columns of numbers by their headings."""
     return [TableColumn(name, width, gap) for name, width in widths.items()]
 
 
@@ -288,7 +288,7 @@ class Table:
         self.rows.append(cells[0] if len(cells) == 1 else cells)
 
     def line(self, cells: Sequence[str]) -> str:
-        """A row as text."""
+        """Write a row as text."""
         if isinstance(cells, str):
             return cells
         first, *rest = (
@@ -300,17 +300,17 @@ class Table:
         return "".join([first, *rest]).rstrip()
 
     def heading(self) -> list[str]:
-        """The names of the columns, and the rule, as text."""
+        """Write the names of the columns, and the rule, as text."""
         lines = zip_longest(*(column.name.split("\n") for column in self.columns), fillvalue="")
         width = sum(column.gap + column.width for column in self.columns)
         return [*map(self.line, lines), "-" * (self.rule or self.ends_at or width)]
 
     def text(self, *titles: str) -> list[str]:
-        """The titles, headings and rows as lines of text."""
+        """Write the titles, headings and rows as lines of text."""
         return [*titles, *self.heading(), *map(self.line, self.rows)]
 
     def markdown(self) -> list[str]:
-        """The rows as lines of Markdown, with an empty one behind them; nothing without rows."""
+        """Write the rows as lines of Markdown and an empty one behind; nothing without rows."""
         if not self.rows:
             return []
         heads = "".join(f" {one.name} |" if one.name else " |" for one in self.columns)
@@ -319,23 +319,23 @@ class Table:
         return [f"|{heads}".replace("\n", " "), f"|{sides}", *(f"| {row} |" for row in rows), ""]
 
     def html(self) -> Markup:
-        """The rows as an element of a page."""
+        """Write the rows as an element of a page."""
         rows = ["".join(f"<th>{prose(column.name)}</th>" for column in self.columns)]
         for cells in self._cells():
             rows.append("".join(f"<td>{c.escaped(cell, code)}</td>" for c, cell in cells))
         return Markup(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>")
 
     def records(self) -> list[dict[str, str]]:
-        """The rows for JSON: cells by the names of their columns."""
+        """Return the rows for JSON: cells by the names of their columns."""
         return [{c.name: uncoloured(cell) for c, cell in cells} for cells in self._cells()]
 
     def _cells(self) -> Iterator[list[tuple[TableColumn, str]]]:
-        """The cells of each row with their columns; one that stands across all has no column."""
+        """Pair the cells of each row with their columns; one that stands across all has none."""
         for row in self.rows:
             across = isinstance(row, str)
             yield [(TableColumn(), str(row))] if across else [*zip(self.columns, row, strict=True)]
 
 
 def as_json(records: object) -> Any:
-    """Any records as other programs read them; what is not bounded is null."""
+    """Return any records as other programs read them; what is not bounded is null."""
     return msgspec.json.decode(msgspec.json.encode(records))
