@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.plain import UNSEEN, quoted
 
@@ -77,10 +78,8 @@ def typed(data: Any, kind: type[Typed]) -> Typed:
 
 def read_text(path: Path) -> str:
     """Return a file's text. TockmarkError if it cannot be read; ValueError if it is no text."""
-    try:
+    with reading(path):
         return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
 
 
 def read(path: Path, kind: type[Typed], form: str, version: int, todo: str) -> Typed:

@@ -116,6 +116,44 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
             )
 
 
+@contextlib.contextmanager
+def reading(path: Path, todo: str = "", what: str = "") -> Iterator[None]:
+    """Turn it into one line that a file cannot be read; `what` says what is read, with a space
+    behind it."""
+    try:
+        yield
+    except OSError as error:
+        raise TockmarkError(f"cannot read {what}{shown(path)}: {error.strerror}", todo) from error
+
+
+@contextlib.contextmanager
+def replaced_folder(out: Path) -> Iterator[Path]:
+    """Give a new folder that takes the place of `out` once all is in it. TockmarkError if that
+    cannot be; what was there before is untouched."""
+    target = out.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=target.parent, prefix=f".{target.name}.", ignore_cleanup_errors=True
+        ) as beside:
+            new, old = Path(beside) / "new", Path(beside) / "old"
+            new.mkdir()
+            yield new
+            if target.exists():
+                target.rename(old)
+            try:
+                new.rename(target)
+            except OSError:
+                if old.exists():
+                    old.rename(target)
+                raise
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot write {shown(out)}: {error.strerror}; what was there before is untouched",
+            "make room or choose another place with -o",
+        ) from error
+
+
 def toml(text: str) -> dict[str, Any]:
     """Read TOML. ValueError, and no other error, if it cannot be read."""
     try:
@@ -125,11 +163,8 @@ def toml(text: str) -> dict[str, Any]:
 
 
 def _start(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(LOOKED_AT)
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
+    with reading(path), path.open("rb") as file:
+        return file.read(LOOKED_AT)
 
 
 def _kind(path: Path, content: str | bytes) -> str:

@@ -39,6 +39,7 @@ from tockmark.documents import (
     typed,
 )
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
@@ -185,13 +186,8 @@ def _append(handle: int, size: int, data: bytes) -> None:
 
 def load(path: Path) -> tuple[list[HistoryRun], list[str]]:
     """Return the runs of a file, the oldest first, and what could not be read."""
-    try:
+    with reading(path, "`tockmark history --add RESULT.json` begins a history"):
         held = path.read_bytes()
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read {shown(path)}: {error.strerror}",
-            "`tockmark history --add RESULT.json` begins a history",
-        ) from error
     runs, problems = _runs(held, path)
     if not runs:
         raise TockmarkError(

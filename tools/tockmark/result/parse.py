@@ -10,6 +10,7 @@ import msgspec
 
 from tockmark import BASELINE
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 from tockmark.log import study
 from tockmark.log.protocol import BootMark, decode, decode_mark
 from tockmark.log.rows import Measured, assemble, series_of
@@ -226,12 +227,8 @@ def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[Which,
     """Of each boot that is closed by its end mark and gave all its rows, the lines. TockmarkError
     if it is no log of a run, or its result says that it is of another board."""
     _suits(log, board)
-    try:
+    with reading(log, "--resume takes the log of a run"):
         text = log.read_bytes().decode("latin-1")
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read {shown(log)}: {error.strerror}", "--resume takes the log of a run"
-        ) from error
     found: dict[Which, Earlier] = {}
     marked = False
     for mark, lines in _boots(text.split("\n")):

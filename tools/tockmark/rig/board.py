@@ -13,7 +13,7 @@ import msgspec
 from tockmark import paths
 from tockmark.documents import Part
 from tockmark.errors import TockmarkError
-from tockmark.files import toml
+from tockmark.files import reading, toml
 from tockmark.rig.protocol import Ability, Target
 from tockmark.suite.catalogue import Benchmark, Boot, Catalogue
 
@@ -138,7 +138,8 @@ def load(name: str) -> BoardProfile:
     if name not in names():
         raise TockmarkError(f"there is no board '{name}'", f"choose one of: {', '.join(names())}")
     try:
-        data = toml(path.read_text(encoding="utf-8"))
+        with reading(path):
+            data = toml(path.read_text(encoding="utf-8"))
         settings = data.pop("target", None)
         if not isinstance(settings, dict):
             raise ValueError("it has no table `target`")
@@ -150,8 +151,6 @@ def load(name: str) -> BoardProfile:
         target: Target = _convert(settings, known, "target.")
         profile = msgspec.structs.asdict(_convert(data, ProfileFile))
         return BoardProfile(**profile, kind=kind, target=target)
-    except OSError as error:
-        raise TockmarkError(f"cannot read {paths.shown(path)}: {error.strerror}") from error
     except (TypeError, ValueError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} does not follow the profile's form: {error}",

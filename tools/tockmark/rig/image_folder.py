@@ -13,10 +13,8 @@ It is written whole or not at all, and read only if nothing of it is missing or 
 import hashlib
 import shlex
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +24,7 @@ import msgspec
 from tockmark import __version__
 from tockmark.documents import Part, Sha256
 from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.files import reading, replaced_folder
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room, boot_unsuited
 from tockmark.rig.image import AppBuild, AppSlot, File, Image, build_image
@@ -259,7 +258,8 @@ def read_manifest(folder: Path) -> ImageManifest:
             f"{shown(folder)} holds no laid images: it has no {MANIFEST}",
             "give a folder that `tockmark image -o` made",
         )
-    data = _bytes(path)
+    with reading(path, ANEW):
+        data = path.read_bytes()
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version != VERSION:
@@ -273,24 +273,14 @@ def read_manifest(folder: Path) -> ImageManifest:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the hash of a file's content."""
-    return hashlib.sha256(_bytes(path)).hexdigest()
+    """Return the hash of what a file of a folder holds."""
+    with reading(path, ANEW):
+        return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def encode(manifest: ImageManifest) -> bytes:
     """Return the manifest as it stands in its file."""
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
-
-
-def _bytes(path: Path) -> bytes:
-    """Read a file of a folder. TockmarkError if that cannot be."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read {shown(path)}: {error.strerror}",
-            ANEW,
-        ) from error
 
 
 @dataclass(frozen=True)
@@ -324,7 +314,9 @@ def lay(order: Order, out: Path) -> ImageManifest:
         )
     abi = wanted[0][0].abi
     check_runs(kernel, abi, board)
-    with _replacing(out) as folder:
+    out = out.resolve()
+    _check_replaceable(out)
+    with replaced_folder(out) as folder:
         boots = _lay_boots(order, wanted, folder)
         copy = folder / "kernel" / kernel.path.name.encode("utf-8", "replace").decode()
         copy.parent.mkdir()
@@ -383,32 +375,6 @@ def _lay_boots(
 def _within(folder: Path, path: Path | str) -> str:
     """Return a file's name as a manifest of this folder has it."""
     return str(Path(path).relative_to(folder))
-
-
-@contextmanager
-def _replacing(out: Path) -> Iterator[Path]:
-    """Give a new folder that takes the place of `out` once all is in it."""
-    out = out.resolve()
-    _check_replaceable(out)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as beside:
-            new, old = Path(beside) / "new", Path(beside) / "old"
-            new.mkdir()
-            yield new
-            if out.exists():
-                out.rename(old)
-            try:
-                new.rename(out)
-            except OSError:
-                if old.exists():
-                    old.rename(out)
-                raise
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot write {shown(out)}: {error.strerror}; what was there before is untouched",
-            "make room or choose another place with -o",
-        ) from error
 
 
 def _check_replaceable(out: Path) -> None:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
-from tockmark.files import is_through
+from tockmark.files import is_through, reading
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import call, lay_by_tockloader
@@ -54,13 +54,8 @@ def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> by
     tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
     if is_through(file):  # of a pipe nothing may ever come, of a device no end
         raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
-    try:
+    with reading(file, "give one that holds the kernel", "the flash file "):
         theirs = file.read_bytes()
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read the flash file {shown(file)}: {error.strerror}",
-            "give one that holds the kernel",
-        ) from error
     ours = (laid.folder / boot.flash).read_bytes()
     base, room = board.flash.base, laid.manifest.kernel.room
     for address, data in laid.kernel().segments:

@@ -26,7 +26,7 @@ import msgspec
 from tockmark import BASELINE, paths
 from tockmark.documents import Part
 from tockmark.errors import TockmarkError
-from tockmark.files import toml
+from tockmark.files import reading, toml
 from tockmark.paths import shown
 from tockmark.plain import LONGEST_NAME, showable
 from tockmark.rig.board import BoardProfile, Room
@@ -138,9 +138,9 @@ def known_facts(kernel: object) -> dict[str, str]:
 def manifest_facts(path: Path) -> dict[str, str]:
     """Return what a user's manifest says of a kernel. TockmarkError where it is none."""
     try:
-        return known_facts(msgspec.convert(toml(path.read_text(encoding="utf-8")), Origin))
-    except OSError as error:
-        raise TockmarkError(f"cannot read the manifest {shown(path)}: {error.strerror}") from error
+        with reading(path, what="the manifest "):
+            said = toml(path.read_text(encoding="utf-8"))
+        return known_facts(msgspec.convert(said, Origin))
     except (ValueError, msgspec.ValidationError) as error:
         raise TockmarkError(
             f"{shown(path)} is no kernel's manifest: {error}",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.image import HEADER, RAM_ALIGN, lay_by_tockloader, write_flash
@@ -122,7 +123,7 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
     archs: dict[str, None] = {}
     ours = ALIASES.get(isa, (isa,))
     try:
-        with tarfile.open(tab, "r:") as archive:
+        with reading(tab, todo), tarfile.open(tab, "r:") as archive:
             for member in archive:
                 arch, _, rest = member.name.partition(".")
                 content = archive.extractfile(member) if member.isfile() else None
@@ -132,8 +133,6 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
                         found += tbfs(content.read(), 0, 0)[:1]
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise TockmarkError(f"{shown(tab)} is no TAB: {error}", todo) from error
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(tab)}: {error.strerror}", todo) from error
     if found:
         return found
     if archs.keys() & set(ours):

@@ -21,6 +21,7 @@ from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.documents import kind_of
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.plain import file_name
 from tockmark.profile import file as profiles
@@ -124,10 +125,8 @@ def gather(given: Iterable[Path]) -> Sources:
 def _files(folder: Path) -> Iterator[Path]:
     """The files of a folder and of the folders in it, but for hidden ones. No link to a folder is
     followed: it might lead round in a circle."""
-    try:
+    with reading(folder):
         inside = sorted(folder.iterdir())
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(folder)}: {error.strerror}") from error
     for path in inside:
         if path.name.startswith("."):
             continue
@@ -139,11 +138,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def source_kind(path: Path) -> str | None:
     """The format that a file begins with, whole or not."""
-    try:
-        with path.open("rb") as opened:
-            return kind_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}") from error
+    with reading(path), path.open("rb") as opened:
+        return kind_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
 
 
 def is_study(result: Result) -> bool:

@@ -6,9 +6,6 @@ All that a page shows is text: the templates escape it, and addresses are made o
 """
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from itertools import groupby
@@ -21,6 +18,7 @@ from tockmark import __version__
 from tockmark.check import validation
 from tockmark.compare.rule import VERDICTS
 from tockmark.errors import TockmarkError
+from tockmark.files import reading, replaced_folder
 from tockmark.paths import shown
 from tockmark.profile.attribute import CAUSES
 from tockmark.profile.report import COLOURS
@@ -163,14 +161,12 @@ def check_site(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise TockmarkError(f"{shown(folder)} is there, and is no folder", ELSEWHERE)
-    try:
+    with reading(folder):
         there = {
             path.relative_to(folder).as_posix()
             for path in folder.rglob("*")
             if path.is_symlink() or not path.is_dir()
         }
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(folder)}: {error.strerror}") from error
     if strange := sorted(there - _listed(folder)):
         raise TockmarkError(
             f"{shown(folder)} holds {shown(folder / strange[0])}, which is no part of a site",
@@ -197,27 +193,8 @@ def write_site(folder: Path, files: Mapping[str, str]) -> None:
     check_site(folder)
     listed = {"format": FORMAT, "version": 1, "files": sorted(files)}
     whole = {**files, LIST: json.dumps(listed, indent=0) + "\n"}
-    target = folder.resolve()
-    new = old = None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        inside = new / "site"
+    with replaced_folder(folder) as inside:
         for name, content in whole.items():
             path = inside / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8", newline="\n")
-        if target.exists():
-            old = new / "old"
-            os.rename(target, old)
-        os.rename(inside, target)
-    except OSError as error:
-        if old is not None and old.exists() and not target.exists():
-            os.rename(old, target)
-        raise TockmarkError(
-            f"cannot write {shown(folder)}: {error.strerror}; what was there before is untouched",
-            "make room or choose another place with -o",
-        ) from error
-    finally:
-        if new is not None:
-            shutil.rmtree(new, ignore_errors=True)

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 
 STRANGERS = "Not in this catalogue"  # behind its sections: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
@@ -244,14 +245,10 @@ class File(BenchmarkEntry, frozen=True):
 
 def load(path: Path = paths.CATALOGUE) -> Catalogue:
     """Read and check the catalogue."""
-    try:
+    with reading(path, "run the tool from a checkout of tockmark", "the catalogue "):
         data = path.read_bytes()
+    try:
         file = msgspec.convert(tomllib.loads(data.decode()), File)
-    except OSError as error:
-        raise TockmarkError(
-            f"cannot read the catalogue {paths.shown(path)}: {error.strerror}",
-            "run the tool from a checkout of tockmark",
-        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} does not follow the catalogue's form: {error}"

@@ -14,6 +14,7 @@ from typing import Self
 import msgspec
 
 from tockmark.errors import TockmarkError
+from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.rig.boot_watcher import Watch
 from tockmark.rig.protocol import Ability, Start, fields
@@ -99,13 +100,10 @@ def settled(log: Path) -> None:
 
 def read(log: Path) -> str:
     """Return all of a log. TockmarkError if it cannot be read, or grows meanwhile."""
-    try:
-        with log.open("rb") as file:
-            before = os.fstat(file.fileno())
-            data = file.read()
-            _same(log, before, os.fstat(file.fileno()))
-    except OSError as error:
-        raise TockmarkError(f"cannot read {shown(log)}: {error.strerror}") from error
+    with reading(log), log.open("rb") as file:
+        before = os.fstat(file.fileno())
+        data = file.read()
+        _same(log, before, os.fstat(file.fileno()))
     # A torn log may hold any byte; latin-1 takes each as it is, and the CRC judges.
     return data.decode("latin-1")
 
