@@ -41,6 +41,10 @@ def left_out(result: Result) -> list[str]:
     return [f"{row.name}: {row.errors[0]}" for row in result.table.values() if row.errors]
 
 
+def _sound(result: Result) -> list[Row]:
+    return [row for row in result.table.values() if row.sound]
+
+
 def _csv(result: Result, catalogue: Catalogue) -> str:
     """Write all figures of every row; of one with an error too, beside the error."""
     board = result.provenance.board
@@ -88,7 +92,7 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
     """Write latency, in nanoseconds there; cycles and instructions are measures of our own."""
     out: dict[str, dict[str, dict[str, float]]] = {}
     clock = result.provenance.board.clock_hz
-    for row in (row for row in result.table.values() if row.sound):
+    for row in _sound(result):
         measures = {}
         for measure, series in (("cycles", row.cycles), ("instructions", row.instret)):
             if series is not None and series.per_op is not None:
@@ -104,7 +108,7 @@ def _bmf(result: Result, catalogue: Catalogue) -> str:
 
 
 def _range(series: Series, per_op: float) -> dict[str, float]:
-    """Return a value with the least and the most of the steady samples, net and of one operation."""
+    """Return a value with the least and the most steady sample, net and of one operation."""
     found = {"value": per_op}
     if series.stats:
         for name, sample in (("lower", series.stats.min), ("upper", series.stats.max)):
@@ -115,7 +119,7 @@ def _range(series: Series, per_op: float) -> dict[str, float]:
 
 def _github(result: Result, catalogue: Catalogue) -> str:
     out = []
-    for row in (row for row in result.table.values() if row.sound):
+    for row in _sound(result):
         entry: dict[str, object] = {"name": row.name, "unit": "cycles", "value": row.per_op}
         if row.cycles and row.cycles.stats:
             entry["range"] = f"± {row.cycles.stats.sd / row.inner:g}"
@@ -132,7 +136,7 @@ def _lmbench(result: Result, catalogue: Catalogue) -> str:
     lines = [f"[tockmark: {provenance.tool.version}]"]
     lines += [f"[OS: {provenance.kernel.title}]", f"[machine: {provenance.line}]", ""]
     blocks: dict[str, list[str]] = {}
-    for row in (row for row in result.table.values() if row.sound):
+    for row in _sound(result):
         size = row.params.get("size")
         rate = row.mb_per_s(catalogue.moved(row.id, row.params))
         if rate is not None and isinstance(size, int):
