@@ -33,6 +33,11 @@ SETUP_MOMENTS = 30  # seconds within which a set-up is interrupted, so that it g
 Say = Callable[[str], None]
 
 
+def last_line(said: str) -> str:
+    """The last line of what a command said."""
+    return (said.strip().splitlines() or ["without a word"])[-1]
+
+
 @dataclass
 class Tally:
     """What came of an experiment: how often what, and what should not have come."""
@@ -165,10 +170,7 @@ def _whole_run(place: Path) -> bytes:
     """A run that nobody interrupts; its result."""
     done = subprocess.run(_run(place), cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise TockmarkError(
-            f"a run failed: {(done.stderr.splitlines() or ['without a word'])[-1]}",
-            "run `make build`",
-        )
+        raise TockmarkError(f"a run failed: {last_line(done.stderr)}", "run `make build`")
     return place.read_bytes()
 
 
@@ -210,8 +212,7 @@ def setups(trials: int, seed: int, say: Say) -> Tally:
                 _copy(folder)
         last = interrupt(["tools/setup.sh"], folder, _bare(), 0, None, False)
         if last.code or "all is in place" not in last.said:
-            last_line = (last.said.splitlines() or ["without a word"])[-1]
-            tally.lost.append(f"the set-up behind them failed: {last_line}")
+            tally.lost.append(f"the set-up behind them failed: {last_line(last.said)}")
             return tally
         say("the one behind them came to its end")
         for what, command in CHECKS.items():

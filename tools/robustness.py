@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -28,6 +29,7 @@ from xml.etree import ElementTree
 import jinja2
 
 import interrupted
+from interrupted import last_line
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
@@ -98,8 +100,8 @@ def verb(*arguments: str) -> Any:
     """What a verb prints as JSON; what it judged may be lost."""
     code, out, err = call([sys.executable, "-m", "tockmark", *arguments, "--json"])
     if code not in (OK, INCOMPLETE) or not out:
-        last = (err.splitlines() or ["without a word"])[-1]
-        raise TockmarkError(f"tockmark {arguments[0]} failed: {last}", "run `make build`")
+        why = last_line(err)
+        raise TockmarkError(f"tockmark {arguments[0]} failed: {why}", "run `make build`")
     return json.loads(out)
 
 
@@ -151,7 +153,7 @@ def headers(seed: int) -> PartFound:
     if told is not None:
         came = {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', told[3])}
         tries.append(Try("app headers, read by the kernel", int(told[1]), told[2], came))
-    return PartFound(tries, [] if code == 0 and tries else [f"{test} failed: {_last(out)}"])
+    return PartFound(tries, [] if code == 0 and tries else [f"{test} failed: {last_line(out)}"])
 
 
 def tested(counts: str, variable: str, *tests: str) -> PartFound:
@@ -161,7 +163,7 @@ def tested(counts: str, variable: str, *tests: str) -> PartFound:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={path}"]
         code, out, err = call([*command, *tests], {variable: count_of(counts)})
         if not path.exists():
-            raise TockmarkError(f"pytest failed: {_last(err or out)}", "run `make test`")
+            raise TockmarkError(f"pytest failed: {last_line(err or out)}", "run `make test`")
         cases = list(ElementTree.parse(path).iter("testcase"))
     found = PartFound()
     for case in cases:
@@ -172,12 +174,8 @@ def tested(counts: str, variable: str, *tests: str) -> PartFound:
             said = (wrong.get("message") or "without a word").splitlines()[0]
             found.lost.append(f"{case.get('name')}: {said}")
     if not found.lost and (code or not cases):
-        found.lost.append(f"pytest ended with {code}: {_last(out)}")
+        found.lost.append(f"pytest ended with {code}: {last_line(out)}")
     return found
-
-
-def _last(text: str) -> str:
-    return (text.strip().splitlines() or ["without a word"])[-1]
 
 
 def images(seed: int) -> PartFound:
@@ -200,22 +198,13 @@ def results(seed: int) -> PartFound:
     return tested("TOCKMARK_FUZZ_RESULTS", "TOCKMARK_FUZZ", f"{TESTS}/test_fuzz_results.py")
 
 
-def runs(seed: int) -> PartFound:
-    tally = interrupted.runs(count_of("TOCKMARK_INTERRUPTED_RUNS"), seed, _step)
-    return PartFound(
-        [Try("runs interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost
-    )
-
-
-def setups(seed: int) -> PartFound:
-    tally = interrupted.setups(count_of("TOCKMARK_INTERRUPTED_SETUPS"), seed, _step)
-    return PartFound(
-        [Try("set-ups interrupted", tally.tried, str(seed), dict(tally.came))], tally.lost
-    )
-
-
-def _step(what: str) -> None:
-    say(f"  {what}")
+def interruptions(what: str, seed: int) -> PartFound:
+    """Runs, or set-ups, that are interrupted."""
+    trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[what]
+    count = count_of(f"TOCKMARK_INTERRUPTED_{what.replace('-', '').upper()}")
+    tally = trials(count, seed, lambda step: say(f"  {step}"))
+    tried = Try(f"{what} interrupted", tally.tried, str(seed), dict(tally.came))
+    return PartFound([tried], tally.lost)
 
 
 PARTS: dict[str, Callable[[int], PartFound]] = {
@@ -225,8 +214,8 @@ PARTS: dict[str, Callable[[int], PartFound]] = {
     "images": images,
     "logs": logs,
     "results": results,
-    "runs": runs,
-    "setups": setups,
+    "runs": partial(interruptions, "runs"),
+    "setups": partial(interruptions, "set-ups"),
 }
 
 

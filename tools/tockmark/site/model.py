@@ -43,7 +43,7 @@ NAME = 40  # letters of a column's name
 
 
 @dataclass
-class Sources:
+class SiteSources:
     """All that there is, in the order of the arguments, a folder's files by their paths."""
 
     results: list[Named] = field(default_factory=list)
@@ -98,9 +98,9 @@ class Sources:
         return next(one for one in (name, shown(path), *numbered) if one not in taken)
 
 
-def gather(given: Iterable[Path]) -> Sources:
+def gather(given: Iterable[Path]) -> SiteSources:
     """TockmarkError if a path given by name cannot be used, or if no result is found."""
-    found = Sources()
+    found = SiteSources()
     seen: set[Path] = set()
     for path in given:
         if path.is_dir():
@@ -256,7 +256,7 @@ class SitePair:
 class Site:
     """All of a site, in order. Its comparisons come later, since they take longest."""
 
-    def __init__(self, found: Sources, catalogue: Catalogue) -> None:
+    def __init__(self, found: SiteSources, catalogue: Catalogue) -> None:
         self.found, self.catalogue = found, catalogue
         self.addresses = Addresses()
         self.kernels = self._kernels()

@@ -20,7 +20,7 @@ from tockmark.result.model import Result
 from tockmark.show import comparison, figures
 from tockmark.show.table import Named
 from tockmark.site import pages as site_pages
-from tockmark.site.model import Site, Sources
+from tockmark.site.model import Site, SiteSources
 from tockmark.suite import catalogue
 from tockmark.tests import made
 from tockmark.tests.pages import check_links, contents, pages
@@ -118,7 +118,7 @@ def test_what_was_found_comes_first(drawn: Path) -> None:
 
 
 def test_a_comparison_has_the_words_of_compare_what_moved_first(drawn: Path) -> None:
-    found = Sources([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
+    found = SiteSources([Named("new", NEW), Named("old", of_kernel(OLD, "old kernel"))])
     found.asked = {"new", "old"}
     site = Site(found, KNOWN)
     (chosen,) = site.chosen_pairs()
