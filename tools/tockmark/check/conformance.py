@@ -77,7 +77,7 @@ class VictimShare(AttackCase):
 
 @dataclass
 class Count:
-    """What the boots of one kernel add up to."""
+    """Counts what the boots of one kernel add up to."""
 
     rules: int = 0
     attempts: int = 0
@@ -99,7 +99,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run, on which kernel."""
+    """Says what to run, on which kernel."""
 
     kernel: KernelElf
     board: BoardProfile

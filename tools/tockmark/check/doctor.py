@@ -22,7 +22,7 @@ RUST_TARGET = "riscv32imc-unknown-none-elf"
 
 @dataclass(frozen=True)
 class Examined:
-    """One tool or build product."""
+    """A tool or a build product, as it was found."""
 
     name: str
     found: str | None  # the version, or another sign of presence; None: it is not there
@@ -46,14 +46,14 @@ def examine() -> list[Examined]:
 
 
 def doctor_text(findings: list[Examined]) -> str:
-    """The findings, and one line that sums them up."""
+    """Return the findings, and one line that sums them up."""
     bad = sum(not finding.good for finding in findings)
     summary = f"{bad} of {len(findings)} not in place" if bad else "all is in place"
     return "\n".join([*(finding.line() for finding in findings), summary]) + "\n"
 
 
 def doctor_json(findings: list[Examined]) -> list[dict[str, object]]:
-    """The findings for other programs."""
+    """Return the findings for other programs."""
     return [
         {
             "name": finding.name,

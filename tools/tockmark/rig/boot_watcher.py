@@ -109,7 +109,7 @@ class Watch:
         return held
 
     def _give_up(self) -> list[str]:
-        """A begin was cut off by another: whose it was is never known, but for a boot's own."""
+        """Drop a begin that another cut off: whose it was is never known, but for a boot's own."""
         held, self._begin, self._held = self._held, None, []
         return held if self._own else []
 

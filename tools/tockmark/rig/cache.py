@@ -32,7 +32,7 @@ LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has t
 
 
 class CachedBoot(msgspec.Struct, frozen=True):
-    """What a boot printed on its UART, and how it ended."""
+    """A boot as it is kept: what it printed on its UART, and how it ended."""
 
     lines: tuple[str, ...]  # without their newlines
     cycles: int
@@ -110,7 +110,7 @@ class Recorded:
 
 @dataclass
 class Cache:
-    """A folder with a file a boot; several processes may use it at a time."""
+    """A folder with a file for each boot, which several processes may use at a time."""
 
     folder: Path | None  # None: nothing is kept, and nothing found
     fresh: bool = False  # find nothing, but keep what comes

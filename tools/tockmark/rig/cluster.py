@@ -37,7 +37,7 @@ PATIENCE = 60.0  # seconds without any worker
 
 @dataclass
 class ClusterRun:
-    """One simulation somewhere on a cluster."""
+    """A simulation under way somewhere on a cluster."""
 
     cluster: "Cluster"
     future: Any  # of Dask

@@ -16,7 +16,7 @@ from tockmark.errors import TockmarkError
 
 
 class Ability(StrEnum):
-    """What one kind of target can and another cannot, in words for the user."""
+    """Says what one kind of target can and another cannot, in words for the user."""
 
     CYCLES = "counts cycles that are the chip's"
     ICACHE = "lets the instruction cache be switched"

@@ -47,7 +47,7 @@ OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address
 
 @dataclass(frozen=True)
 class Suite:
-    """What is run of the apps of one language."""
+    """The boots that are run of the apps of one language."""
 
     apps: AppBuild
     boots: list[Boot]
@@ -67,7 +67,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the user asked for."""
+    """A run as the user asked for it."""
 
     layouts: tuple[RunLayout, ...]
     board: BoardProfile
@@ -117,12 +117,12 @@ class Job(Status):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{aside(self.apps.lang)}"
 
     @property
     def which(self) -> Which:
-        """What tells it from the others of its layout."""
+        """Tells it from the others of its layout."""
         return self.boot.name, self.icache, self.apps.lang
 
     @property
@@ -133,7 +133,7 @@ class Job(Status):
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a run: every boot with what it said."""
+    """A run that is over: every boot with what it said."""
 
     jobs: list[list[Job]]  # of each layout
     layouts: tuple[RunLayout, ...]
@@ -141,7 +141,7 @@ class Ran:
 
     @property
     def notes(self) -> list[str]:
-        """What went wrong besides the boots."""
+        """Says what went wrong besides the boots."""
         missing = "interrupted: the rows that are missing were not measured"
         return [missing] if self.interrupted else []
 

@@ -25,7 +25,7 @@ MARKS = ("#boot ", "#end ")  # of whoever captured it: a run writes its own
 
 
 class FileTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which log, and with which setting of the instruction cache it was made."""
+    """Names the log, and the setting of the instruction cache that it was made with."""
 
     log: Path
     icache: bool

@@ -30,7 +30,7 @@ CPU = "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"
 
 
 class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to start it, as a board profile says."""
+    """Says how to start QEMU, as a board profile has it."""
 
     binary: str  # on PATH
     icache: bool  # which it does not have

@@ -107,7 +107,7 @@ RETRY_S = 0.5  # between two looks for a port that is gone
 
 
 class SerialTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to talk to it, as a board profile says."""
+    """Says how to talk to a board, as its profile has it."""
 
     icache: bool
     baud: Positive

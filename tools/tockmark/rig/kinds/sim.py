@@ -176,7 +176,7 @@ class Simulation(Ended):
 
 
 class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to start it, as a board profile says."""
+    """Says how to start the simulator, as a board profile has it."""
 
     binary: Path
     icache: bool
