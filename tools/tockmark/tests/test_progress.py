@@ -9,13 +9,6 @@ import pytest
 from tockmark.rig import progress
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stderr pass for a terminal, whatever captures it."""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "19")
-
-
 def test_a_task_says_that_it_begins_and_how_long_it_took(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -27,8 +20,11 @@ def test_a_task_says_that_it_begins_and_how_long_it_took(
     assert capsys.readouterr().err.splitlines() == said
 
 
-@pytest.mark.usefixtures("terminal")
-def test_a_line_of_a_terminal_is_written_anew(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_of_a_terminal_is_written_anew(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "19")
     assert list(progress.counted("ab", 2, "images laid that are many")) == ["a", "b"]
     ends = [f"\r\x1b[K{n} of 2 images laid{end}" for n, end in ((1, "\r"), (2, "\n"))]
     assert capsys.readouterr().err == "".join(ends)
