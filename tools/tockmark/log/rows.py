@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a log says: rows as apps measured them, app by app and boot by boot."""
+"""From the records of a log to rows as apps measured them, app by app and boot by boot.
+
+Of which boot a record is, the marks of whoever captured the log say or, without them, what the apps
+say of themselves. Nothing is guessed: where marks and apps contradict each other, or what would
+tell was lost, the boot is one of which nothing is known (docs/protocol.md); and what was lost
+before a series keeps it from counting. All that is found amiss becomes a problem of `Measured`.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -188,15 +194,17 @@ class Measured:
     named: dict[str, Booted] = field(default_factory=dict)  # those that apps named, by that name
 
     def each(self) -> Iterator[tuple[Booted, App]]:
-        """Every app of every boot."""
+        """Return every app of every boot."""
         return ((boot, app) for boot in self.boots for app in boot.apps.values())
 
+    def tell(self, app: str | None, what: str, line: int | None = None) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(app, what, line))
 
-# Of which boot a record is: by the marks of whoever captured the log, or, without them, by what the
-# apps say of themselves. Nothing is guessed: where marks and apps contradict each other, or what
-# would tell was lost, the boot is one of which nothing is known (docs/protocol.md).
-#
-# Every function notes in `measured.problems` what it found.
+    def open(self, boot: Booted) -> Booted:
+        """Begin a boot."""
+        self.boots.append(boot)
+        return boot
 
 
 _IMAGE = re.compile("[0-9a-f]{8}")
@@ -225,7 +233,7 @@ def mark(measured: Measured, record: BootMark) -> None:
     if record.lang:
         measured.langs.add(record.lang)
     if not record.ends:
-        measured.boots.append(Booted(record.name, record.icache, record.app, lang=record.lang))
+        measured.open(Booted(record.name, record.icache, record.app, lang=record.lang))
         return
     measured.ends = True
     boot = measured.boots[-1] if measured.boots else Booted()
@@ -239,7 +247,7 @@ def speaking(
     """The boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
     if its lines went back to a smaller number without one."""
     if not measured.boots:
-        measured.boots.append(Booted())
+        measured.open(Booted())
     boot, again = measured.boots[-1], measured.again.pop(app, None)
     if boot.reporter is not None:
         if again is None and not boot.closed:
@@ -255,8 +263,7 @@ def _two_runs(measured: Measured, boot: Booted, app: str, back: bool) -> None:
     if own is None or not (back or own.ended):
         return
     how = "goes on after its end" if own.ended else "goes back"
-    what = f"{how} without a begin; what it said in the boot {boot.name} is left out"
-    measured.problems.append(Problem(app, what))
+    measured.tell(app, f"{how} without a begin; what it said in the boot {boot.name} is left out")
     boot.apps, boot.runs, boot.closed = {}, [], True
 
 
@@ -273,8 +280,8 @@ def _marked(
         what = f"the mark of a boot is missing: {app} reports in the boot {boot.name}"
         if other and begins is not None:
             what = f"its begin says boot={begins.boot}, but the mark of its boot {boot.name}"
-        measured.problems.append(Problem(app, what))
-        return _opened(measured, Booted())
+        measured.tell(app, what)
+        return measured.open(Booted())
     if again is not None:
         _run_again(boot, app, again)
     if begins is not None:
@@ -289,8 +296,8 @@ def _unmarked(
     if begins is None:
         own = boot.apps.get(app)
         if boot.name is not None and (again is not None or own is None or own.ended):
-            measured.problems.append(Problem(app, "of which boot it is was lost"))
-            return _opened(measured, Booted())
+            measured.tell(app, "of which boot it is was lost")
+            return measured.open(Booted())
         if again is not None:
             measured.problems.append(again)
             boot.apps[app] = App(app)
@@ -300,7 +307,7 @@ def _unmarked(
         if again is not None:
             _name_unended(measured, boot, app)
         blank = boot.name is None and not boot.apps  # such as one of which only marks came so far
-        named = boot if blank else _opened(measured, Booted())
+        named = boot if blank else measured.open(Booted())
         named.name, named.image = begins.boot, begins.image
         measured.named[begins.boot] = named
         return named
@@ -309,26 +316,18 @@ def _unmarked(
         measured.boots.remove(known)
         measured.boots.append(known)
     if known.image != begins.image:
-        what = (
-            f"the boot {begins.boot} began again from another image; what came before is set aside"
-        )
-        measured.problems.append(Problem(app, what))
+        what = "began again from another image; what came before is set aside"
+        measured.tell(app, f"the boot {begins.boot} {what}")
         known.apps, known.runs, known.image = {}, [], begins.image
     elif app in known.apps:
         _run_again(known, app, again or Problem(app, "began again"))
     return known
 
 
-def _opened(measured: Measured, boot: Booted) -> Booted:
-    measured.boots.append(boot)
-    return boot
-
-
 def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
     """Another boot begins; the decoder keeps of an app that speaks in both the last end only."""
     if app in boot.apps and not boot.apps[app].ended:
-        what = f"the boot {boot.of(boot.apps[app])} stops before its 'end'"
-        measured.problems.append(Problem(app, what))
+        measured.tell(app, f"the boot {boot.of(boot.apps[app])} stops before its 'end'")
 
 
 def _run_again(boot: Booted, app: str, again: Problem) -> None:
@@ -348,7 +347,7 @@ def settle(measured: Measured) -> None:
         needs_end = measured.ends or (boot.reporter is not None and boot.runs)
         if needs_end and boot.name is not None and not boot.closed:
             what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
-            measured.problems.append(Problem(boot.reporter, what))
+            measured.tell(boot.reporter, what)
             boot.name = boot.icache = boot.image = None
     _leave_out_strays(measured)
     _attribute(measured)
@@ -361,7 +360,7 @@ def _choose(measured: Measured, boot: Booted, run: EarlierRun) -> None:
     if run.before.ended and not boot.apps[name].ended:
         boot.apps[name] = run.before
         what = "began again, and did not end; what came before counts"
-    measured.problems.append(Problem(name, what, run.again.line))
+    measured.tell(name, what, run.again.line)
 
 
 def _leave_out_strays(measured: Measured) -> None:
@@ -372,8 +371,7 @@ def _leave_out_strays(measured: Measured) -> None:
     for boot, app in list(measured.each()):
         unsure = boot.name is None or (app.lost and not app.ended)
         if unsure and boot.reporter is None:
-            what = "left out: of which boot it is was lost, or is not certain"
-            measured.problems.append(Problem(app.name, what))
+            measured.tell(app.name, "left out: of which boot it is was lost, or is not certain")
             del boot.apps[app.name]
 
 
@@ -390,13 +388,12 @@ def _attribute(measured: Measured) -> None:
         own = begun.get(id(app), boot.lang)
         if boot.lang and own != boot.lang:
             what = f"its begin says lang={own}, but the mark of its boot lang={boot.lang}"
-            measured.problems.append(Problem(app.name, what))
+            measured.tell(app.name, what)
         # Without its end and its begin a boot may have lent its mark to another's lines.
         torn = not boot.closed and (measured.ends or app.begin is None)
         unsure = measured.langs and torn
         if unsure or (own is None and others):
-            what = "left out: of which language it is was lost"
-            measured.problems.append(Problem(app.name, what))
+            measured.tell(app.name, "left out: of which language it is was lost")
             del boot.apps[app.name]
         else:
             app.lang = own or first
@@ -410,12 +407,7 @@ def _announced(measured: Measured, boot: Booted) -> None:
             left = int(app.begin["apps"])
         left = max(left - 1, 0)
     if left:
-        what = f"{left} of the announced apps never began"
-        measured.problems.append(Problem(None, what))
-
-
-# From protocol records to measured rows: which series belongs to which benchmark, and which do
-# not count because something was lost before them.
+        measured.tell(None, f"{left} of the announced apps never began")
 
 
 PANICKED = ("panicked",)  # an `end` that is not one of all rows
@@ -455,7 +447,7 @@ def _take_record(measured: Measured, record: Record) -> None:
     try:
         begins = said(_unique(record.pairs)) if record.kind == "begin" else None
     except ValueError as error:
-        measured.problems.append(Problem(record.app, f"{record.kind}: {error}", record.line))
+        measured.tell(record.app, f"{record.kind}: {error}", record.line)
         begins = None
     boot = speaking(measured, record.app, begins)
     app = boot.apps.setdefault(record.app, App(record.app))
@@ -467,15 +459,14 @@ def _take_record(measured: Measured, record: Record) -> None:
         if app.open is not None and app.open.clock == "sim":
             _take_marks(boot, app, record)
     except ValueError as error:
-        measured.problems.append(Problem(app.name, f"{record.kind}: {error}", record.line))
+        measured.tell(app.name, f"{record.kind}: {error}", record.line)
     app.last_line = record.line
 
 
 def _of_a_panic_beside(measured: Measured, record: Record) -> bool:
     """Whether a record is one of the two that an app has which measures no rows, and panics."""
     if record.kind == "fail" and record.words == ("panic",):
-        what = f"{record.app} {_why(dict(record.pairs))}"
-        measured.problems.append(Problem(None, what, record.line))
+        measured.tell(None, f"{record.app} {_why(dict(record.pairs))}", record.line)
         return True
     reporter = measured.boots[-1].reporter if measured.boots else None
     beside = reporter is not None and reporter != record.app

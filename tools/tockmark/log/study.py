@@ -1,5 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Which benchmark of the catalogue a title of the 2021 study's logs is: what study.toml says."""
+"""The logs of the 2021 study: text tables under titles, to measured rows.
+
+    ### RESULTS ###
+    benchmark: a title, which may go on over several lines
+    description: text, likewise
+    Test 1: one of several tables under the title
+    run, cycles, further columns
+    0, 7271, …
+
+These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
+samples count up from 0 without a gap, rows have the columns of their heading, values can be a time.
+What does not fit is named with its line and left out, with the whole table that it stands in.
+docs/study.md has the rules; study.toml says which title is which benchmark of the catalogue.
+"""
 
 import re
 import tomllib
@@ -45,7 +58,7 @@ class StudyFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def facts() -> StudyFacts:
-    """The same, read."""
+    """Read study.toml."""
     text = files("tockmark.log").joinpath("study.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), StudyFacts)
 
@@ -65,17 +78,6 @@ def named(title: str, known: StudyFacts) -> Titled:
         params = {match[1].replace(" ", "_"): int(match[2]), **params}
     slug = re.sub(r"[^a-z0-9]+", "_", bare.lower())[:80].strip("_")
     return Titled(title, f"study.{slug or 'untitled'}", params)
-
-
-# The logs of the 2021 study: text tables under titles, to measured rows.
-#
-# ### RESULTS ### benchmark: a title, which may go on over several lines description: text, likewise
-# Test 1: one of several tables under the title run, cycles, further columns 0, 7271, …
-#
-# These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
-# samples count up from 0 without a gap, rows have the columns of their heading, values can be a
-# time. What does not fit is named with its line and left out, with the whole table that it stands
-# in. docs/study.md has the rules; study.toml says which title is which benchmark of the catalogue.
 
 
 MOST_LINES = 20  # of a title or a description: it stands above each of its tables

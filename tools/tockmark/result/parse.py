@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the reader of a captured log says of it, and where log or kernel contradict that."""
+"""A captured UART log becomes a result, however damaged it is.
+
+It may be a log of ours, or have the tables of the 2021 study, which log/study.py reads. Provenance
+that a log cannot tell stays unknown, unless its reader claims board and kernel, or that it is one
+of the study's own: a claim is believed, but where the log or the kernel itself contradicts it.
+`whole_boots` tells which boots an earlier log has whole, so that `run --resume` need not run them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +42,7 @@ Contradiction = tuple[str, str]  # what, and what to do
 
 @dataclass(frozen=True)
 class LogClaims:
-    """All of it. None: nothing is said."""
+    """What the reader of a captured log says of it. None: nothing is said."""
 
     board: BoardProfile | None = None
     kernel: KernelElf | None = None
@@ -149,13 +155,6 @@ def _laid(name: str, lang: Lang, told: LogClaims) -> list[LaidBoot]:
     return [laid for laid in every if (laid.name, laid.lang) == (name, lang)]
 
 
-# A captured UART log becomes a result, however damaged it is.
-#
-# It may be a log of ours, or have the tables of the 2021 study, which log/study.py reads.
-# Provenance that a log cannot tell stays unknown, unless its reader names board and kernel, or says
-# that it is one of the study's own: that is believed, but where the log itself says something else.
-
-
 STUDY = Context(
     kernel=Kernel(name="Tock 1.x (study 2021)"),
     board=Board(name="nexysvideo", machine="nexysvideo", clock_hz=10_000_000, timing="hardware"),
@@ -218,9 +217,6 @@ def _check_held(log: Path, measured: Measured, tables: bool) -> None:
             f"{shown(log)} holds no intact line of the protocol",
             "docs/protocol.md shows what such a line looks like",
         )
-
-
-# Which boots an earlier log has whole, so that `run --resume` need not run them again.
 
 
 def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[Which, Earlier]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a series of samples says: pure arithmetic that knows nothing of benchmarks.
+"""What a series of samples says, and straight lines: pure arithmetic that knows no benchmarks.
 
 The first sample is cold and kept apart; all the others are the steady ones. Of a series that
 repeats with a period only whole periods count: its median must not hang on where it was cut off.
+All that is fitted anywhere by least squares is fitted here.
 """
 
 import math
@@ -21,7 +22,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Stats:
-    """One series: the cold sample, and the steady ones in numbers."""
+    """The cold sample of a series, and its steady ones in numbers."""
 
     n: int
     first: int | None  # None: the cold sample is not among them
@@ -37,8 +38,8 @@ class Stats:
 
     @property
     def steadiness(self) -> str:
-        """In a word, as tables have it: `=` all equal, `p2` to `p4` a period, `w` they wander, `~5`
-        settled from sample 5 on, `~` they vary, `1` there is only one."""
+        """How steady the samples are, in a word, as tables have it: `=` all equal, `p2` to `p4` a
+        period, `w` they wander, `~5` settled from sample 5 on, `~` they vary, `1` only one."""
         if self.n == 1:
             return "1"
         if self.period:
@@ -55,7 +56,7 @@ def steady(samples: Sequence[int]) -> Sequence[int]:
 
 
 def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
-    """The statistics of a series, which has one sample or more, the first of them cold or not."""
+    """Return the statistics of a series of one sample or more, the first of them cold or not."""
     kept = steady(samples) if has_cold else samples
     every = np.asarray(kept, dtype=np.int64)
     settled, period = tail(every)
@@ -100,12 +101,12 @@ def _wanders(values: Ints, settled: int | None) -> bool:
 
 
 def middle(values: Sequence[int]) -> float:
-    """The median of steady samples, over whole periods."""
+    """Return the median of steady samples, over whole periods."""
     return median(values[: _whole(len(values), *tail(values))])
 
 
 def median(values: Sequence[float]) -> float:
-    """Of one value or more."""
+    """Return the median of one value or more."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return plain(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
@@ -137,10 +138,6 @@ def tail(values: Sequence[int] | Ints) -> tuple[int | None, int | None]:
 def plain(value: float) -> float:
     """Whole numbers as integers, others to six digits: more than any count has."""
     return int(value) if value == int(value) else round(value, 6)
-
-
-# Straight lines of least squares: all that is fitted anywhere is fitted here. Knows nothing of
-# benchmarks.
 
 
 Floats = NDArray[np.float64]
@@ -202,16 +199,14 @@ def fit_line(
     )
 
 
-# What one more pass of a body costs: the slope between samples of 1 + n passes and of 1 + 2 n.
-#
-# What a sample has besides drops out, as it is the same in both: the readings, the first pass,
-# which brings code into the cache, and whatever the kernel left there. The loop that makes the
-# passes is in the slope; that of an empty body, which is nothing else, takes it off.
-
-
 @dataclass(frozen=True)
 class Slope:
-    """What one counter counted in samples of both lengths, the cold one of each first."""
+    """What one counter counted in samples of 1 + n and of 1 + 2 n passes of a body, the cold one of
+    each first: between them lies what one more pass costs.
+
+    What a sample has besides drops out, as it is the same in both: the readings, the first pass,
+    which brings code into the cache, and whatever the kernel left there. The loop that makes the
+    passes is in the slope; that of an empty body, which is nothing else, takes it off."""
 
     short: tuple[int, ...]
     long: tuple[int, ...]
@@ -222,18 +217,13 @@ class Slope:
         """Counts of one pass, by the medians."""
         return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
 
-    @property
-    def fixed(self) -> float:
-        """The intercept: counts of a sample without any pass, the first one's excess included."""
-        return middle(steady(self.short)) - (1 + self.passes) * self.per_pass
-
     def exact(self, simulated: bool) -> bool:
-        """Whether it is known without doubt: as Series.exact, of either length."""
+        """Whether the slope is known without doubt: as Series.exact, of either length."""
         found = [summarise(samples) for samples in (self.short, self.long)]
         settled = all(one.settled is not None and not one.wanders for one in found)
         return all(one.period == 1 for one in found) or (simulated and settled)
 
 
 def slope_between(own: Slope, empty: Slope) -> float:
-    """Counts of one pass, without the loop."""
+    """Return the counts of one pass, without the loop."""
     return plain(own.per_pass - empty.per_pass)

@@ -202,10 +202,6 @@ def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
     return [name for name in every if name in given]
 
 
-# The rows that people ask for first: those of the first screen (show/table.py), and what a run
-# of a further language is limited to by `--short`.
-
-
 Blocks = dict[str, dict[str, RowKey]]  # a heading; below it words, and the row that they stand for
 
 SCREEN = {
@@ -246,7 +242,7 @@ SCREEN = {
 
 
 def screen(catalogue: Catalogue) -> Blocks:
-    """The rows that people ask for first."""
+    """Return the rows that people ask for first: those of the first screen."""
     return {
         title: {words: row_key(*only_one(catalogue, term)) for words, term in rows.items()}
         for title, rows in SCREEN.items()
@@ -254,7 +250,8 @@ def screen(catalogue: Catalogue) -> Blocks:
 
 
 def short(catalogue: Catalogue) -> Selection:
-    """What tells languages apart: the same rows, and those whose body a compiler makes."""
+    """Return what tells languages apart, for `--short`: the rows of the first screen, and those
+    whose body a compiler makes."""
     first = [term for rows in SCREEN.values() for term in rows.values()]
     compiled = [
         one.id
