@@ -17,13 +17,12 @@ import bisect
 import gzip
 import re
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median_low
-from typing import Protocol
 
 from tockmark.errors import TockmarkError
 from tockmark.profile.attribute import charged
@@ -129,14 +128,7 @@ def spread(counts: Counter[int]) -> CostSpread | None:
     return CostSpread(costs[0], median_low(costs), costs[-1]) if costs else None
 
 
-class Code(Protocol):
-    """What is known of the code of a kernel or an app: profile/symbols.py."""
-
-    def scopes(self, address: int) -> tuple[Scope, ...]: ...
-    def start_of(self, address: int) -> int: ...
-
-
-CodeOf = Callable[[Step], tuple[int, Code]]  # whose stack an instruction is of, and its code
+CodeOf = Callable[[Step], tuple[int, Program]]  # whose stack an instruction is of, and its code
 
 
 @dataclass(slots=True)
@@ -172,7 +164,7 @@ class _Tracker:
     def __init__(self, code_of: CodeOf) -> None:
         self.functions: dict[str, Function] = {}
         self._code_of = code_of
-        self._stacks: dict[int, list[_Active | _Trap]] = {}
+        self._stacks: defaultdict[int, list[_Active | _Trap]] = defaultdict(list)
         self._stack: list[_Active | _Trap] = []
         self._left: dict[int, Step] = {}  # an app's last instruction before the trap
         self._last: Step | None = None
@@ -181,8 +173,7 @@ class _Tracker:
         """Go on to the next instruction, which is charged these cycles."""
         owner, code = self._code_of(step)
         if self._last is None:
-            self._stack = self._stacks.setdefault(owner, [])
-            self._enter(step, code, None, cut=True)
+            self._stack = self._stacks[owner]
         else:
             self._go(self._last, step, owner, code)
         self._charge(step, code, Cost(cycles, int(not step.trapped)))
@@ -193,7 +184,6 @@ class _Tracker:
         for stack in self._stacks.values():
             for one in stack:
                 self._count(one, cut=True)
-        self._stacks.clear()
 
     def _count(self, one: _Active | _Trap, cut: bool = False) -> None:
         if isinstance(one, _Active):
@@ -204,27 +194,27 @@ class _Tracker:
         path = call.scope.path
         self.functions.setdefault(path, Function(path)).add(call, cut or call.cut)
 
-    def _go(self, last: Step, step: Step, owner: int, code: Code) -> None:
+    def _go(self, last: Step, step: Step, owner: int, code: Program) -> None:
         if step.handler:
             if last.user:
                 self._left[self._code_of(last)[0]] = last
-            self._stack = self._stacks.setdefault(KERNEL, [])
+            self._stack = self._stacks[KERNEL]
             self._stack.append(_Trap(None if last.user else last))
             self._enter(step, code, None)
         elif last.insn == MRET and not last.trap:
             trap = self._leave_trap(step.user)
-            self._stack = self._stacks.setdefault(owner, [])
+            self._stack = self._stacks[owner]
             before = trap.before if trap else None
             if step.user:
                 before = self._left.pop(owner, None)
             if before is not None:
                 self._transfer(before, step, code)
-            elif not self._running() or step.user:
-                self._enter(step, code, None, cut=not step.user)
+            elif step.user:
+                self._enter(step, code, None)
         else:
             self._transfer(last, step, code)
 
-    def _transfer(self, last: Step, step: Step, code: Code) -> None:
+    def _transfer(self, last: Step, step: Step, code: Program) -> None:
         """Go from one instruction of a stack to the next."""
         behind = last.pc + last.size
         begins = step.pc == code.start_of(step.pc)
@@ -262,7 +252,7 @@ class _Tracker:
                 return True
         return False
 
-    def _lost(self, last: Step, step: Step, code: Code) -> bool:
+    def _lost(self, last: Step, step: Step, code: Program) -> bool:
         """Follow a return without a call: to one that began before the trace, or out of the
         handling of a trap to the function that started the app."""
         start = code.start_of(step.pc)
@@ -270,14 +260,11 @@ class _Tracker:
             return False  # a call through a pointer, or a jump by a table
         bottom = len(self._stack) - sum(1 for _ in self._frames())
         below = self._stack[bottom - 2] if bottom >= 2 else None
-        if isinstance(below, _Active) and below.start == start:
-            self._end(bottom - 1)
-            return True
-        self._end(bottom)
-        self._enter(step, code, None, cut=True)
+        resumed = isinstance(below, _Active) and below.start == start
+        self._end(bottom - 1 if resumed else bottom)
         return True
 
-    def _tail_call(self, step: Step, code: Code) -> None:
+    def _tail_call(self, step: Step, code: Program) -> None:
         # A function that is already in the chain is not called within itself: it goes round.
         place, returns_to = code.scopes(step.pc)[0].place, None
         for depth, one in self._frames():
@@ -291,7 +278,7 @@ class _Tracker:
     def _leave_trap(self, to_app: bool) -> _Trap | None:
         """End a trap, and what it called; None if there was none. On the way to an app it is the
         last one that came from an app: a kernel that slept may never go back to where it did."""
-        self._stack = stack = self._stacks.setdefault(KERNEL, [])
+        self._stack = stack = self._stacks[KERNEL]
         traps = [(depth, one) for depth, one in enumerate(stack) if isinstance(one, _Trap)]
         if not traps:
             return None  # the kernel starts an app, and waits for it
@@ -300,7 +287,9 @@ class _Tracker:
         self._end(depth)
         return trap
 
-    def _enter(self, step: Step, code: Code, returns_to: int | None, cut: bool = False) -> _Active:
+    def _enter(
+        self, step: Step, code: Program, returns_to: int | None, cut: bool = False
+    ) -> _Active:
         if len(self._stack) >= DEEPEST:
             self._count(self._stack.pop(0), cut=True)
         entered = _Active(Call(code.scopes(step.pc)[0], cut), code.start_of(step.pc), returns_to)
@@ -317,8 +306,8 @@ class _Tracker:
                 for call in (caller.call, *(caller.inner[place] for place in caller.at)):
                     call.whole.add(one.call.whole)
 
-    def _charge(self, step: Step, code: Code, cost: Cost) -> None:
-        # The kernel may go on where the trace does not tell how it came there.
+    def _charge(self, step: Step, code: Program, cost: Cost) -> None:
+        # A trace begins within a call, and may go on where it does not tell how it came there.
         active = self._running() or self._enter(step, code, None, cut=True)
         inner = code.scopes(step.pc)[1:]
         new = active.call.cut and not active.call.whole.cycles  # then those inside were cut, too
@@ -367,7 +356,7 @@ class Codes:
         for owner, there in ran.items():
             self._programs[owner].study(there)
 
-    def code_of(self, step: Step) -> tuple[int, Code]:
+    def code_of(self, step: Step) -> tuple[int, Program]:
         """Return whose stack an instruction is of, and its code."""
         owner = self._owner(step.user, step.pc)
         return owner, self._programs[owner]

@@ -14,7 +14,6 @@ from tockmark.profile.attribute import charged
 from tockmark.profile.calls import (
     KERNEL,
     Call,
-    Code,
     Costs,
     CostSpread,
     Function,
@@ -26,7 +25,7 @@ from tockmark.profile.calls import (
     spread,
 )
 from tockmark.profile.run import ProfileOptions
-from tockmark.profile.symbols import Frame, Scope
+from tockmark.profile.symbols import Frame, Program, Scope
 from tockmark.profile.trace import ECALL, MRET, Step, calls, jumps_by_register
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
@@ -38,7 +37,7 @@ F, G, H, K, APP, TRAP = range(0x1000, 0x7000, 0x1000)  # where functions begin
 STARTS = {F: "f", G: "g", H: "h", K: "k", APP: "app", TRAP: "trap"}
 
 
-class Functionary:
+class Functionary(Program):
     """Code of which only the starts of functions are known, and what is put into them: the name
     and the place, for each address, the outer one first."""
 
@@ -59,7 +58,7 @@ def at(pc: int, insn: int = NOP, user: bool = False, **told: bool) -> Step:
     return Step(0, user, pc, insn, 1, (), **told)
 
 
-def counted(steps: Iterable[Step], code: Code | None = None) -> dict[str, Function]:
+def counted(steps: Iterable[Step], code: Program | None = None) -> dict[str, Function]:
     known = code or Functionary()
     return follow(steps, lambda step: (0 if step.user else KERNEL, known))
 
