@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -37,20 +37,17 @@ def last_that_means(row: Row, entries: Sequence[tuple[Selection, T]]) -> T | Non
 
 
 @contextmanager
-def _reading(path: Path | None, fault: str, todo: str = "", also: Any = ()) -> Iterator[None]:
+def _refusing(
+    path: Path | None, fault: str, todo: str = "", *also: type[Exception]
+) -> Iterator[None]:
     """Turn what is wrong with a file, or with the defaults, into one line that says what to do."""
+    faults: tuple[type[Exception], ...] = (KeyError, ValueError, msgspec.ValidationError, *also)
     try:
         yield
     except OSError as error:
-        raise TockmarkError(
-            f"cannot read {shown(Path(error.filename))}: {error.strerror}"
-        ) from error
-    except (
-        KeyError,
-        ValueError,
-        msgspec.ValidationError,
-        *also,
-    ) as error:  # TOML's is a ValueError
+        where = shown(Path(error.filename))
+        raise TockmarkError(f"cannot read {where}: {error.strerror}") from error
+    except faults as error:
         name = shown(path) if path else "the default"
         raise TockmarkError(f"{name} {fault}: {error}", todo) from error
 
@@ -110,7 +107,7 @@ def load_margins(option: str | None, catalogue: Catalogue, others: Rows = ()) ->
             ) from error
     path, others = Path(option), list(others)
     todo = "docs/comparing.md shows such a file"
-    with _reading(path, "holds no margins", todo, [TockmarkError]):
+    with _refusing(path, "holds no margins", todo, TockmarkError):
         data = toml(path.read_text(encoding="utf-8"))
         _known_keys(data, ["default", "rows"])
         rows = data.get("rows", {})
@@ -222,7 +219,7 @@ def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> L
     """Read the limits of a file, or the default ones, for rows of the catalogue and `others`."""
     others = list(others)
     limits: dict[str, list[tuple[Selection, Limit]]] = {series: [] for series in SERIES}
-    with _reading(path, "holds no limits", "docs/comparing.md shows such a file", [TockmarkError]):
+    with _refusing(path, "holds no limits", "docs/comparing.md shows such a file", TockmarkError):
         data = toml(DEFAULTS if path is None else path.read_text(encoding="utf-8"))
         _known_keys(data, ["limit"])
         entries = data.get("limit")
@@ -338,7 +335,7 @@ Bounds = Sequence[tuple[Selection, SimulatorBound]]
 
 def load_bounds(machine: str, catalogue: Catalogue, path: Path = BOUNDS) -> Bounds:
     """Read the bounds of a machine. TockmarkError if none is stated, or the file is damaged."""
-    with _reading(path, "does not follow its form"):
+    with _refusing(path, "does not follow its form"):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         stated = {one.name: one.bound for one in msgspec.convert(data, _BoundsFile).machine}
         bounds = [_with_figures(bound, path.parent) for bound in stated.get(machine, ())]
