@@ -115,7 +115,7 @@ def put_in(tree: Path, check: bool = False) -> Done:
     TockmarkError, with nothing changed, if the tree is of no family, Perf does not fit, what is in
     the tree is a part of the patch only, or a file cannot be written."""
     family = recognise(tree)
-    now, _ = _stripped(Sources(tree), family)
+    now, _ = _stripped(TreeFiles(tree), family)
     no_ipc = None
     # Perf goes in last, and so stands before IPC where the two have one anchor.
     try:
@@ -139,7 +139,7 @@ def take_out(tree: Path, check: bool = False) -> Done:
 
     TockmarkError, with nothing changed, if what is there was changed since then."""
     family = recognise(tree)
-    now, parts = _stripped(Sources(tree), family)
+    now, parts = _stripped(TreeFiles(tree), family)
     if family.perf in parts and family.ipc not in parts:
         _check_absent(now, family.ipc)
     if not check:
@@ -200,7 +200,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-class Sources:
+class TreeFiles:
     """Text files of a tree as they shall be, changes that are not written yet; None is a file that
     is not there."""
 
@@ -222,10 +222,10 @@ class Sources:
             self._was[path] = self._now[path] = found
         return self._now[path]
 
-    def patched(self, part: PatchPart, reverse: bool = False) -> "Sources":
+    def patched(self, part: PatchPart, reverse: bool = False) -> "TreeFiles":
         """Return the files with a part in them, or in reverse without it; MisfitError if it does
         not fit, or is not there as a whole."""
-        now = Sources(self.tree)
+        now = TreeFiles(self.tree)
         now._was, now._now = dict(self._was), dict(self._now)
         for edit in reversed(part.edits) if reverse else part.edits:
             text = now.get(edit.file)
@@ -293,7 +293,7 @@ def _write(contents: Mapping[Path, str | None]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _stripped(sources: Sources, family: Family) -> tuple[Sources, list[PatchPart]]:
+def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[PatchPart]]:
     """Return the tree without the patch, and which parts were in it as a whole."""
     found = []
     for part in (family.perf, family.ipc):
@@ -306,7 +306,7 @@ def _stripped(sources: Sources, family: Family) -> tuple[Sources, list[PatchPart
     return sources, found
 
 
-def _check_absent(sources: Sources, part: PatchPart) -> None:
+def _check_absent(sources: TreeFiles, part: PatchPart) -> None:
     """TockmarkError if a part that is not there as a whole is there in pieces."""
     files = [name for name in part.copies if sources.get(name) is not None]
     edits = [edit for edit in part.edits if edit.put in (sources.get(edit.file) or "")]
