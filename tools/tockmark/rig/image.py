@@ -21,7 +21,7 @@ import re
 import struct
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -91,6 +91,10 @@ class AppSlot(Part, frozen=True):
     flash_length: Address
     ram_start: Address
     ram_length: Address
+
+    def renamed(self, rename: Callable[[str], str]) -> "AppSlot":
+        """Return it with other names for its files."""
+        return msgspec.structs.replace(self, tab=rename(self.tab), elf=rename(self.elf))
 
     @property
     def symbols(self) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -121,19 +122,14 @@ class Laid:
 
     def kernel(self) -> KernelElf:
         """Return the kernel, as its user named it."""
-        told = self.manifest.kernel
-        facts = {key: getattr(told, key) for key in Origin.__struct_fields__}
-        return replace(read_kernel(self.folder / told.file), **facts)
+        laid = self.manifest.kernel
+        facts = {key: getattr(laid, key) for key in Origin.__struct_fields__}
+        return replace(read_kernel(self.folder / laid.file), **facts)
 
     def image(self, boot: LaidBoot) -> Image:
         """Return the flash image of a boot."""
-        slots = (
-            msgspec.structs.replace(
-                slot, tab=str(self.folder / slot.tab), elf=str(self.folder / slot.elf)
-            )
-            for slot in boot.slots
-        )
-        return Image(self.folder / boot.flash, tuple(slots), boot.image)
+        slots = tuple(slot.renamed(lambda name: str(self.folder / name)) for slot in boot.slots)
+        return Image(self.folder / boot.flash, slots, boot.image)
 
     def boot(self, name: str, lang: Lang | None = None) -> LaidBoot:
         """Return one boot by its name, in a language if there are several. TockmarkError if it is
@@ -177,7 +173,7 @@ class Laid:
             raise TockmarkError(
                 f"'{only}' needs the boot {gone[0]}{f' in {lang}' if lang != 'c' else ''}, which is"
                 f" not in {shown(self.folder)}",
-                "lay the folder anew with `tockmark image`",
+                ANEW,
             )
         return found
 
@@ -351,14 +347,9 @@ def _lay_boots(
     def build(apps: AppBuild, boot: Boot) -> LaidBoot:
         out = folder / apps.lang
         image = build_image(boot, apps, order.kernel, order.board, out, symbols, seed=0)
-        slots = (
-            msgspec.structs.replace(
-                slot, tab=_within(folder, slot.tab), elf=_within(folder, slot.elf)
-            )
-            for slot in image.slots
-        )
+        slots = tuple(slot.renamed(partial(_within, folder)) for slot in image.slots)
         flash = _within(folder, image.flash), sha256_of(image.flash)
-        return LaidBoot(boot.name, apps.lang, *flash, image.id, tuple(slots))
+        return LaidBoot(boot.name, apps.lang, *flash, image.id, slots)
 
     pool = ThreadPoolExecutor(order.jobs)
     try:
