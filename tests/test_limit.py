@@ -16,7 +16,7 @@ from tockmark.check import programs
 from tockmark.profile.trace import Step, parse
 
 RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
-KERNELS = [program for program in programs.limit_programs() if "kernel" in program]
+KERNELS = [program for program in programs.data_of("limit")["program"] if "kernel" in program]
 ECALL, MRET = 0x73, 0x30200073
 LOADS = {True: (0x03,), False: (0x4000, 0x4002)}  # of 4 bytes, by 0x7f; of 2, by 0xe003
 STORES = {True: (0x23,), False: (0xC000, 0xC002)}

@@ -28,7 +28,7 @@ def placements() -> dict[tuple[int, int], float]:
     counts."""
     return {
         (offset, tail): cycles[name] / 1000
-        for offset in programs.study_data()["offsets"]
+        for offset in programs.data_of("study")["offsets"]
         for cycles in [programs.study_cycles(offset)[0]]
         for tail, name in TAILS.items()
     }
@@ -43,7 +43,7 @@ def test_the_part_is_what_is_stored() -> None:
 def test_one_of_16_placements_gives_the_figure_of_the_study(
     placements: dict[tuple[int, int], float],
 ) -> None:
-    data = programs.study_data()
+    data = programs.data_of("study")
     (judged,) = [entry for entry in data["row"] if entry["name"] == LOOP]
     theirs = judged["expected"] / 1000
     near = [

@@ -137,8 +137,8 @@ def _vendor() -> Path:
     return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
 
 
-def _data(part: str) -> dict[str, Any]:
-    """Return what a part's TOML file says of its programs."""
+def data_of(part: str) -> dict[str, Any]:
+    """Return what the TOML file of the part study or limit says of its programs."""
     return tomllib.loads((VALIDATION / part / f"{part}.toml").read_text(encoding="utf-8"))
 
 
@@ -331,22 +331,17 @@ def build_study(offset: int) -> Path:
     )
 
 
-def study_data() -> dict[str, Any]:
-    """Return what study.toml says."""
-    return _data("study")
-
-
 def study_cycles(offset: int) -> tuple[dict[str, int], str]:
     """Run the program with its bodies at that offset. Return net cycles of each measurement by its
     name in study.toml, none if the run failed, and what the simulator said last."""
-    names = [entry["name"] for entry in study_data()["row"] if "same_as" not in entry]
+    names = [entry["name"] for entry in data_of("study")["row"] if "same_as" not in entry]
     done = run("nexysvideo", build_study(offset))
     numbers = done.numbers if done.whole(len(names)) else ()
     return dict(zip(names, numbers, strict=False)), done.last
 
 
 def _study() -> Job:
-    data = study_data()
+    data = data_of("study")
     done = {offset: study_cycles(offset) for offset in data["offsets"]}
     for entry in data["row"]:
         if "expected" not in entry:
@@ -442,12 +437,6 @@ LEAST_PARTS = "the least of a part of a system call: instructions, cycles on, cy
 LEAST_CALLS = "the least of a whole system call: instructions, cycles on, cycles off"
 
 
-def limit_programs() -> list[dict[str, Any]]:
-    """Return the programs of limit.toml, each with its rows."""
-    found: list[dict[str, Any]] = _data("limit")["program"]
-    return found
-
-
 def build_limit(program: dict[str, Any], icache: int) -> Path:
     """Build a program with the instruction cache on (1) or off (0)."""
     name = "".join(c for c in program.get("kernel", "parts") if c.isalpha())
@@ -488,6 +477,6 @@ PARTS = {
         ValidationPart("study", ("nexysvideo",), lambda: [_study()]),
         ValidationPart("icache", ("cw310",), lambda: [_icache(icache) for icache in ("off", "on")]),
         ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure()]),
-        ValidationPart("limit", ("cw310",), lambda: map(_limit, limit_programs())),
+        ValidationPart("limit", ("cw310",), lambda: map(_limit, data_of("limit")["program"])),
     )
 }

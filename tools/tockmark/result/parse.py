@@ -31,7 +31,7 @@ from tockmark.rig.image_folder import Laid, LaidBoot
 from tockmark.rig.kernel import KernelElf, baseline
 from tockmark.rig.kinds.file import read
 from tockmark.rig.protocol import Ability
-from tockmark.rig.run import Earlier, Which
+from tockmark.rig.run import BootKey, Earlier
 from tockmark.suite.catalogue import ICACHE, Catalogue, Lang
 from tockmark.suite.selection import Selection
 
@@ -219,13 +219,13 @@ def _check_held(log: Path, measured: Measured, tables: bool) -> None:
         )
 
 
-def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[Which, Earlier]:
+def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Earlier]:
     """Of each boot that is closed by its end mark and gave all its rows, the lines. TockmarkError
     if it is no log of a run, or its result says that it is of another board."""
     _suits(log, board)
     with reading(log, "--resume takes the log of a run"):
         text = log.read_bytes().decode("latin-1")
-    found: dict[Which, Earlier] = {}
+    found: dict[BootKey, Earlier] = {}
     marked = False
     for mark, lines in _boots(text.split("\n")):
         marked = True

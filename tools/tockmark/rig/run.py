@@ -54,7 +54,7 @@ class Suite:
     further: list[Boot]  # those of them that layouts beyond the first run, too
 
 
-Which = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
+BootKey = tuple[str, bool, Lang]  # a boot by its name, the cache's setting and its apps' language
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class RunOptions:
     jobs: int
     fresh: bool = False  # simulate also what is in the cache
     laid: Laid | None = None  # images that are there; None: they are laid as they are needed
-    earlier: Mapping[Which, Earlier] = field(default_factory=dict)  # what need not be run again
+    earlier: Mapping[BootKey, Earlier] = field(default_factory=dict)  # what need not be run again
 
     @property
     def kernel(self) -> KernelElf:
@@ -121,7 +121,7 @@ class Job(Status):
         return f"{self.boot.name}, i-cache {ICACHE[self.icache]}{aside(self.apps.lang)}"
 
     @property
-    def which(self) -> Which:
+    def key(self) -> BootKey:
         """Tells it from the others of its layout."""
         return self.boot.name, self.icache, self.apps.lang
 
@@ -234,7 +234,7 @@ class _Runner:
             waiting,
             key=lambda job: (
                 job.layout,
-                job.which not in self.options.earlier,
+                job.key not in self.options.earlier,
                 job.icache is not jobs[0].icache,
                 -job.weight,
             ),
@@ -265,7 +265,7 @@ class _Runner:
             job.state = "building"
             job.image = self._image(job)
             start = self._start(job, job.image)
-            earlier = self.options.earlier.get(job.which)
+            earlier = self.options.earlier.get(job.key)
             if earlier is not None and earlier.image == start.image:
                 job.lines, job.taken, job.rows = list(earlier.lines), "log", job.rows_expected
                 job.ended = job.finished = True
