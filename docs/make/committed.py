@@ -10,16 +10,16 @@ from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
+from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import Lang
 
 
 def markdown(
     heads: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[int] = (0,)
 ) -> str:
-    """A table whose columns hold words, where `words` has their places, and else figures."""
-    names = "".join(f" {head} |" if head else " |" for head in heads)
-    sides = "".join("---|" if place in words else "--:|" for place in range(len(heads)))
-    return "\n".join([f"|{names}", f"|{sides}", *(f"| {' | '.join(cells)} |" for cells in rows)])
+    """Write a table whose columns hold words, where `words` has their places, and else figures."""
+    columns = [TableColumn(head, left=place in words) for place, head in enumerate(heads)]
+    return "\n".join(Table(columns, rows).markdown()).rstrip()
 
 
 def number(value: float | None) -> str:

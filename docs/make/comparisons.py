@@ -13,6 +13,7 @@ from functools import cache
 from typing import Literal
 
 import msgspec
+from markupsafe import Markup
 
 import levels
 import where
@@ -111,9 +112,9 @@ class Bisection(Part, frozen=True):
         return {build.name: build.instructions for build in self.builds}[name]
 
     def table(self, first: str, rows: Iterable[tuple[str, Iterable[str]]]) -> str:
-        """The rows of the file as columns; `first` is the heading of the titles."""
+        """Write the rows of the file as columns; `first` heads the titles, which are Markdown."""
         heads = [first, *(f"`{row}`" for row in self.rows)]
-        return markdown(heads, ([title, *cells] for title, cells in rows))
+        return markdown(heads, ([Markup(title), *cells] for title, cells in rows))
 
 
 @cache

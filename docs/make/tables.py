@@ -34,12 +34,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from markupsafe import Markup
 
 from committed import markdown, retired
 from tockmark.cli.verb import VERBS, Heading, about
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
+from tockmark.show import text
 from tockmark.show.text import NONE
 from tockmark.suite.catalogue import load
 
@@ -136,7 +138,7 @@ def added(argument: str) -> str:
     for label in calls:
         if not any((label, True) in other for other in others):
             continue
-        cells = [f"`{label}`"]
+        cells: list[str] = [text.quoted(label)]
         for icache, figure in FIGURES.values():
             own = figure(base[label, icache])
             cells.append(NONE if own is None else f"{own:g}")
@@ -193,7 +195,7 @@ def exits(_: str) -> str:
     for heading in Heading:
         for name in (name for name, one in VERBS.items() if one.heading is heading):
             codes = (f"**{code}** {said}" for code, said in about(name).exits.items())
-            rows.append([f"`{name}`", "; ".join(codes)])
+            rows.append([text.quoted(name), Markup("; ".join(codes))])
     return markdown(["verb", "exit codes"], rows, words=(0, 1))
 
 

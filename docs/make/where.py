@@ -13,6 +13,7 @@ from tockmark.paths import RESULTS
 from tockmark.profile import file
 from tockmark.profile.attribute import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.profile.file import StoredProfile
+from tockmark.show import text
 
 FOLDER = RESULTS / "profiles"
 
@@ -101,7 +102,7 @@ def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> st
         sums.append((retired, took))
     lines = []
     for name, _ in sums[0][1].most_common(count):
-        cells = [f"`{name}`"]
+        cells: list[str] = [text.quoted(name)]
         for retired, took in sums:
             share = f"{100 * took[name] / took.total():.1f}"
             cells += [number(retired[name]), number(took[name]), share]
