@@ -12,8 +12,8 @@ import pytest
 
 import committed
 import comparisons
-import levels
-import where
+import opt_levels
+import sample_parts
 from committed import CommittedResult
 from comparisons import StudiedRow
 from tockmark.profile.file import StoredProfile
@@ -26,7 +26,11 @@ SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
 WHOLE = [
     committed.committed(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")
 ]
-PROFILES = [one for path in where.FOLDER.iterdir() for one in where.profiles(path.name).values()]
+PROFILES = [
+    one
+    for path in sample_parts.FOLDER.iterdir()
+    for one in sample_parts.profiles(path.name).values()
+]
 
 
 def said_by(command: str) -> subprocess.CompletedProcess[str]:
@@ -99,19 +103,21 @@ def test_what_has_tables_says_their_conditions(section: str) -> None:
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")
 def test_the_parts_of_a_profile_are_all_of_it(profile: StoredProfile) -> None:
     for what, whole in (("cycles", profile.cycles), ("instructions", profile.instructions)):
-        assert sum(where.split(profile, what)[name] for name in where.PARTS) == whole
-    assert all(where.split(profile, "cycles")[name] < profile.cycles for name in where.KINDS)
+        assert sum(sample_parts.split(profile, what)[name] for name in sample_parts.PARTS) == whole
+    assert all(
+        sample_parts.split(profile, "cycles")[name] < profile.cycles for name in sample_parts.KINDS
+    )
 
 
 def test_kernels_are_at_the_level_that_their_file_says() -> None:
-    for kernel in levels.KERNELS:
-        for level in levels.LEVELS:
-            found = levels.run(kernel, level)
+    for kernel in opt_levels.KERNELS:
+        for level in opt_levels.LEVELS:
+            found = opt_levels.run(kernel, level)
             assert found.kernel.opt_level == level
             assert found.result.links >= 4
             assert found.kernel.is_baseline == (kernel == "baseline")
-    for folder in where.FOLDER.iterdir():
-        assert {p.kernel.opt_level for p in where.profiles(folder.name).values()} == {
+    for folder in sample_parts.FOLDER.iterdir():
+        assert {p.kernel.opt_level for p in sample_parts.profiles(folder.name).values()} == {
             folder.name.rpartition("-")[2]
         }
 
@@ -130,7 +136,7 @@ def test_a_profile_is_as_dear_as_the_samples_of_its_row(run: CommittedResult) ->
 
 def test_profiles_are_of_the_link_that_upstream_makes() -> None:
     for kernel in ("tock-2.2", "tock-master"):
-        (sha256,) = {p.kernel.sha256 for p in where.profiles(f"{kernel}-z").values()}
+        (sha256,) = {p.kernel.sha256 for p in sample_parts.profiles(f"{kernel}-z").values()}
         assert sha256 == committed.committed(f"{kernel}-cw310").kernel.sha256
 
 
@@ -169,7 +175,7 @@ def test_the_bisection_agrees_with_the_runs() -> None:
     held = comparisons.bisection()
     for row in held.rows:
         for name, kernel in (("9554639b1", "tock-2.2"), ("65608d717", "tock-master")):
-            own = committed.retired(levels.run(kernel, "z").row(row, False))
+            own = committed.retired(opt_levels.run(kernel, "z").row(row, False))
             assert own is not None
             assert held.instructions(row, name) == pytest.approx(own, rel=0.01), (row, name)
 
@@ -197,6 +203,8 @@ def test_what_a_version_adds_is_the_difference_of_the_rows() -> None:
 
 
 def test_profiles_of_the_versions_are_of_three_kernels() -> None:
-    found = [where.profiles(comparisons.profile_folder(name)) for name in comparisons.VERSIONS]
+    found = [
+        sample_parts.profiles(comparisons.profile_folder(name)) for name in comparisons.VERSIONS
+    ]
     assert len({frozenset(one) for one in found}) == 1
     assert len({p.kernel.sha256 for one in found for p in one.values()}) == len(found)

@@ -15,8 +15,8 @@ from typing import Literal
 import msgspec
 from markupsafe import Markup
 
-import levels
-import where
+import opt_levels
+import sample_parts
 from committed import CommittedResult, between, committed, markdown, nets, number, retired, share
 from tockmark.documents import Count, Part
 from tockmark.paths import DATA
@@ -59,7 +59,7 @@ def version_table(names: Sequence[str]) -> str:
 
 def version_mean(base: str, new: str, icache: bool) -> str:
     """The geometric mean of what touches the kernel, with its interval."""
-    return levels.interval(levels.mean(version(base), version(new), icache))
+    return opt_levels.interval(opt_levels.mean(version(base), version(new), icache))
 
 
 def _retired(row: str, name: str) -> float:
@@ -81,7 +81,7 @@ def more(row: str, base: str = "1", new: str = "2") -> str:
 
 def returning(row: str, name: str) -> int:
     """Instructions of a whole sample that put a call's result into the app's registers."""
-    functions = where.profiles(profile_folder(name))[row, False].functions
+    functions = sample_parts.profiles(profile_folder(name))[row, False].functions
     return sum(one.instructions for one in functions if RETURNING.search(one.name))
 
 

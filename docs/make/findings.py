@@ -13,8 +13,8 @@ from pathlib import Path
 import jinja2
 
 import comparisons
-import levels
-import where
+import opt_levels
+import sample_parts
 from committed import committed, markdown, multiples, nets, number, per_op, share, times
 from tockmark.check import programs
 from tockmark.check import validation as validations
@@ -29,7 +29,7 @@ PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
 def made() -> dict[Path, bytes]:
     """The pages and the picture, as the committed results have them."""
-    return {DOCS / page: _render(page) for page in PAGES} | {DOCS / PICTURE: levels.picture()}
+    return {DOCS / page: _render(page) for page in PAGES} | {DOCS / PICTURE: opt_levels.picture()}
 
 
 def _render(page: str) -> bytes:
@@ -39,7 +39,9 @@ def _render(page: str) -> bytes:
     template = environment.from_string((DOCS / f"{page}.j2").read_text(encoding="utf-8"))
     functions = (compiled, table, of_kernel, least, beside, committed, number, times, share)
     filled = {function.__name__: function for function in functions}
-    made = template.render(filled, levels=levels, where=where, comparisons=comparisons)
+    made = template.render(
+        filled, opt_levels=opt_levels, sample_parts=sample_parts, comparisons=comparisons
+    )
     return f"{made.rstrip()}\n".encode()
 
 

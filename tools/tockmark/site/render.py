@@ -30,6 +30,9 @@ from tockmark.suite.catalogue import ICACHE, LANGS
 
 Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
 OWN = ("site.css", "search.js")
+FORMAT = "tockmark-site"
+LIST = "site.json"  # names every file of the site, so that a later one knows what it may replace
+ELSEWHERE = "name another folder with -o"
 
 
 class Page(NamedTuple):
@@ -92,8 +95,7 @@ def _pages(site: Site) -> Iterator[Page]:
         yield Page(path, "benchmark.html", id_, "benchmark", {"id": id_}, words)
     for kernel in site.kernels:
         words = " ".join([kernel.built, *(named.name for named in kernel.named)])
-        filled = {"kernel": kernel}
-        yield Page(kernel.page, "kernel.html", kernel.title, "kernel", filled, words)
+        yield Page(kernel.page, "kernel.html", kernel.title, "kernel", {"kernel": kernel}, words)
     for pair in compared:
         title = f"{pair.new.name} against {pair.base.name}"
         yield Page(str(pair.page), "pair.html", title, "comparison", {"pair": pair})
@@ -130,7 +132,8 @@ def _environment(site: Site) -> jinja2.Environment:
         "times": text.ratio,
     }
     environment.tests["measured_alike"] = pages.measured_alike
-    environment.globals |= vars(pages) | {
+    public = {name: value for name, value in vars(pages).items() if not name.startswith("_")}
+    environment.globals |= public | {
         "CAUSES": CAUSES,
         "COLOURS": COLOURS,
         "ICACHE": ICACHE,
@@ -151,10 +154,6 @@ def _environment(site: Site) -> jinja2.Environment:
     return environment
 
 
-FORMAT = "tockmark-site"
-LIST = "site.json"  # names every file of the site, so that a later one knows what it may replace
-
-
 def check_site(folder: Path) -> None:
     """TockmarkError if a folder holds anything but a site, or is none."""
     if not folder.exists() and not folder.is_symlink():
@@ -172,9 +171,6 @@ def check_site(folder: Path) -> None:
             f"{shown(folder)} holds {shown(folder / strange[0])}, which is no part of a site",
             ELSEWHERE,
         )
-
-
-ELSEWHERE = "name another folder with -o"
 
 
 def _listed(folder: Path) -> set[str]:
