@@ -101,7 +101,7 @@ Item = Record | Problem | BootMark | marks.Mark  # what a log is made of
 
 
 def decode_mark(raw: str) -> BootMark | None:
-    """The intact boot mark that a line is, if it is one."""
+    """Return the intact boot mark that a line is, if it is one."""
     match = _BOOT.fullmatch(raw.rstrip("\r\n"))
     if not match:
         return None
@@ -112,7 +112,7 @@ def decode_mark(raw: str) -> BootMark | None:
 
 
 def parse_record(app: str, text: str, line: int) -> Record:
-    """The parts of one joined record; ValueError if it does not follow the grammar."""
+    """Return the parts of one joined record; ValueError if it does not follow the grammar."""
     kind, _, rest = text.partition(" ")
     words: list[str] = []
     pairs: list[tuple[str, str]] = []
@@ -133,7 +133,7 @@ def parse_record(app: str, text: str, line: int) -> Record:
 
 
 def expand(runs: str) -> list[int]:
-    """The samples that `a`, `a*n` and `(a,b)*n` stand for."""
+    """Return the samples that `a`, `a*n` and `(a,b)*n` stand for."""
     samples: list[int] = []
     for word in runs.split(" "):
         if len(word) < 10 and word.isascii() and word.isdecimal() and len(samples) < MAX_SAMPLES:
@@ -153,7 +153,7 @@ def expand(runs: str) -> list[int]:
 
 
 def compress(samples: list[int]) -> str:
-    """The shortest of the notations above at each step: what `expand` takes back."""
+    """Encode samples, by the shortest of these notations at each step; `expand` takes it back."""
     words: list[str] = []
     at = 0
     while at < len(samples):
@@ -278,7 +278,7 @@ def _start(parts: list[str]) -> str:
 
 
 def decode(lines: Iterable[str]) -> list[Item]:
-    """All of a log at once."""
+    """Return what all of a log is made of."""
     decoder = Decoder()
     out: list[Item] = []
     for line in lines:

@@ -23,6 +23,7 @@ from importlib.resources import files
 import msgspec
 from msgspec.structs import replace
 
+from tockmark.documents import Part
 from tockmark.log.protocol import MAX_SAMPLES, Problem, compress
 from tockmark.log.rows import SERIES, App, Booted, CounterKind, Measured, StoredRow
 from tockmark.suite.catalogue import OVERHEAD, Params
@@ -32,7 +33,7 @@ _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
 WORD = 4  # bytes that a load moves
 
 
-class Titled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Titled(Part, frozen=True):
     """A title of the study's, or a pattern of titles, and what is behind it."""
 
     title: str = msgspec.field(name="is")
@@ -44,7 +45,7 @@ class Titled(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts: str | None = None
 
 
-class StudyFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StudyFacts(Part, frozen=True):
     """What study.toml says."""
 
     overhead: dict[str, int]
@@ -64,7 +65,7 @@ def facts() -> StudyFacts:
 
 
 def named(title: str, known: StudyFacts) -> Titled:
-    """What is behind a title; one that is not known becomes `study.<its words>`."""
+    """Return what is behind a title; one that is not known becomes `study.<its words>`."""
     bare = COUNTED.sub("", title)
     for entry in known.benchmark:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d{1,9})", re.escape(entry.title))
@@ -322,8 +323,9 @@ class Reader:
 
 
 def measured(text: str, log: str, own: bool = False) -> Measured:
-    """The rows of a log, as one boot of one app named after it. `own`: the study took it. Then its
-    cache was off, and without a time.read it gets that of the study's time.log to be net of."""
+    """Return the rows of a log, as one boot of one app named after it. `own`: the study took it.
+    Then its cache was off, and without a time.read it gets that of the study's time.log to be net
+    of."""
     known = facts()
     reader = Reader(known)
     if text.count("\r\n") == text.count("\n"):  # all of them, as some terminals write them

@@ -60,7 +60,7 @@ class LogClaims:
 
 
 def check_claims(log: str, text: str, measured: Measured, told: LogClaims) -> int | None:
-    """The version of the interface that a log and whoever tells of it agree on, if they say it.
+    """Return the version of the interface that a log and its reader agree on, if they say it.
     TockmarkError where it is of something else than they say."""
     contradictions = _kernels, _boards, _images
     for problems in (found(log, text, measured, told) for found in contradictions):
@@ -135,7 +135,7 @@ def _images(log: str, _: str, measured: Measured, told: LogClaims) -> Iterator[C
 
 
 def claimed_boots(measured: Measured, told: LogClaims) -> tuple[BootRun, ...]:
-    """Where the apps of the boots in a log were laid."""
+    """Return where the apps of the boots in a log were laid."""
     found = {
         (laid.name, laid.lang): BootRun(
             laid.name,
@@ -150,7 +150,7 @@ def claimed_boots(measured: Measured, told: LogClaims) -> tuple[BootRun, ...]:
 
 
 def _laid(name: str, lang: Lang, told: LogClaims) -> list[LaidBoot]:
-    """The image of a boot, if it was laid."""
+    """Return the image of a boot, if it was laid."""
     every = told.images.manifest.boots if told.images else ()
     return [laid for laid in every if (laid.name, laid.lang) == (name, lang)]
 
@@ -163,8 +163,8 @@ STUDY = Context(
 
 
 def parse(log: Path, catalogue: Catalogue, told: LogClaims | None = None) -> Result:
-    """What a log holds. TockmarkError if it is still being written, or is not what it is said to
-    be."""
+    """Return what a log holds. TockmarkError if it is still being written, or is not what it is
+    said to be."""
     told = told or LogClaims()
     text = read(log)
     tables = study.recognise(text)
@@ -194,7 +194,7 @@ def parse(log: Path, catalogue: Catalogue, told: LogClaims | None = None) -> Res
 
 
 def _check_study(log: str, tables: bool, told: LogClaims) -> None:
-    """A log of the study's own has its tables, and nothing is to be told of it."""
+    """Refuse a log that lacks the study's tables, and claims beside the study."""
     if not tables:
         raise TockmarkError(f"{log} is no log of the 2021 study", "leave out --study")
     if told != LogClaims(study=True):
@@ -205,7 +205,7 @@ def _check_study(log: str, tables: bool, told: LogClaims) -> None:
 
 
 def _check_held(log: Path, measured: Measured, tables: bool) -> None:
-    """There is something in it to make a result of."""
+    """Refuse a log that holds nothing to make a result of."""
     if tables and not any(series_of(row) for _, app in measured.each() for row in app.rows):
         why = f": {measured.problems[0]}" if measured.problems else ""
         raise TockmarkError(
@@ -220,8 +220,8 @@ def _check_held(log: Path, measured: Measured, tables: bool) -> None:
 
 
 def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKey, Earlier]:
-    """Of each boot that is closed by its end mark and gave all its rows, the lines. TockmarkError
-    if it is no log of a run, or its result says that it is of another board."""
+    """Return the lines of each boot that its end mark closes and that gave all its rows.
+    TockmarkError if it is no log of a run, or its result says that it is of another board."""
     _suits(log, board)
     with reading(log, "--resume takes the log of a run"):
         text = log.read_bytes().decode("latin-1")
@@ -241,7 +241,7 @@ def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKe
 
 
 def _suits(log: Path, board: BoardProfile) -> None:
-    """A log does not say of what board it is, and another one may take the very same image."""
+    """Refuse the log of another board: it does not say so itself, and may hold the same image."""
     path = log.with_suffix(".json")
     if not path.is_file():
         return
@@ -257,7 +257,7 @@ def _suits(log: Path, board: BoardProfile) -> None:
 
 
 def _boots(lines: list[str]) -> Iterator[tuple[BootMark, list[str]]]:
-    """What stands between the mark of a boot and its end."""
+    """Return what stands between the mark of each boot and its end."""
     begin: BootMark | None = None
     inside: list[str] = []
     for line in lines:
@@ -274,7 +274,7 @@ def _boots(lines: list[str]) -> Iterator[tuple[BootMark, list[str]]]:
 
 
 def _image_if_whole(mark: BootMark, lines: list[str], known: Catalogue) -> str | None:
-    """The id that a boot's app said, if nothing of the boot is missing or wrong."""
+    """Return the image's id that a boot's app said, if nothing of the boot is missing or wrong."""
     boot = next((boot for boot in known.boots() if boot.name == mark.name), None)
     if boot is None:
         return None

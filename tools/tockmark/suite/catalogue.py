@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from tockmark import paths
+from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.files import reading
 
@@ -41,13 +42,9 @@ One = TypeVar("One")
 Positive = Annotated[int, Meta(ge=1)]
 
 
-class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the file's entries have in common: their types are checked. apps/generate.py, which
-    needs nothing but Python, checks all other rules of the file when the apps are built."""
-
-
-class Benchmark(BenchmarkEntry, frozen=True):
-    """One entry of the catalogue."""
+class Benchmark(Part, frozen=True):
+    """One entry of the catalogue. Its types are checked here; apps/generate.py, which needs nothing
+    but Python, checks all other rules of the file when the apps are built."""
 
     id: str
     section: str
@@ -76,7 +73,7 @@ class Benchmark(BenchmarkEntry, frozen=True):
         return self.id.partition(".")[0]
 
     def variants(self) -> list[Params]:
-        """Every combination of the parameters, in the catalogue's order."""
+        """Return every combination of the parameters, in the catalogue's order."""
         names = list(self.params)
         return [
             dict(zip(names, values, strict=True))
@@ -84,7 +81,7 @@ class Benchmark(BenchmarkEntry, frozen=True):
         ]
 
 
-class Boot(BenchmarkEntry, frozen=True):
+class Boot(Part, frozen=True):
     """What runs together: one flash image, its apps in the order of the flash.
 
     The app of the group reports; the others, if any, are there to be measured with.
@@ -100,7 +97,7 @@ class Boot(BenchmarkEntry, frozen=True):
     only: int = 0  # of its group's benchmarks only these, a bit each in their order; 0: all
 
     def processes(self) -> list[str]:
-        """The processes' names: the object's, with 2, 3, … for its repetitions."""
+        """Return the processes' names: the object's, with 2, 3, … for its repetitions."""
         seen: dict[str, int] = {}
         names = []
         for slot in self.slots:
@@ -120,8 +117,8 @@ class Catalogue:
     sha256: str
 
     def boots(self) -> list[Boot]:
-        """Every boot of a whole run: a group's own app alone, for all that no boot measures, then
-        the group's other boots."""
+        """Return every boot of a whole run: a group's own app alone, for all that no boot measures,
+        then the group's other boots."""
         found: list[Boot] = []
         for group in self.groups():
             named = [boot for boot in self.named_boots if boot.group == group]
@@ -137,7 +134,7 @@ class Catalogue:
         return found
 
     def rows_given(self, boot: Boot) -> list[tuple[str, Params]]:
-        """The rows of a boot, but for those of the harness, in the catalogue's order. Of a
+        """Return the rows of a boot, but for those of the harness, in the catalogue's order. Of a
         benchmark with several boots each gives one value of the first parameter, in the order of
         their scenes."""
         given = []
@@ -152,7 +149,7 @@ class Catalogue:
         return given
 
     def narrowed(self, boot: Boot, ids: Collection[str]) -> Boot:
-        """The boot with these of its benchmarks only, and whatever the harness measures."""
+        """Return the boot with these of its benchmarks only, and whatever the harness measures."""
         own = self._own(boot)
         if OF_BOOT.issuperset(own) or set(boot.measures).issubset(ids):
             return boot
@@ -160,22 +157,22 @@ class Catalogue:
         return self.of_only(boot, only)
 
     def of_only(self, boot: Boot, only: int) -> Boot:
-        """The boot as an app says it that has been told which of its benchmarks to run."""
+        """Return the boot as an app says it that has been told which of its benchmarks to run."""
         meant = {id_ for i, id_ in enumerate(self._own(boot)) if only >> i & 1}
         measures = tuple(id_ for id_ in boot.measures if id_ in meant) if only else boot.measures
         return msgspec.structs.replace(boot, measures=measures, only=only)
 
     def _own(self, boot: Boot) -> list[str]:
-        """The ids of its group, in the order in which the app has them."""
+        """Return the ids of a boot's group, in the order in which the app has them."""
         return [b.id for b in self.benchmarks.values() if b.group == boot.group]
 
     def rows_of(self, boot: Boot) -> int:
-        """How many rows a boot gives, those of the harness among them."""
+        """Return how many rows a boot gives, those of the harness among them."""
         return len(self.rows_given(boot)) + len(self.of_boot(boot))
 
     def of_boot(self, boot: Boot) -> list[str]:
-        """The ids that the harness measures in a boot: what readings cost, and controls, of the
-        sampler and of whatever else its rows are taken by."""
+        """Return the ids that the harness measures in a boot: what readings cost, and controls, of
+        the sampler and of whatever else its rows are taken by."""
         means: dict[By, None] = dict.fromkeys(
             ["sampler", *(self.benchmarks[id_].by for id_ in boot.measures)]
         )
@@ -183,21 +180,21 @@ class Catalogue:
         return [id_ for id_ in ids if id_ in self.benchmarks]
 
     def cost(self, boot: Boot) -> float:
-        """What a boot may take, more or less: which to start first."""
+        """Return what a boot may take, more or less, which tells which to start first."""
         return sum(self.benchmarks[id_].budget for id_ in boot.measures)
 
     def groups(self) -> list[str]:
-        """The groups, which are the apps, in the catalogue's order."""
+        """Return the groups, which are the apps, in the catalogue's order."""
         measured = [b for b in self.benchmarks.values() if b.touches != "control"]
         return list(dict.fromkeys(benchmark.group for benchmark in measured))
 
     def sections(self) -> list[str]:
-        """The sections that have rows, in the order of the tables."""
+        """Return the sections that have rows, in the order of the tables."""
         found = {benchmark.section for benchmark in self.benchmarks.values()}
         return [heading for heading in self.headings if heading in found]
 
     def section_of(self, id_: str) -> str:
-        """Where a row stands in a table, whether the catalogue knows it or not."""
+        """Return the section of a row, whether the catalogue knows it or not."""
         known = self.benchmarks.get(id_)
         return known.section if known else STRANGERS
 
@@ -207,13 +204,13 @@ class Catalogue:
         return known is not None and known.distribution == "cached" and icache is not False
 
     def moved(self, id_: str, params: Params) -> int | None:
-        """The bytes that a sample of this row moves, if it moves any."""
+        """Return the bytes that a sample of this row moves, if it moves any."""
         known = self.benchmarks.get(id_)
         moved = params.get(known.bytes) if known and known.bytes else None
         return moved if isinstance(moved, int) else None
 
     def rows(self, ids: Iterable[str]) -> list[tuple[str, Params]]:
-        """The rows that these benchmarks must give, in the catalogue's order."""
+        """Return the rows that these benchmarks must give, in the catalogue's order."""
         wanted = set(ids)
         return [
             (benchmark.id, params)
@@ -225,8 +222,8 @@ class Catalogue:
     def in_sections(
         self, rows: Iterable[One], id_of: Callable[[One], str]
     ) -> list[tuple[str, list[One]]]:
-        """Rows of any kind by section, both in the catalogue's order; what it does not know comes
-        last. The rows of one benchmark stay as they were given."""
+        """Return rows of any kind by section, both in the catalogue's order; what it does not know
+        comes last. The rows of one benchmark stay as they were given."""
         place = {id_: i for i, id_ in enumerate(self.benchmarks)}
         found: dict[str, list[One]] = {name: [] for name in [*self.sections(), STRANGERS]}
         for row in sorted(rows, key=lambda row: place.get(id_of(row), len(place))):
@@ -234,8 +231,8 @@ class Catalogue:
         return [(section, some) for section, some in found.items() if some]
 
 
-class File(BenchmarkEntry, frozen=True):
-    """The whole file."""
+class CatalogueFile(Part, frozen=True):
+    """What apps/catalogue.toml holds."""
 
     budget: float
     sections: tuple[str, ...]
@@ -248,7 +245,7 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
     with reading(path, "run the tool from a checkout of tockmark", "the catalogue "):
         data = path.read_bytes()
     try:
-        file = msgspec.convert(tomllib.loads(data.decode()), File)
+        file = msgspec.convert(tomllib.loads(data.decode()), CatalogueFile)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} does not follow the catalogue's form: {error}"
@@ -265,7 +262,7 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
 
 
 def language(said: str) -> Lang:
-    """One of LANGS. ValueError if it is none."""
+    """Return one of LANGS. ValueError if it is none."""
     for lang in LANGS:
         if said == lang:
             return lang
@@ -273,22 +270,22 @@ def language(said: str) -> Lang:
 
 
 def aside(lang: Lang) -> str:
-    """What stands behind a heading or a name where the language is not C: `, Rust`."""
+    """Return what stands behind a heading or a name where the language is not C: `, Rust`."""
     return "" if lang == "c" else f", {LANGS[lang]}"
 
 
 def row_key(id_: str, params: Params) -> RowKey:
-    """What tells a row from all others that were measured with the same cache setting."""
+    """Return what tells a row from all others that were measured with the same cache setting."""
     return id_, frozenset(params.items())
 
 
 def label(id_: str, params: Params) -> str:
-    """How a row is named everywhere: the id, then its parameters."""
+    """Return a row's name as it stands everywhere: the id, then its parameters."""
     return " ".join([id_, *(f"{name}={value}" for name, value in params.items())])
 
 
 def named(id_: str, params: Params, icache: bool | None, lang: Lang = "c") -> str:
-    """The label with the cache setting, where that is known, and with any language but C."""
+    """Return the label with the cache setting, where that is known, and any language but C."""
     cache = "" if icache is None else f" icache={ICACHE[icache]}"
     return label(id_, params) + cache + ("" if lang == "c" else f" lang={lang}")
 

@@ -74,13 +74,13 @@ class Selection:
         return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
     def of_further_layouts(self) -> "Selection":
-        """Those of them that layouts beyond the first are run for: rows that touch the app only are
+        """Return what layouts beyond the first are run for: rows that touch the app only are
         measured in the first."""
         return replace(self, no_app=True)
 
     def rows(self, langs: Iterable[Lang] = LANGS) -> list[tuple[str, Params]]:
-        """The rows of the catalogue that are meant in one of these languages, with whichever cache
-        setting."""
+        """Return the rows of the catalogue that are meant in one of these languages, with whichever
+        cache setting."""
         langs = set(langs)
         settings = [(icache, lang) for icache, lang in SETTINGS if lang in langs]
         every = self.catalogue.rows(self.catalogue.benchmarks)
@@ -89,12 +89,12 @@ class Selection:
         ]
 
     def ids(self, langs: Iterable[Lang] = LANGS) -> list[str]:
-        """The benchmarks of which some row is meant, in the catalogue's order."""
+        """Return the benchmarks of which some row is meant, in the catalogue's order."""
         return list(dict.fromkeys(id_ for id_, _ in self.rows(langs)))
 
     def boots(self, lang: Lang, icaches: Iterable[bool | None] = (True, False, None)) -> list[Boot]:
-        """The boots that give some row which is meant, in this language with one of these cache
-        settings; of their benchmarks those alone that do."""
+        """Return the boots that give some row which is meant, in this language with one of these
+        cache settings; of their benchmarks those alone that do."""
         found = []
         for boot in self.catalogue.boots():
             own: list[tuple[str, Params]] = [(id_, {}) for id_ in boot.measures if id_ in OF_BOOT]
@@ -111,7 +111,7 @@ class Selection:
 def select(
     catalogue: Catalogue, text: str | None, others: Iterable[tuple[str, Params]] = ()
 ) -> Selection:
-    """What was given to --only; None means all rows. A term that fits no row of the catalogue, nor
+    """Return what --only means; None means all rows. A term that fits no row of the catalogue, nor
     of the `others` that results have besides, is refused with a suggestion."""
     terms = _split(text or "")
     if text is not None and not terms:
@@ -128,7 +128,7 @@ HELP = "give ids, groups or patterns, separated by commas; `tockmark list` shows
 
 
 def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
-    """The one row that a term names, with all its parameters."""
+    """Return the one row that a term names, with all its parameters."""
     rows = select(catalogue, text).rows()
     if len(rows) != 1:
         shown = ", ".join(_as_term(id_, params) for id_, params in rows)
@@ -137,7 +137,7 @@ def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """At the commas; what only adds a parameter to the term before belongs to that."""
+    """Split at the commas; what only adds a parameter to the term before belongs to that."""
     terms: list[str] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         if terms and len(_words(terms[-1])) > 1 and re.fullmatch(r"\w+=\S+", part):
@@ -148,7 +148,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _words(term: str) -> list[str]:
-    """The id or group, and the parameters."""
+    """Return the id or group, and the parameters."""
     return [word for word in re.split("[:, ]", term) if word]
 
 
@@ -157,7 +157,7 @@ def _as_term(id_: str, params: Params) -> str:
 
 
 def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], before: str) -> str:
-    """What may have been meant."""
+    """Return what may have been meant."""
     head, *pairs = _words(before) or [""]
     if pairs:  # another value of its last parameter
         pairs[-1] = f"{pairs[-1].partition('=')[0]}={term}"
@@ -181,13 +181,13 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], b
 
 
 def near_to(word: str, names: Iterable[str]) -> list[str]:
-    """The names that are written much like a word."""
+    """Return the names that are written much like a word."""
     return difflib.get_close_matches(word.lower(), list(names), NEAR, 0.6)
 
 
 def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
-    """Those that stand between commas in the value of an option for what is no row, in their own
-    order; all if it is not given."""
+    """Return the names that stand between commas in an option's value, in their own order; all if
+    it is not given."""
     every = list(names)
     if text is None:
         return every
