@@ -14,7 +14,7 @@ from tockmark.check import conformance, doctor, interrupts_off, programs, valida
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.options import AsJson, say_first, show
-from tockmark.cli.run_options import Jobs
+from tockmark.cli.run_options import Abi, Jobs
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
@@ -127,9 +127,7 @@ def conformance_verb(
 
 @verb(("make sim-retire && tockmark interrupts-off",))
 def interrupts_off_verb(
-    abi: Annotated[
-        int, typer.Option(min=1, max=2, help="Version of the system-call interface.")
-    ] = 2,
+    abi: Abi = 2,
     as_json: AsJson = False,
 ) -> None:
     """Show the longest time that the baseline kernel keeps interrupts off, by cause.
