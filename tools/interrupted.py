@@ -34,13 +34,13 @@ Say = Callable[[str], None]
 
 
 def last_line(said: str) -> str:
-    """The last line of what a command said."""
+    """Return the last line of what a command said."""
     return (said.strip().splitlines() or ["without a word"])[-1]
 
 
 @dataclass
 class Tally:
-    """What came of an experiment: how often what, and what should not have come."""
+    """The outcome of an experiment: how often each end came, and what should not have come."""
 
     tried: int = 0
     came: Counter[str] = field(default_factory=Counter)
@@ -49,7 +49,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class End:
-    """How something ended that was, perhaps, interrupted. `code` is None if it had to be killed."""
+    """How a command ended that may have been interrupted. `code` is None if it had to be killed."""
 
     code: int | None
     in_time: bool  # the signal came before its end
@@ -57,7 +57,7 @@ class End:
     running: list[str]  # commands that still ran
 
     def wrong(self, where: str) -> Iterator[str]:
-        """What no interruption may lead to."""
+        """Yield what no interruption may lead to."""
         if self.code is None:
             yield f"{where}: it did not end within {PATIENCE} s"
         for command in self.running:
@@ -67,7 +67,7 @@ class End:
 
 
 def with_word(word: str) -> dict[int, str]:
-    """The processes that have this word, by number; of each its command."""
+    """Return the commands of the processes that have this word, by process number."""
     found = {}
     for process in Path("/proc").iterdir():
         with contextlib.suppress(OSError):  # it has ended, or is another user's
@@ -167,7 +167,7 @@ def _folders() -> set[Path]:
 
 
 def _whole_run(place: Path) -> bytes:
-    """A run that nobody interrupts; its result."""
+    """Run without an interruption; return the result's bytes."""
     done = subprocess.run(_run(place), cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise TockmarkError(f"a run failed: {last_line(done.stderr)}", "run `make build`")
@@ -175,7 +175,7 @@ def _whole_run(place: Path) -> bytes:
 
 
 def _state(place: Path, old: bytes | None) -> tuple[str, str]:
-    """What is at the place of a result, and what is wrong with that, if anything."""
+    """Say what is at the place of a result, and what is wrong with that, if anything."""
     if not place.exists():
         return "no result", "the older result is gone" if old is not None else ""
     if place.read_bytes() == old:
@@ -234,7 +234,7 @@ CHECKS = {
 
 
 def _copy(folder: Path) -> None:
-    """The files that git has, as they are here."""
+    """Copy the files that git has, as they are here."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
@@ -245,6 +245,6 @@ def _copy(folder: Path) -> None:
 
 
 def _bare() -> dict[str, str]:
-    """The environment without what would lead back here."""
+    """Return the environment without what would lead back here."""
     ours = ("PYTHONPATH", "VIRTUAL_ENV", "CARGO_TARGET_DIR", "MAKE", "MFLAGS")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

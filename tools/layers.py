@@ -21,7 +21,7 @@ TOP = ("__main__",)
 
 @cache
 def listed() -> list[list[str]]:
-    """The table of docs/house.md: the layers of each line."""
+    """Return the layers of each line of the table in docs/house.md."""
     table = re.search(r"^\| layer \|.*?(?=\n\n)", HOUSE.read_text(encoding="utf-8"), re.M | re.S)
     assert table, f"{HOUSE} has no table of layers"
     firsts = (line.split("|")[1] for line in table[0].splitlines())
@@ -30,14 +30,14 @@ def listed() -> list[list[str]]:
 
 
 def layer(module: str) -> str:
-    """The layer of tockmark.x.y."""
+    """Return the layer that a module such as tockmark.x.y belongs to."""
     parts = module.split(".")[1:]
     return "base" if not parts or parts[0] in (*BASE, *NAMES) else parts[0]
 
 
 @cache
 def rank(name: str) -> int:
-    """How high a layer is; those beside each other are equal. ValueError if it is none."""
+    """Return how high a layer is: as high as those beside it. ValueError if it is none."""
     order = [["base"], *listed(), *([one] for one in TOP)]
     for place, names in enumerate(order):
         if name in names:
@@ -47,7 +47,7 @@ def rank(name: str) -> int:
 
 @cache
 def modules() -> list[Path]:
-    """The files of the tool, its tests left out."""
+    """Return the files of the tool without its tests."""
     return sorted(
         path
         for path in PACKAGE.rglob("*.py")
@@ -56,13 +56,13 @@ def modules() -> list[Path]:
 
 
 def name_of(path: Path) -> str:
-    """What a module is imported as."""
+    """Return the name by which a module is imported."""
     name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     return name.removesuffix(".__init__")
 
 
 def imports(path: Path) -> list[str]:
-    """The modules of ours that a file imports, also within functions."""
+    """Return the modules of the tool that a file imports, also within functions."""
     found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -75,13 +75,13 @@ def imports(path: Path) -> list[str]:
 
 
 def edges() -> set[tuple[str, str]]:
-    """Which layer imports which other."""
+    """Return the pairs of a layer and another that it imports."""
     pairs = ((layer(name_of(path)), layer(name)) for path in modules() for name in imports(path))
     return {(one, other) for one, other in pairs if one != other}
 
 
 def reached(start: str, among: set[tuple[str, str]]) -> set[str]:
-    """The layers that one imports, also by way of others."""
+    """Return the layers that one imports, also by way of others."""
     found: set[str] = set()
     todo = [start]
     while todo:
@@ -92,7 +92,7 @@ def reached(start: str, among: set[tuple[str, str]]) -> set[str]:
 
 
 def direct(among: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Without those that follow from others: of a on b, b on c and a on c, the last."""
+    """Leave out the imports that follow from others: of a on b, b on c and a on c, the last."""
     return {
         (one, other)
         for one, other in among
@@ -105,7 +105,7 @@ def direct(among: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def says(name: str) -> str:
-    """What a layer says of itself first, up to a blank line."""
+    """Return the first paragraph of a layer's docstring."""
     path = PACKAGE / f"{name}.py" if name in TOP else PACKAGE / name / "__init__.py"
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return " ".join(text.partition("\n\n")[0].replace("`", "").split())

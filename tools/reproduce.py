@@ -27,7 +27,7 @@ GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app tha
 
 @dataclass(frozen=True)
 class Case:
-    """The apps of a fault, in the order of the flash, and how they lie."""
+    """What shows a fault: the apps in the order of the flash, and how they lie there."""
 
     slots: tuple[str, ...]
     scene: int = 0
@@ -53,7 +53,7 @@ CASES = {
 
 
 def run(case: Case, kernel: Path, keep: Path | None) -> int:
-    """Run it, with its flash image kept as a file if one is named; the exit code."""
+    """Run a case; keep its flash image as a file if one is named. Return the exit code."""
     board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
     board.target.ready()
     elf = read_kernel(kernel)

@@ -54,7 +54,7 @@ TESTS = "tools/tockmark/tests"
 
 @dataclass(frozen=True)
 class Try:
-    """So many of a kind, and what came of how many."""
+    """Trials of one kind: how many there were, and how many of them ended in which way."""
 
     what: str
     count: int
@@ -64,7 +64,7 @@ class Try:
 
 @dataclass
 class PartFound:
-    """What came of a part. What was lost is in words, a line each."""
+    """The outcome of a part; each thing that did not hold is a line in words."""
 
     tries: list[Try] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ def _number(name: str, given: str) -> int:
 
 
 def call(command: list[str], more: Mapping[str, int] | None = None) -> tuple[int, str, str]:
-    """Exit code and what a command says, in the checkout."""
+    """Run a command in the checkout; return its exit code and what it says."""
     environment = os.environ | {name: str(value) for name, value in (more or {}).items()}
     done = subprocess.run(
         command, cwd=paths.ROOT, env=environment, capture_output=True, text=True, check=False
@@ -97,7 +97,7 @@ def call(command: list[str], more: Mapping[str, int] | None = None) -> tuple[int
 
 
 def verb(*arguments: str) -> Any:
-    """What a verb prints as JSON; what it judged may be lost."""
+    """Return what a verb prints as JSON; its judgement may be that something did not hold."""
     code, out, err = call([sys.executable, "-m", "tockmark", *arguments, "--json"])
     if code not in (OK, INCOMPLETE) or not out:
         why = last_line(err)
@@ -106,7 +106,7 @@ def verb(*arguments: str) -> Any:
 
 
 def conformance(seed: int) -> PartFound:
-    """The verb conformance: rules, attempts, calls, CSRs, availability."""
+    """Run the verb conformance: rules, attempts, calls, CSRs, availability."""
     found = PartFound()
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
@@ -129,7 +129,7 @@ def conformance(seed: int) -> PartFound:
 
 
 def masked(seed: int) -> PartFound:
-    """The verb interrupts-off."""
+    """Run the verb interrupts-off."""
     found = PartFound()
     for abi in (2, 1):
         found.masked[str(abi)] = verb("interrupts-off", "--abi", str(abi))
@@ -142,7 +142,7 @@ def _kernel(abi: int) -> str:
 
 
 def headers(seed: int) -> PartFound:
-    """The kernel's reader of app headers, by its own test."""
+    """Break headers for the kernel's reader of apps, by its own test."""
     test = "a_million_broken_headers_never_mislead"
     command = ["cargo", "test", "--quiet", "-p", "tockmark-kernel", test]
     code, out, err = call([*command, "--", "--ignored", "--nocapture"])
@@ -157,7 +157,8 @@ def headers(seed: int) -> PartFound:
 
 
 def tested(counts: str, variable: str, *tests: str) -> PartFound:
-    """Fuzz tests, with more inputs than `make test` gives them; what each tells of them."""
+    """Run fuzz tests with more inputs than `make test` gives them; return what each tells of
+    them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "junit.xml"
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={path}"]
@@ -199,7 +200,7 @@ def results(seed: int) -> PartFound:
 
 
 def interruptions(what: str, seed: int) -> PartFound:
-    """Runs, or set-ups, that are interrupted."""
+    """Interrupt runs, or set-ups."""
     trials = {"runs": interrupted.runs, "set-ups": interrupted.setups}[what]
     count = count_of(f"TOCKMARK_INTERRUPTED_{what.replace('-', '').upper()}")
     tally = trials(count, seed, lambda step: say(f"  {step}"))
@@ -235,7 +236,7 @@ def stored() -> dict[str, Any]:
 
 
 def run(name: str, seed: int) -> dict[str, Any]:
-    """One part, with what it ran on and how long it took."""
+    """Run one part; return its outcome, what it ran on, and how long it took."""
     begun = time.monotonic()
     date, commit = datetime.now(UTC).date().isoformat(), commit_of_checkout()
     found = PARTS[name](seed)
@@ -245,7 +246,7 @@ def run(name: str, seed: int) -> dict[str, Any]:
 
 
 def render(parts: Mapping[str, Any]) -> str:
-    """The page."""
+    """Return the page."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
@@ -255,7 +256,7 @@ def render(parts: Mapping[str, Any]) -> str:
 
 
 def _causes(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """All causes, the longest last."""
+    """Return all causes, the one with the longest stretch last."""
     most: dict[str, int] = {}
     for version in found.values():
         for cause, stretch in version.items():
@@ -264,7 +265,7 @@ def _causes(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def run_all(names: list[str], seed: int) -> int:
-    """These parts, and the page of all; how many things were lost."""
+    """Run these parts and make the page of all; return how many things did not hold."""
     lost = 0
     for name in names:
         before = stored().get(name)

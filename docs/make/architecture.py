@@ -44,13 +44,9 @@ class LayerBox(NamedTuple):
     y: int
     width: int = WIDTH
 
-    @property
-    def middle(self) -> int:
-        return self.y + HEIGHT // 2
-
 
 def levels(among: set[tuple[str, str]]) -> dict[str, int]:
-    """How many steps each layer is above the base."""
+    """Count the steps of each layer above the base."""
 
     @cache
     def level(name: str) -> int:
@@ -60,7 +56,7 @@ def levels(among: set[tuple[str, str]]) -> dict[str, int]:
 
 
 def placed(among: set[tuple[str, str]]) -> dict[str, LayerBox]:
-    """Where each layer stands: a line a level, the highest at the top."""
+    """Place the layers: a line for each level, the highest at the top."""
     steps = levels(among)
     boxes: dict[str, LayerBox] = {}
     y = HEAD
@@ -78,7 +74,7 @@ def placed(among: set[tuple[str, str]]) -> dict[str, LayerBox]:
 
 
 def lines(boxes: dict[str, LayerBox], among: set[tuple[str, str]]) -> list[str]:
-    """The arrows: straight down to the next box below, else in a lane between the columns."""
+    """Lead the arrows: straight down to the next box below, else in a lane between the columns."""
     found, bent = [], []
     for one, other in sorted(among):
         a, b = boxes[one], boxes[other]
@@ -117,7 +113,7 @@ def lines(boxes: dict[str, LayerBox], among: set[tuple[str, str]]) -> list[str]:
 
 
 def drawn(box: LayerBox) -> list[str]:
-    """A box with its name, and what it says of itself."""
+    """Draw a layer's box with its name, and what it says of itself."""
     if box.name == "base":
         kind, what = "base", [f"what all may use: {', '.join(BASE[1:])}"]
     else:
@@ -134,7 +130,7 @@ def drawn(box: LayerBox) -> list[str]:
 
 
 def picture(among: set[tuple[str, str]]) -> str:
-    """The SVG of these imports."""
+    """Return the SVG of these imports."""
     boxes = placed(among)
     right, bottom = RIGHT + WIDTH + LEFT, boxes["base"].y + HEIGHT + LEFT
     heads = [
