@@ -52,12 +52,11 @@ class Published(Part, frozen=True):
     corrected: str | None = None
 
 
-def _in_file(name: str) -> str:
-    """Return the name that a field has in the file."""
-    return name.removesuffix("_runs")
+# What the fields with runs are called in the file.
+_IN_FILE = {f"{name}_runs": name for name in (*SERIES, *PASSES, "events")}
 
 
-class StoredSamples(Part, frozen=True, rename=_in_file):
+class StoredSamples(Part, frozen=True, rename=_IN_FILE):
     """The samples of a row in a further layout; neither if it was not measured there."""
 
     cycles_runs: str | None = None
@@ -68,7 +67,7 @@ class StoredSamples(Part, frozen=True, rename=_in_file):
     long_instret_runs: str | None = None
 
 
-class StoredRow(BootRowName, Part, frozen=True, rename=_in_file):
+class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     """A row as the file keeps it. Samples are run-length encoded, as docs/protocol.md says."""
 
     id: str
