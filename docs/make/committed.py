@@ -10,6 +10,7 @@ from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Row, ratio
 from tockmark.show import table, text
+from tockmark.show.table import layout_nets
 from tockmark.show.text import Table, TableColumn
 from tockmark.suite.catalogue import Lang
 
@@ -50,19 +51,11 @@ def per_op(row: Row | None) -> str:
     return marked(row.per_op if row else None, row)
 
 
-def nets(row: Row | None) -> list[float]:
-    """Net cycles of one operation in each layout; none of a row that is not there or has an
-    error."""
-    if row is None or row.cycles is None or not row.sound:
-        return []
-    return [net / row.inner for net in row.cycles.nets]
-
-
 def multiples(row: Row | None, least: float | None) -> str:
     """How many times `least` cycles one operation takes, over the layouts."""
     if not least:
         return text.NONE
-    return between([net / least for net in nets(row)], "{:.1f}".format)
+    return between([net / least for net in layout_nets(row)], "{:.1f}".format)
 
 
 def retired(row: Row | None) -> float | None:
@@ -131,7 +124,7 @@ class CommittedResult:
 
     def span(self, name: str, icache: bool = True) -> str:
         """Net cycles of one operation, the least and the most over the layouts."""
-        return between(nets(self.row(name, icache)))
+        return between(layout_nets(self.row(name, icache)))
 
     def against(self, name: str, icache: bool, least: float) -> str:
         """How many times `least` cycles one operation takes, over the layouts."""
@@ -139,7 +132,7 @@ class CommittedResult:
 
     def reach(self, name: str, icache: bool = True) -> str:
         """How much more the dearest layout takes than the cheapest, in percent."""
-        found = nets(self.row(name, icache))
+        found = layout_nets(self.row(name, icache))
         return text.percent(max(found) / min(found) - 1, digits=0)
 
     @property

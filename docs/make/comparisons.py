@@ -17,11 +17,12 @@ from markupsafe import Markup
 
 import opt_levels
 import sample_parts
-from committed import CommittedResult, between, committed, markdown, nets, number, retired, share
+from committed import CommittedResult, between, committed, markdown, number, retired, share
 from tockmark.documents import Count, Part
 from tockmark.paths import DATA
 from tockmark.result.provenance import OptLevel
 from tockmark.show import text
+from tockmark.show.table import layout_nets
 
 # The commit before the change of the interface, the commit of the change, and a release after it.
 VERSIONS = {"1": "version 1", "2": "first version 2", "2.0": "release 2.0"}
@@ -170,8 +171,8 @@ def studied_rows(study: CommittedResult, ours: CommittedResult) -> Iterator[Stud
     """The rows that both have, and ours in several shifts of its code."""
     for (icache, name), row in study.rows.items():
         own = ours.row(name, False)
-        if icache is False and row.per_op is not None and len(nets(own)) > 1:
-            yield StudiedRow(name, row.per_op, nets(own), (retired(row), retired(own)))
+        if icache is False and row.per_op is not None and len(layout_nets(own)) > 1:
+            yield StudiedRow(name, row.per_op, layout_nets(own), (retired(row), retired(own)))
 
 
 def study_table(study: CommittedResult, ours: CommittedResult) -> str:

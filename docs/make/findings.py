@@ -15,11 +15,11 @@ import jinja2
 import comparisons
 import opt_levels
 import sample_parts
-from committed import committed, markdown, multiples, nets, number, per_op, share, times
+from committed import committed, markdown, multiples, number, per_op, share, times
 from tockmark.check import programs
 from tockmark.check import validation as validations
 from tockmark.paths import DATA, DOCS
-from tockmark.show.table import spread
+from tockmark.show.table import layout_nets, spread
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 
@@ -115,7 +115,7 @@ def beside(columns: dict[str, str], rows: dict[str, tuple[str, str | None]], ica
         floor, more = (least()[at].per_op(icache) if at else None for at in leasts)
         cells = [name, number(floor), number(more)]
         for row in (committed(one).row(name, icache) for one in columns.values()):
-            range_ = f" ({spread(row, row.inner)})" if row and len(nets(row)) > 1 else ""
+            range_ = f" ({spread(row, row.inner)})" if row and len(layout_nets(row)) > 1 else ""
             cells += [per_op(row) + range_, multiples(row, floor)]
         lines.append(cells)
     heads = chain.from_iterable((head, "×") for head in columns)

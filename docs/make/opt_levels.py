@@ -10,12 +10,13 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from committed import CommittedResult, between, committed, markdown, nets, number, retired
+from committed import CommittedResult, between, committed, markdown, number, retired
 from tockmark.compare import pairs, rule
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
 from tockmark.result.model import Row
 from tockmark.show import plot
+from tockmark.show.table import layout_nets
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.selection import select
@@ -71,7 +72,7 @@ def apart(kernel: str, one: str, two: str, icache: bool) -> tuple[int, int, int]
     known = catalogues.load()
     less = more = whole = 0
     for (cached, name), row in run(kernel, one).rows.items():
-        before, after = nets(row), nets(run(kernel, two).row(name, icache))
+        before, after = layout_nets(row), layout_nets(run(kernel, two).row(name, icache))
         if cached is icache and known.benchmarks[row.id].touches == "kernel" and before and after:
             whole += 1
             less += max(after) < min(before)
@@ -130,7 +131,7 @@ def _by_level(cell: Callable[[Row | None], str], icache: bool, names: Sequence[s
 
 def cycles(names: Sequence[str], icache: bool) -> str:
     """Net cycles of one operation by level, the least and the most over the links."""
-    return _by_level(lambda row: between(nets(row)), icache, names)
+    return _by_level(lambda row: between(layout_nets(row)), icache, names)
 
 
 def instructions(names: Sequence[str]) -> str:
@@ -186,7 +187,7 @@ def _curve(axes: Axes, kernel: str, rows: list[Row | None], style: dict[str, Any
     """Draw one kernel into a panel, with its levels' names; return the most cycles of a link."""
     x = [flash(kernel, level) / 1024 for level in LEVELS]
     y = [(row.per_op if row else None) or 0.0 for row in rows]
-    ranges = [(min(nets(row)), max(nets(row))) for row in rows]
+    ranges = [(min(layout_nets(row)), max(layout_nets(row))) for row in rows]
     bars = [
         [at - least for at, (least, _) in zip(y, ranges, strict=True)],
         [most - at for at, (_, most) in zip(y, ranges, strict=True)],

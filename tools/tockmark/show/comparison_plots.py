@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from tockmark.result.model import Row, microseconds, ratio
 from tockmark.show import text
 from tockmark.show.plot import STYLES, Sheet
-from tockmark.show.table import Named
+from tockmark.show.table import Named, layout_nets
 from tockmark.suite.catalogue import ICACHE, LANGS, RowKey, load
 from tockmark.suite.selection import screen
 
@@ -287,7 +287,7 @@ def _chosen(there: list[Named]) -> dict[str, RowKey]:
         row.key[:2]: row.label
         for one in there
         for row in one.result.table.values()
-        if len(nets(row)) > 1
+        if len(layout_nets(row)) > 1
     }
     first = {
         words: key
@@ -296,13 +296,6 @@ def _chosen(there: list[Named]) -> dict[str, RowKey]:
         if key in found
     }
     return first or {label: key for key, label in list(found.items())[:ROWS]}
-
-
-def nets(row: Row | None) -> list[float]:
-    """Return the net cycles of one operation in each layout, if the row is sound."""
-    if row is None or not row.sound or row.cycles is None:
-        return []
-    return [net / row.inner for net in row.cycles.nets]
 
 
 def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) -> None:
@@ -314,7 +307,7 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         "hatch": HATCHES[index % len(HATCHES)],
     }
     for place, row in enumerate(rows):
-        found = nets(row)
+        found = layout_nets(row)
         if row is None or row.per_op is None or row.per_op <= 0 or not found:
             continue
         low, high = (100 * (net / row.per_op - 1) for net in (min(found), max(found)))

@@ -591,6 +591,13 @@ def layouts(result: Result) -> str:
     return f"{result.layouts} layouts{links}"
 
 
+def layout_nets(row: Row | None) -> list[float]:
+    """Return the net cycles of one operation in each layout, if the row is there and sound."""
+    if row is None or row.cycles is None or not row.sound:
+        return []
+    return [net / row.inner for net in row.cycles.nets]
+
+
 def spread(row: Row, inner: int = 1) -> str:
     """Write the least and the most net cycles over the layouts, of one of `inner` operations."""
     nets = row.cycles.nets if row.cycles else ()
