@@ -31,6 +31,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -113,16 +114,11 @@ def values(given: list[int | str]) -> str:
     return ", ".join(map(str, given if len(given) < 11 else [given[0], "…", given[-1]]))
 
 
-def cycles(row: Row) -> float | None:
-    """Net cycles of one operation."""
-    return row.per_op
-
-
 # What `added` shows: of the rows with the i-cache on or off, which figure.
 FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
     "instructions": (False, retired),
-    "cycles, cache on": (True, cycles),
-    "cycles, cache off": (False, cycles),
+    "cycles, cache on": (True, attrgetter("per_op")),
+    "cycles, cache off": (False, attrgetter("per_op")),
 }
 
 

@@ -167,12 +167,12 @@ def skipped(result: Result) -> list[str]:
     ]
 
 
-Compared = tuple[Row, Row | None]  # a row, and that of the baseline
+RowAndBaseline = tuple[Row, Row | None]  # a row, and that of the baseline
 
 
 def tables(
     named: Named, catalogue: Catalogue, baseline: Named | None
-) -> list[tuple[str, list[Compared]]]:
+) -> list[tuple[str, list[RowAndBaseline]]]:
     """All rows of a result, by language and section; settings of the cache below each other."""
     made = []
     for _, result in table.apart([(named.name, named.result)]):
@@ -212,14 +212,14 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
 
 # The first page.
 
-Found = tuple[SitePair, str, str, str, str]
+SiteFinding = tuple[SitePair, str, str, str, str]  # both names, the mean, its conditions
 
 
-def findings(site: Site) -> list[Found]:
+def findings(site: Site) -> list[SiteFinding]:
     """What was found, for pairs of the first table: other kernels with each other first, then with
     the baseline, which is none of Tock's. Of each the pair, both names, the mean of the net cycles'
     ratios as the table has it, and its conditions."""
-    found: list[Found] = []
+    found: list[SiteFinding] = []
     for group in site.groups[:1]:
         places = {one.name: place for place, one in enumerate(group.results)}
         for pair in sorted(site.pairs, key=lambda pair: pair.has_baseline):
@@ -295,10 +295,10 @@ def bodies_of(site: Site, id_: str) -> list[Body]:
     ]
 
 
-Measured = tuple[Named, Lang, bool | None, dict[RowKey, Row]]
+MeasuredLine = tuple[Named, Lang, bool | None, dict[RowKey, Row]]
 
 
-def measured(site: Site, id_: str) -> list[Measured]:
+def measured(site: Site, id_: str) -> list[MeasuredLine]:
     """A line for each result, language and cache setting that has rows of a benchmark; a kernel's
     together, in the order in which whole results have the kernels."""
     every = [*site.leads, *(one for one in site.found.every if one not in site.leads)]
