@@ -167,7 +167,7 @@ class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
             verdict = f"outside by {100 * max(low / seen - 1, seen / high - 1):.1f} %"
         ends = [min(self.links), max(self.links)] if self.links else []
         shown = [f"{value:.{1 if tick < 1 else 0}f}" for value in (seen, simulated, *ends)]
-        return [self.name, *shown[:2], " to ".join(shown[2:]), verdict]
+        return [Markup(self.name), *shown[:2], " to ".join(shown[2:]), verdict]
 
 
 class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
