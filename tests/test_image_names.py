@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tockmark.line import LINE_LIMIT
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.rig import board as boards
+from tockmark.rig.boot_watcher import LINE_LIMIT
 from tockmark.rig.image import AppBuild, build_image, stopping_early
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import history
+from tockmark.compare import trends
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
 from tockmark.paths import RESULTS
@@ -84,10 +84,10 @@ def test_a_committed_result_is_written_as_the_tool_writes(path: Path) -> None:
 
 
 def test_the_history_has_every_committed_result() -> None:
-    runs, problems = history.load(RESULTS / "history.jsonl")
+    runs, problems = trends.load(RESULTS / "history.jsonl")
     assert not problems
     for path in FILES:
-        assert history.run_of(file.load(path)) in runs, path.name
+        assert trends.run_of(file.load(path)) in runs, path.name
     assert [run.date for run in runs] == sorted(run.date for run in runs)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tools" / "tockmark"
 HOUSE = ROOT / "docs" / "house.md"
-BASE = ("__init__", "errors", "paths", "files", "plain", "line", "documents")  # what all may use
+BASE = ("__init__", "errors", "paths", "files", "documents")  # what all may use
 NAMES = ("__version__", "BASELINE")  # that the package itself has
 TOP = ("__main__",)
 

@@ -9,8 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tockmark.errors import TockmarkError
-from tockmark.plain import showable
+from tockmark.errors import TockmarkError, showable
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,8 +11,7 @@ import typer
 
 from tockmark import __version__, paths
 from tockmark.cli.verb import Verbs, debugging
-from tockmark.errors import OK, UNUSABLE, TockmarkError
-from tockmark.plain import one_line
+from tockmark.errors import OK, UNUSABLE, TockmarkError, one_line
 from tockmark.show import text
 
 app = typer.Typer(

@@ -44,14 +44,12 @@ from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
-from tockmark.rig.image import AppBuild
-from tockmark.rig.image_folder import Order, lay
-from tockmark.rig.install import by_hand, load_boot, no_tool, with_apps
+from tockmark.rig.image import AppBuild, lay_tabs
+from tockmark.rig.image_folder import Order, by_hand, lay, load_boot, no_tool, with_apps
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
-from tockmark.rig.tabs import lay_tabs
 from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select

@@ -32,8 +32,7 @@ from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.judge import engine, evidence, report
-from tockmark.judge.bisect import BisectLimit, CommitSearch
-from tockmark.judge.engine import SAMPLES, Simulated
+from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel

@@ -32,9 +32,8 @@ from tockmark.cli.run_options import (
     one_language,
 )
 from tockmark.cli.verb import verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name
 from tockmark.files import write_whole
-from tockmark.plain import file_name
 from tockmark.profile import file as profile_file
 from tockmark.profile.calls import costs, costs_json, costs_text
 from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, profile_diff

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that read results and say what they hold: table, compare, history, fit, list."""
+"""The verbs that read what is there: table, compare, history, fit and list read results, help the
+pages of docs/.
+"""
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -20,18 +24,18 @@ from tockmark.cli.options import (
     selected,
     show,
 )
-from tockmark.cli.verb import verb
-from tockmark.compare import factors, fit, history, pairs, rule
+from tockmark.cli.verb import VERBS, verb
+from tockmark.compare import pairs, rule, trends
 from tockmark.compare.limits import load_margins
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.show import comparison, listing, table
+from tockmark.show import comparison, listing, table, text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
-from tockmark.suite.selection import of_names, select
+from tockmark.suite.selection import near_to, of_names, select
 
 
 @verb(
@@ -187,14 +191,14 @@ def history_verb(
 
         form = plot.history_form(output)  # before anything is written or said
     for path in add or []:
-        factors.check_timed(paths.shown(path), result := load(path))
-        new = history.add(file, result)
+        pairs.check_timed(paths.shown(path), result := load(path))
+        new = trends.add(file, result)
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
     if add and row is None:
         return
-    runs, problems = history.load(file)
-    found = history.series(runs, select(catalogue.load(), row, history.rows_of(runs)))
+    runs, problems = trends.load(file)
+    found = trends.series(runs, select(catalogue.load(), row, trends.rows_of(runs)))
     if row is None:
         found = [series for series in found if any(point.changed for point in series.points)]
     elif not found:
@@ -221,11 +225,11 @@ def fit_verb(
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
     known = catalogue.load()
     _, (result,) = selected(known, only, [load(file)])
-    factors.check_timed(paths.shown(file), result)
-    found = fit.sweeps(result, known)
+    pairs.check_timed(paths.shown(file), result)
+    found = trends.sweeps(result, known)
     if not found:
         raise TockmarkError(
-            f"{paths.shown(file)} holds no sweep", f"one needs {fit.LEAST} sizes of a row"
+            f"{paths.shown(file)} holds no sweep", f"one needs {trends.LEAST_SIZES} sizes of a row"
         )
     show(found if as_json else listing.fit_text(found))
     raise typer.Exit(incomplete_code(result))
@@ -236,3 +240,62 @@ def list_verb(as_json: AsJson = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
     show(listing.list_json(known) if as_json else listing.list_text(known))
+
+
+WIDEST = 100  # columns of a page
+LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
+
+
+def topics() -> dict[str, Path]:
+    """Return the pages by their names."""
+    return dict(sorted((path.stem, path) for path in paths.DOCS.glob("*.md")))
+
+
+@verb(("tockmark help", "tockmark help comparing", "tockmark help boards > boards.txt"))
+def help_verb(
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TOPIC",
+            help="A page of docs/; default: list them.",
+            autocompletion=options.one(topics),
+        ),
+    ] = None,
+) -> None:
+    """Show a page of the documentation, or list the pages.
+
+    A terminal shows it by its pager, PAGER in the environment."""
+    known = topics()
+    if topic is None:
+        wide = max(map(len, known))
+        for name, path in known.items():
+            print(f"{name:{wide}}  {_title(path)}")
+        return
+    if topic not in known:
+        raise TockmarkError(f"there is no topic '{topic}'", _instead(topic, list(known)))
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(force_terminal=text.is_on(), highlight=False)
+    console.width = min(console.width, WIDEST)
+    page = Markdown(known[topic].read_text(encoding="utf-8"), hyperlinks=False)
+    if sys.stdout.isatty():
+        os.environ.setdefault("LESS", LESS)
+        with console.pager(styles=text.is_on()):
+            console.print(page)
+    else:
+        console.print(page)
+
+
+def _title(path: Path) -> str:
+    """Return a page's first heading."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next((line[2:] for line in lines if line.startswith("# ")), "")
+
+
+def _instead(topic: str, known: list[str]) -> str:
+    """Return what to do about a topic that there is not."""
+    if topic in VERBS:
+        return f"it is a verb: `tockmark {topic} --help`"
+    near = near_to(topic, known)
+    return f"did you mean {' or '.join(near)}?" if near else "`tockmark help` lists all"

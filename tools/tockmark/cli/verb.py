@@ -26,6 +26,7 @@ from tockmark.errors import INTERRUPTED, MEANING, OK, UNUSABLE
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
+
 NEVER = ""  # in place of what an exit code means: this verb does not end with it
 _ARGUMENT = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 # Where a line of an example is not broken: in a comment, an option with its value, an argument.
@@ -117,7 +118,7 @@ VERBS: dict[str, Listed] = {
         Heading.SHOW,
         "Write results as static pages, for people who did not run them: no server, no network.",
     ),
-    "help": Listed("help", Heading.SHOW, "Show a page of the documentation, or list the pages."),
+    "help": Listed("read", Heading.SHOW, "Show a page of the documentation, or list the pages."),
     "doctor": Listed(
         "dev",
         Heading.CHECK,

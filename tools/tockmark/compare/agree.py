@@ -11,10 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tockmark.compare import factors
-from tockmark.compare.factors import UNKNOWN, Factor
 from tockmark.compare.limits import Bounds, SimulatorBound, last_that_means
-from tockmark.compare.pairs import Lone, RowPair, pair_up
+from tockmark.compare.pairs import UNKNOWN, Factor, Lone, RowPair, differing_factors, pair_up
 from tockmark.compare.rule import interval
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.log.rows import SERIES
@@ -138,7 +136,7 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
     nothing."""
     # A board runs one layout.
     sim, board = (one.at([0]) if one.layouts > 1 else one for one in (sim, board))
-    differ = factors.differing_factors(sim, board)
+    differ = differing_factors(sim, board)
     if not force:
         _check(sim, board, name, differ)
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)

@@ -8,17 +8,9 @@ layout's doing is counted. Several BASE results are pooled: their layouts are th
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from tockmark.compare import factors
+from tockmark.compare import pairs
 from tockmark.compare.limits import Level, Limit, Limits, last_that_means
-from tockmark.compare.pairs import (
-    Comparison,
-    Finding,
-    Moved,
-    Pair,
-    Usable,
-    comparison,
-    pair_up,
-)
+from tockmark.compare.pairs import Comparison, Finding, Moved, Pair, Usable, comparison, pair_up
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Absent
@@ -67,9 +59,9 @@ def gate(
     """Judge the new result by one or more earlier ones; `known` says how far rows spread."""
     name, result = new
     for side in (*bases, new):
-        factors.check_timed(*side, force)
+        pairs.check_timed(*side, force)
     for base in bases:
-        factors.check_factors(factors.differing_factors(base[1], result), base[0], force)
+        pairs.check_factors(pairs.differing_factors(base[1], result), base[0], force)
     rows = pair_up([base for _, base in bases], result)
     both = sum(bool(pair.bases and pair.new) for pair in rows)
     if not both:

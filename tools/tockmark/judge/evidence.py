@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tockmark.compare.pairs import Moved
-from tockmark.plain import file_name
+from tockmark.errors import file_name
 from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
 from tockmark.profile.run import ProfileOptions, profile, simulators
 from tockmark.result.model import Row

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tockmark.line import RESET, sealed
+from tockmark.rig.boot_watcher import RESET, sealed
 
 ARM = "arm"  # passed before each sample: what was marked before does not count
 FULL = "full"  # the simulator's last mark: it prints no more

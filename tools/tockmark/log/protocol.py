@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tockmark.line import UartLine, decode_line, sealed
 from tockmark.log import marks
+from tockmark.rig.boot_watcher import UartLine, decode_line, sealed
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 
 STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged

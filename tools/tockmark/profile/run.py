@@ -14,10 +14,9 @@ from pathlib import Path
 import msgspec
 
 from tockmark import paths
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.errors import INCOMPLETE, TockmarkError, file_name
 from tockmark.log.protocol import decode
 from tockmark.log.rows import StoredRow, assemble, samples_of
-from tockmark.plain import file_name
 from tockmark.profile import attribute, file, report
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.trace import HEADING, Sample, Sampler, Step, parse

@@ -18,9 +18,8 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, quoted, showable
 from tockmark.paths import shown
-from tockmark.plain import quoted, showable
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
 
 LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's

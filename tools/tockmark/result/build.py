@@ -15,6 +15,7 @@ import msgspec
 from msgspec import structs
 
 from tockmark import __version__
+from tockmark.errors import showable
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import (
     SERIES,
@@ -28,7 +29,6 @@ from tockmark.log.rows import (
     series_of,
 )
 from tockmark.paths import commit_of_checkout
-from tockmark.plain import showable
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Slot, Tool
 from tockmark.rig import board as boards

@@ -14,15 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from tockmark.documents import (
-    KINDS,
-    Part,
-    RefusedError,
-    kind_of,
-    read_text,
-    strictly,
-    typed,
-)
+from tockmark.documents import KINDS, Part, RefusedError, kind_of, read_text, strictly, typed
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import MAX_SAMPLES
 from tockmark.log.rows import SERIES, Absent, StoredRow

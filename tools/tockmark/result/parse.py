@@ -15,13 +15,12 @@ from pathlib import Path
 import msgspec
 
 from tockmark import BASELINE
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading
 from tockmark.log import study
 from tockmark.log.protocol import BootMark, decode, decode_mark
 from tockmark.log.rows import Measured, assemble, series_of
 from tockmark.paths import shown
-from tockmark.plain import showable
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, board_of, build, kernel_of
 from tockmark.result.model import Result

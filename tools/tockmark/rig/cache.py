@@ -20,8 +20,8 @@ from pathlib import Path
 import msgspec
 
 from tockmark import paths
+from tockmark.errors import one_line
 from tockmark.files import replace_soon
-from tockmark.plain import one_line
 from tockmark.rig.protocol import Session, Start, Target
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"

@@ -25,9 +25,8 @@ from typing import Any
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.errors import INCOMPLETE, TockmarkError, one_line
 from tockmark.paths import shown
-from tockmark.plain import one_line
 from tockmark.rig import cluster_worker
 
 CONNECT = 10.0  # seconds for the scheduler to answer, and for the first worker to be there

@@ -7,12 +7,15 @@ kernel/<its name>   the kernel's ELF: apps are linked for one kernel
 c/, rust/           for each boot <boot>.flash, the whole flash; and of each of its apps
                     <boot>.<slot>.tab and .elf
 
-It is written whole or not at all, and read only if nothing of it is missing or damaged.
+It is written whole or not at all, and read only if nothing of it is missing or damaged. A boot of
+it is loaded onto a board by the tool that the profile names, or into a flash file.
 """
 
 import hashlib
 import shlex
 import shutil
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -25,18 +28,11 @@ import msgspec
 from tockmark import __version__
 from tockmark.documents import Part, Sha256
 from tockmark.errors import INTERRUPTED, TockmarkError
-from tockmark.files import reading, replaced_folder
+from tockmark.files import is_through, reading, replaced_folder
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room, boot_unsuited
-from tockmark.rig.image import AppBuild, AppSlot, File, Image, build_image
-from tockmark.rig.kernel import (
-    KernelElf,
-    Origin,
-    check_runs,
-    known_facts,
-    read_kernel,
-    room_of,
-)
+from tockmark.rig.image import AppBuild, AppSlot, File, Image, build_image, call, lay_by_tockloader
+from tockmark.rig.kernel import KernelElf, Origin, check_runs, known_facts, read_kernel, room_of
 from tockmark.rig.progress import counted
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 
@@ -449,3 +445,70 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
 def _table(heading: list[str], rows: list[list[str]]) -> str:
     lines = [heading, ["---"] * len(heading), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def load_boot(board: BoardProfile, flash: Path) -> bool:
+    """Load a flash image onto a board. False if no tool is known for it or the tool is not on
+    PATH; TockmarkError, with the last thing that the tool said, if it fails."""
+    if board.load is None or shutil.which(board.load.command[0]) is None:
+        return False
+    doing = f"loading {shown(flash)} onto {board.name}"
+    call(board.load.words(flash), doing, "see that it starts from a shell")
+    return True
+
+
+def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
+    """Load a boot; False if a person has to, who is asked on stderr. TockmarkError if a tool
+    failed."""
+    if load_boot(board, flash):
+        return True
+    what = f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}"
+    print(f"tockmark: {what}", file=sys.stderr, flush=True)
+    return False
+
+
+def no_tool(board: BoardProfile) -> str:
+    """Why `load` gave False."""
+    if board.load is None:
+        return f"tockmark knows no tool that loads {board.name}"
+    return f"{board.load.command[0]} is not on PATH"
+
+
+def by_hand(board: BoardProfile, flash: Path) -> str:
+    """What a person does where `load` cannot, in one line."""
+    if board.load is None:
+        return f"load {shown(flash)} to {board.memory.flash.base:#x}, the start of its flash"
+    return shlex.join(board.load.words(flash))
+
+
+def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> bytes:
+    """A flash file that holds the kernel, with a boot's apps in the place of all apps there, as
+    tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
+    if is_through(file):  # of a pipe nothing may ever come, of a device no end
+        raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
+    with reading(file, "give one that holds the kernel", "the flash file "):
+        theirs = file.read_bytes()
+    ours = (laid.folder / boot.flash).read_bytes()
+    base, room = board.flash.base, laid.manifest.kernel.room
+    for address, data in laid.kernel().segments:
+        start = address - base
+        end = min(start + len(data), room.flash_start - base)
+        if theirs[start:end] != ours[start:end]:
+            raise TockmarkError(
+                f"{shown(file)} holds another kernel than {shown(laid.folder)} was laid for,"
+                f" or one with other words for '{boot.name}'",
+                f"take {shown(laid.folder / boot.flash)}, which is whole",
+            )
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "flash"
+        copy.write_bytes(theirs)
+        lay_by_tockloader([laid.folder / app.tab for app in boot.slots], copy, board, room)
+        made = copy.read_bytes()
+    apps = slice(room.flash_start - base, len(ours))
+    if made[apps] != ours[apps]:
+        raise TockmarkError(
+            f"tockloader laid the apps of '{boot.name}' into {shown(file)} elsewhere than they"
+            " were linked for",
+            f"take {shown(laid.folder / boot.flash)}, which is whole",
+        )
+    return made

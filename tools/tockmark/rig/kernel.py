@@ -25,10 +25,9 @@ import msgspec
 
 from tockmark import BASELINE, paths
 from tockmark.documents import Part
-from tockmark.errors import TockmarkError
+from tockmark.errors import LONGEST_NAME, TockmarkError, showable
 from tockmark.files import reading, toml
 from tockmark.paths import shown
-from tockmark.plain import LONGEST_NAME, showable
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, pieces, read_elf
 

@@ -19,12 +19,11 @@ from typing import Literal
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.files import folder_for_a_while
-from tockmark.line import RESET
 from tockmark.rig import cache
 from tockmark.rig.board import BoardProfile, boot_unsuited
+from tockmark.rig.boot_watcher import RESET
 from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
-from tockmark.rig.image_folder import Laid
-from tockmark.rig.install import load_or_ask
+from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Session, Start

@@ -10,12 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from statistics import median
 
-from tockmark.compare import factors, limits, rule
+from tockmark.compare import limits, rule
 from tockmark.compare.agree import Agreement, AgreePair, Standing
-from tockmark.compare.factors import Factor
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level, SimulatorBound
-from tockmark.compare.pairs import Comparison, Finding, Lone, Moved, Pair, tables
+from tockmark.compare.pairs import (
+    Comparison,
+    Factor,
+    Finding,
+    Lone,
+    Moved,
+    Pair,
+    factors_of,
+    tables,
+)
 from tockmark.compare.rule import Change, Verdict, Z
 from tockmark.result.model import Result, Row
 from tockmark.show import text
@@ -99,7 +107,7 @@ def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparis
     lines: list[str] = []
     for letter, comparison in zip(letters, comparisons, strict=True):
         lines += text.wrap(f"{letter}: {comparison_headline(comparison)}")
-    known = factors.factors_of(named[0][1])
+    known = factors_of(named[0][1])
     facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
     facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison in comparisons]
     lines.append("")

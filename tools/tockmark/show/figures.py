@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
 
-from tockmark.compare import fit
+from tockmark.compare import trends
 from tockmark.result.model import Result, Row, microseconds
 from tockmark.show import listing
 from tockmark.show.comparison_plots import SPREAD, before_after, distributions, kernels, layouts
@@ -105,9 +105,9 @@ def ram_limit(kind: str) -> float:
 
 def _ram_limit(axes: Axes, kind: str, most: float) -> None:
     """Draw what no row can exceed, and from which size on."""
-    if most > fit.FROM:
+    if most > trends.FROM:
         limit = ram_limit(kind)
-        ends = [float(fit.FROM), most]
+        ends = [float(trends.FROM), most]
         axes.plot(ends, [limit, limit], color=GREY, linewidth=0.9, linestyle=":", label="_limit")
         words = f"a word in {4 / limit:.0f} cycles"
         axes.annotate(words, (most, limit), fontsize=6, va="bottom", ha="right", color=DARK)
@@ -178,10 +178,10 @@ def context_switch(named: list[Named]) -> Sheet | None:
 def sweeps(named: list[Named]) -> Sheet | None:
     """Draw the cost of an operation by its parameter, for every other benchmark that has one."""
     found: dict[tuple[str, str], list[Curve]] = {}
-    fits: dict[tuple[str, str], fit.Sweep] = {}  # by benchmark and curve
+    fits: dict[tuple[str, str], trends.Sweep] = {}  # by benchmark and curve
     known = catalogue.load()
     for one in _settings(named):
-        fitted = {(s.label, s.icache): s for s in fit.sweeps(one.result, known)}
+        fitted = {(s.label, s.icache): s for s in trends.sweeps(one.result, known)}
         for id_, x in _swept(one.result):
             for curve in one.curve(id_, x):
                 if len(curve.x) >= LEAST:
@@ -218,7 +218,7 @@ def _swept(result: Result) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _fitted(axes: Axes, curves: list[tuple[Curve, fit.Sweep]]) -> None:
+def _fitted(axes: Axes, curves: list[tuple[Curve, trends.Sweep]]) -> None:
     """Draw the lines of `tockmark fit`, each over the sizes that it was fitted to. There is
     none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
     words = []

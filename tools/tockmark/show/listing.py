@@ -6,8 +6,7 @@ straight lines through sweeps, and rows run by run.
 import textwrap
 from itertools import groupby
 
-from tockmark.compare.fit import FROM, Sweep
-from tockmark.compare.history import Point, RowHistory
+from tockmark.compare.trends import FROM, Point, RowHistory, Sweep
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from tockmark.compare.history import RowHistory
+from tockmark.compare.trends import RowHistory
 from tockmark.errors import TockmarkError
 from tockmark.show.table import Named
 

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import msgspec
 from markupsafe import Markup
 
-from tockmark.plain import showable
+from tockmark.errors import showable
 
 _CODES = re.compile(r"\x1b\[\d+m")
 

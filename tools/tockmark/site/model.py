@@ -15,15 +15,14 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.check import validation as validations
 from tockmark.check.validation import ValidationRow
-from tockmark.compare import agree, history, pairs, rule
+from tockmark.compare import agree, pairs, rule, trends
 from tockmark.compare.agree import Agreement
 from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.pairs import Comparison
 from tockmark.documents import kind_of
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, file_name
 from tockmark.files import reading
 from tockmark.paths import shown
-from tockmark.plain import file_name
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
@@ -36,7 +35,7 @@ from tockmark.suite.selection import screen
 LOOKED_AT = 4096  # bytes that say of which format a file is
 SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # stand beside results
 OTHERS = {"tockmark-site", "tockmark-robustness", "tockmark-bisect"}  # ours, but for no page
-OURS = {file.FORMAT, profiles.FORMAT, history.FORMAT, validations.FORMAT}
+OURS = {file.FORMAT, profiles.FORMAT, trends.FORMAT, validations.FORMAT}
 WHOLE = 2 / 3  # of the catalogue's benchmarks, in a result that is of the whole suite
 MOST = 120  # pairs, each a page
 NAME = 40  # letters of a column's name
@@ -50,7 +49,7 @@ class SiteSources:
     asked: set[str] = field(default_factory=set)  # the names of those that were given by name
     studies: list[Named] = field(default_factory=list)  # what others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
-    runs: list[history.HistoryRun] = field(default_factory=list)
+    runs: list[trends.HistoryRun] = field(default_factory=list)
     validation: list[ValidationRow] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # files that are damaged, a line each
     strangers: list[str] = field(default_factory=list)  # files of no known format, a line each
@@ -78,8 +77,8 @@ class SiteSources:
         wrong."""
         if kind == profiles.FORMAT:
             self.profiles.append((name, profiles.load(path)))
-        elif kind == history.FORMAT:
-            runs, problems = history.load(path)
+        elif kind == trends.FORMAT:
+            runs, problems = trends.load(path)
             known = {run.result_sha256 for run in self.runs}
             self.runs += [run for run in runs if run.result_sha256 not in known]
             self.runs.sort(key=lambda run: run.date)

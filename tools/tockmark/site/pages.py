@@ -15,7 +15,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from tockmark.compare import history
+from tockmark.compare import trends
 from tockmark.compare.pairs import Pair
 from tockmark.compare.rule import VERDICTS
 from tockmark.errors import TockmarkError
@@ -329,10 +329,10 @@ def _rows(one: Named, id_: str) -> list[Row]:
     return [row for row in one.result.table.values() if row.id == id_]
 
 
-def row_histories(site: Site, id_: str) -> list[history.RowHistory]:
+def row_histories(site: Site, id_: str) -> list[trends.RowHistory]:
     """The rows of a benchmark over the runs, those with several runs only."""
     meant = Selection(site.catalogue, (id_,))
-    return [one for one in history.series(site.found.runs, meant) if len(one.points) > 1]
+    return [one for one in trends.series(site.found.runs, meant) if len(one.points) > 1]
 
 
 # Profiles.

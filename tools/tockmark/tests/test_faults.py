@@ -18,11 +18,11 @@ import pytest
 
 from tockmark.cli.options import incomplete_code, say_first
 from tockmark.errors import INCOMPLETE, OK
-from tockmark.line import UartLine, decode_line
 from tockmark.log.protocol import BootMark, decode, decode_mark
 from tockmark.log.rows import assemble
 from tockmark.result.build import Expected, build
 from tockmark.result.model import Result, Row
+from tockmark.rig.boot_watcher import UartLine, decode_line
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.selection import Selection

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tockmark.cli import app
-from tockmark.compare import fit, gate, history, limits, pairs
+from tockmark.compare import gate, limits, pairs, trends
 from tockmark.errors import UNUSABLE, TockmarkError
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
@@ -211,13 +211,13 @@ def test_a_changed_file_is_refused_or_makes_sense(text: str, tmp_path: Path) -> 
         lambda: gate.gate(
             [("a", result)], ("b", result), limits.load_limits(None, KNOWN), KNOWN, CALM
         ),
-        lambda: fit.sweeps(result, KNOWN),
-        lambda: history.add(tmp_path / "h.jsonl", result),
+        lambda: trends.sweeps(result, KNOWN),
+        lambda: trends.add(tmp_path / "h.jsonl", result),
     ]
     for judge in judges:
         with contextlib.suppress(TockmarkError):  # such as: it has no good row
             judge()
-    assert len(history.load(tmp_path / "h.jsonl")[0]) == 1
+    assert len(trends.load(tmp_path / "h.jsonl")[0]) == 1
     (tmp_path / "h.jsonl").unlink()
 
 

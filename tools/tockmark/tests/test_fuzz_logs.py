@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.line import LINE_LIMIT, UartLine, crc16
 from tockmark.log import study
 from tockmark.log.protocol import BootMark, decode
 from tockmark.log.rows import assemble
@@ -27,6 +26,7 @@ from tockmark.result.build import build
 from tockmark.result.file import load, text
 from tockmark.result.model import Result
 from tockmark.result.parse import parse
+from tockmark.rig.boot_watcher import LINE_LIMIT, UartLine, crc16
 from tockmark.suite.catalogue import OVERHEAD, Catalogue, Lang
 from tockmark.tests import study_logs
 from tockmark.tests.conftest import RECORDS, encoded, seconds

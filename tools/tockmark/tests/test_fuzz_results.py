@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import jsonschema
 import msgspec
 
-from tockmark.compare import fit, gate, history, limits, pairs
+from tockmark.compare import gate, limits, pairs, trends
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -51,7 +51,7 @@ def shown(result: Result, good: Result) -> None:
     table.side_by_side([("good", good), ("new", result)], KNOWN, 100)
     table.first_screen([("new", result)], KNOWN, 100)
     strictly(table.as_json([result, good], KNOWN))
-    fitted = fit.sweeps(result, KNOWN)
+    fitted = trends.sweeps(result, KNOWN)
     listing.fit_text(fitted)
     strictly(msgspec.to_builtins(fitted))
     for form in export.FORMS:
@@ -78,10 +78,10 @@ def remembered(result: Result, good: Result, folder: Path) -> None:
     path = folder / "history.jsonl"
     path.unlink(missing_ok=True)
     for one in (good, result):
-        history.add(path, one)
-    runs, problems = history.load(path)
+        trends.add(path, one)
+    runs, problems = trends.load(path)
     assert problems == []
-    found = history.series(runs, Selection(KNOWN))
+    found = trends.series(runs, Selection(KNOWN))
     listing.history_text(found)
     strictly(msgspec.to_builtins(found))
 

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare import rule as spreads
-from tockmark.compare.factors import Factor
 from tockmark.compare.gate import Gated, gate
 from tockmark.compare.limits import Level, Limits, load_limits
+from tockmark.compare.pairs import Factor
 from tockmark.compare.rule import Spread
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Absent

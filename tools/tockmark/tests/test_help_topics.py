@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from tockmark import __version__, paths
 from tockmark.cli import app
-from tockmark.cli.help import topics
+from tockmark.cli.read import topics
 from tockmark.errors import TockmarkError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

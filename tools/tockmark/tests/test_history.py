@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import history
+from tockmark.compare import trends
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -45,21 +45,21 @@ def dated(result: Result, day: int) -> Result:
     return with_provenance(result, date=f"2026-11-{day:02}T10:00:00+00:00")
 
 
-def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[history.RowHistory]:
-    return history.series(history.load(path)[0], Selection(catalogue, (term,)))
+def series(path: Path, catalogue: Catalogue, term: str = "a.x") -> list[trends.RowHistory]:
+    return trends.series(trends.load(path)[0], Selection(catalogue, (term,)))
 
 
 def filled(tmp_path: Path, catalogue: Catalogue, nets: list[int]) -> Path:
     path = tmp_path / "h.jsonl"
     for day, net in enumerate(nets, 1):
-        assert history.add(path, run(catalogue, day, net))
+        assert trends.add(path, run(catalogue, day, net))
     return path
 
 
 def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100, 100, 110, 110, 90])
     (found,) = series(path, catalogue)
-    assert not history.load(path)[1]
+    assert not trends.load(path)[1]
     assert [point.cycles for point in found.points] == [100, 100, 110, 110, 90]
     assert [point.changed for point in found.points] == [False, False, True, False, True]
     assert found.causes(4) == ["kernel"]
@@ -70,7 +70,7 @@ def test_exact_steps_and_what_changed_with_them(tmp_path: Path, catalogue: Catal
 
 def test_the_same_run_is_added_once(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    assert not history.add(path, run(catalogue, 1, 100))
+    assert not trends.add(path, run(catalogue, 1, 100))
     assert len(path.read_text().splitlines()) == 1
 
 
@@ -80,10 +80,10 @@ def test_a_torn_last_line_is_left_out(tmp_path: Path, catalogue: Catalogue, cut:
     path = filled(tmp_path, catalogue, [100, 101])
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
-    runs, problems = history.load(path)
+    runs, problems = trends.load(path)
     assert (len(runs), len(problems)) == ((2, 0) if cut == 1 else (1, 1))
-    history.add(path, run(catalogue, 3, 102))
-    runs, problems = history.load(path)
+    trends.add(path, run(catalogue, 3, 102))
+    runs, problems = trends.load(path)
     assert [r.rows[1].cycles for r in runs] == ([100, 101, 102] if cut == 1 else [100, 102])
     assert problems == ([] if cut == 1 else [f"{path}: line 2 is torn; skipped"])
 
@@ -96,7 +96,7 @@ def test_a_full_disk_leaves_the_old_file(
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:99]))
     with pytest.raises(TockmarkError, match=r"h.jsonl: No space left on device; it holds what"):
-        history.add(path, run(catalogue, 2, 101))
+        trends.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
     def no_sync(handle: int) -> None:
@@ -105,7 +105,7 @@ def test_a_full_disk_leaves_the_old_file(
     monkeypatch.setattr(os, "write", write)
     monkeypatch.setattr(os, "fsync", no_sync)
     with pytest.raises(TockmarkError, match="it holds what it held before"):
-        history.add(path, run(catalogue, 2, 101))
+        trends.add(path, run(catalogue, 2, 101))
     assert path.read_bytes() == before
 
 
@@ -134,9 +134,9 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
     path = tmp_path / "h.jsonl"
     path.write_text(text)
     with pytest.raises(TockmarkError, match=message):
-        history.load(path)
+        trends.load(path)
     with pytest.raises(TockmarkError, match="cannot read"):
-        history.load(tmp_path / "none.jsonl")
+        trends.load(tmp_path / "none.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_line_of_another_form_is_refused(
     path = filled(tmp_path, catalogue, [100])
     path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
     with pytest.raises(TockmarkError, match=f"h.jsonl: line 1: .*{message}"):
-        history.load(path)
+        trends.load(path)
 
 
 def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -177,7 +177,7 @@ def test_nothing_is_added_to_another_file(tmp_path: Path, catalogue: Catalogue) 
     for held in (file.text(run(catalogue, 1, 100)), "some words\n", "\n"):
         path.write_text(held)
         with pytest.raises(TockmarkError, match=r"is (a result|another) file, not a history"):
-            history.add(path, run(catalogue, 2, 100))
+            trends.add(path, run(catalogue, 2, 100))
         assert path.read_text() == held
 
 
@@ -185,13 +185,13 @@ def test_the_same_run_twice_is_refused(tmp_path: Path, catalogue: Catalogue) -> 
     path = filled(tmp_path, catalogue, [100])
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(TockmarkError, match=r"h.jsonl: line 2 is the run of line 1 again; take"):
-        history.load(path)
+        trends.load(path)
 
 
 def test_a_line_holds_what_the_result_says(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    (found,), _ = history.load(path)
-    assert found == history.run_of(run(catalogue, 1, 100))
+    (found,), _ = trends.load(path)
+    assert found == trends.run_of(run(catalogue, 1, 100))
     assert [row.name for row in found.rows] == ["time.read icache=on", "a.x n=1 icache=on"]
     assert found.factors["kernel"] == f"one 1.0 sha256 {'0' * 12}"
 
@@ -200,7 +200,7 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     path = filled(tmp_path, catalogue, [100])
-    history.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
+    trends.add(path, run(catalogue, 2, 300, machine="nexysvideo"))
     found = series(path, catalogue)
     assert [len(series.points) for series in found] == [1, 1]
     assert not any(point.changed for series in found for point in series.points)
@@ -208,14 +208,14 @@ def test_runs_that_cannot_be_compared_are_no_one_series(
 
 def test_other_samples_are_no_one_series(tmp_path: Path, catalogue: Catalogue) -> None:
     path = filled(tmp_path, catalogue, [100])
-    history.add(path, run(catalogue, 2, 1600, inner=16))
+    trends.add(path, run(catalogue, 2, 1600, inner=16))
     found = series(path, catalogue)
     assert [s.label for s in found] == ["a.x n=1 icache=on", "a.x n=1 icache=on, 16 a sample"]
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_exact_values_change_where_they_differ(values: list[int]) -> None:
-    at = history.change_points([float(v) for v in values], None)
+    at = trends.change_points([float(v) for v in values], None)
     assert at == [i for i in range(1, len(values)) if values[i] != values[i - 1]]
 
 
@@ -223,17 +223,17 @@ def test_a_level_is_found_in_noise() -> None:
     hits = false = 0
     for _ in range(100):
         quiet = [float(v) for v in NOISE.normal(1000, 5, 30)]
-        false += bool(history.change_points(quiet, 5))
+        false += bool(trends.change_points(quiet, 5))
         stepped = quiet[:18] + [v + 20 for v in quiet[18:]]
-        hits += history.change_points(stepped, 5) in ([17], [18], [19])
+        hits += trends.change_points(stepped, 5) in ([17], [18], [19])
     assert hits >= 90
     assert false <= 10
 
 
 def test_one_outlier_is_no_change() -> None:
     values = [1000.0] * 10 + [1030.0] + [1000.0] * 10
-    assert history.change_points(values, 5) != [10]
-    assert len(history.change_points([1000.0, 1000, 1500], 5)) == 0
+    assert trends.change_points(values, 5) != [10]
+    assert len(trends.change_points([1000.0, 1000, 1500], 5)) == 0
 
 
 @given(
@@ -252,7 +252,7 @@ def test_no_other_cut_is_better(values: list[float], noise: float) -> None:
     n = len(values)
     ways = ([i for i in range(1, n) if bits >> i & 1] for bits in range(0, 2**n, 2))
     allowed = [w for w in ways if all(b - a >= 2 for a, b in zip([0, *w], [*w, n], strict=True))]
-    found = history.change_points(values, noise)
+    found = trends.change_points(values, noise)
     assert found in allowed
     assert cost(found) == pytest.approx(min(map(cost, allowed)), rel=1e-6, abs=1e-3)
 
@@ -261,7 +261,7 @@ def test_noisy_runs_have_intervals(tmp_path: Path, catalogue: Catalogue) -> None
     path = tmp_path / "h.jsonl"
     for day in range(1, 13):
         samples = [int(s) for s in NOISE.normal(5000 + 900 * (day > 6), 40, 100)]
-        history.add(path, dated(made(catalogue, {"a.x": samples}, board=ON_BOARD), day))
+        trends.add(path, dated(made(catalogue, {"a.x": samples}, board=ON_BOARD), day))
     (found,) = series(path, catalogue)
     assert [i for i, point in enumerate(found.points) if point.changed] == [6]
     assert all(point.low < point.cycles < point.high for point in found.points)

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare import factors, fit, history, rule
+from tockmark.compare import pairs, rule, trends
 from tockmark.compare.gate import gate
 from tockmark.compare.limits import Margins, load_limits
 from tockmark.compare.pairs import Comparison, compare
@@ -103,7 +103,7 @@ def test_two_languages_of_one_result_pair(both: Result) -> None:
     assert found.mean is not None
     ratio = kernel_mean(c.column(True, "c"), rust.column(True, "rust"), KNOWN)
     assert found.mean.ratio == pytest.approx(ratio)
-    assert factors.factors_of(both)["language"] == "c, rust"
+    assert pairs.factors_of(both)["language"] == "c, rust"
 
 
 @pytest.mark.parametrize("times", [1, 3])
@@ -158,18 +158,18 @@ def test_limits_and_margins_may_be_of_a_language(tmp_path: Path, both: Result) -
 
 def test_a_history_has_a_line_for_each_language(tmp_path: Path, both: Result) -> None:
     path = tmp_path / "h.jsonl"
-    assert history.add(path, both)
-    runs, _ = history.load(path)
-    assert runs == [history.run_of(both)]
-    labels = [series.label for series in history.series(runs, select(KNOWN, COMMAND))]
+    assert trends.add(path, both)
+    runs, _ = trends.load(path)
+    assert runs == [trends.run_of(both)]
+    labels = [series.label for series in trends.series(runs, select(KNOWN, COMMAND))]
     names = [f"{COMMAND} icache={on}" for on in ("on", "off")]
     assert labels == [*names, *(f"{name} lang=rust" for name in names)]
-    rust = history.series(runs, select(KNOWN, f"{COMMAND} lang=rust"))
+    rust = trends.series(runs, select(KNOWN, f"{COMMAND} lang=rust"))
     assert [series.points[0].cycles for series in rust] == [1300, 1300]
 
 
 def test_a_line_is_fitted_for_each_language(both: Result) -> None:
-    found = [sweep for sweep in fit.sweeps(both, KNOWN) if sweep.icache]
+    found = [sweep for sweep in trends.sweeps(both, KNOWN) if sweep.icache]
     slopes = [round(sweep.line.slope, 3) for sweep in found]
     assert len(slopes) == 2
     assert slopes[1] == pytest.approx(1.3 * slopes[0], rel=0.01)

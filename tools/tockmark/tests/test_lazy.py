@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a verb loads: its own module with what that needs, and nothing that takes long and is not
-used."""
+used.
+"""
 
 import subprocess
 import sys

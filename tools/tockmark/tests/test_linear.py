@@ -6,12 +6,12 @@ from functools import partial
 
 import pytest
 
-from tockmark.line import UartLine
 from tockmark.log import study
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import decode, parse_record
 from tockmark.log.rows import assemble
 from tockmark.result.build import build
+from tockmark.rig.boot_watcher import UartLine
 from tockmark.suite.catalogue import load
 from tockmark.tests.conftest import seconds
 

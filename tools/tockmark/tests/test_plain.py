@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tockmark import paths
-from tockmark.plain import file_name, quoted, showable
+from tockmark.errors import file_name, quoted, showable
 from tockmark.profile.run import default_out
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import KernelElf

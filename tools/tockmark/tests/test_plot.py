@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli import draw
 from tockmark.cli.app import app
-from tockmark.compare import fit
+from tockmark.compare import trends
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result, ratio
@@ -263,7 +263,9 @@ def test_the_lines_through_sweeps_are_those_of_fit(named: list[Named]) -> None:
     """In the same numbers; a sweep that is no line has none."""
     (one, *_) = named
     panels = {axes.get_title(): axes for axes in figures.draw([one], ["sweeps"])["sweeps"].panels}
-    found = [sweep for sweep in fit.sweeps(one.result, catalogue.load()) if sweep.label in panels]
+    found = [
+        sweep for sweep in trends.sweeps(one.result, catalogue.load()) if sweep.label in panels
+    ]
     assert found
     for sweep in found:
         words = " ".join(text.get_text() for text in panels[sweep.label].texts)
@@ -280,7 +282,7 @@ def test_no_row_exceeds_the_limit_that_is_drawn() -> None:
         for row in file.load(path).table.values():
             kind = next((k for k, ids in figures.MEMORY.items() if row.id in ids), None)
             size = row.params.get("size")
-            if kind and row.per_op and isinstance(size, int) and size >= fit.FROM:
+            if kind and row.per_op and isinstance(size, int) and size >= trends.FROM:
                 seen += 1
                 assert size / row.per_op < figures.ram_limit(kind), (path.stem, row.key)
     assert seen > 100

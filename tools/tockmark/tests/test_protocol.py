@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.line import LINE_LIMIT, crc16, decode_line
 from tockmark.log.protocol import Problem, Record, compress, decode, expand, parse_record
 from tockmark.paths import ROOT
+from tockmark.rig.boot_watcher import LINE_LIMIT, crc16, decode_line
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
 

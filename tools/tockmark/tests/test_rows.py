@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.line import sealed
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark, Problem, decode
 from tockmark.log.rows import App, Measured, StoredRow, assemble, is_whole, samples_of
+from tockmark.rig.boot_watcher import sealed
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.rows import samples

@@ -25,7 +25,7 @@ from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import NO_MARKS
-from tockmark.rig.install import load_or_ask
+from tockmark.rig.image_folder import load_or_ask
 from tockmark.rig.kinds import serial
 from tockmark.rig.kinds import serial as ports
 from tockmark.rig.protocol import Start

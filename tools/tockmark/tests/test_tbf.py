@@ -6,7 +6,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tockmark.rig.tabs import ANYWHERE, FIXED, MAIN, NAME, Tbf, tbfs
+from tockmark.rig.image import ANYWHERE, FIXED, MAIN, NAME, Tbf, tbfs
 
 BASE = 0x2000_0000
 

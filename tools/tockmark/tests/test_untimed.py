@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from tockmark.compare import factors, gate, limits
+from tockmark.compare import gate, limits, pairs
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Booted, Measured
 from tockmark.result.build import WAITED, Context, build
@@ -92,8 +92,8 @@ def test_other_tools_get_nothing(untimed: Result, known: Catalogue, form: str) -
 
 def test_it_is_not_judged_unless_forced(untimed: Result) -> None:
     with pytest.raises(TockmarkError, match="new is functional-only, not timing-valid"):
-        factors.check_timed("new", untimed)
-    factors.check_timed("new", untimed, force=True)
+        pairs.check_timed("new", untimed)
+    pairs.check_timed("new", untimed, force=True)
     board = msgspec.structs.replace(untimed.provenance.board, timing="unchecked")
     provenance = msgspec.structs.replace(untimed.provenance, board=board)
-    factors.check_timed("new", replace(untimed, provenance=provenance))
+    pairs.check_timed("new", replace(untimed, provenance=provenance))

@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from tockmark import paths
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
 from tockmark.files import replace_whole
 from tockmark.paths import shown
-from tockmark.plain import one_line, quoted
 from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
 from tockmark.rig.progress import task
 from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree

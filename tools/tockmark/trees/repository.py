@@ -17,9 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, file_name, quoted, showable
 from tockmark.paths import shown, worktrees
-from tockmark.plain import file_name, quoted, showable
 
 SHORT = 9  # characters of a commit's name, where people read it
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verb `history`: a file with one JSON line a run, and how a row went from run to run.
+"""What several figures say together: a history of runs, and straight lines through sweeps.
 
-A line is appended in one write, on the disk before the verb ends; if that fails the file is cut
-back. A run that was killed half way leaves at most a torn last line, which is skipped on reading
-and set apart by the next append.
+A history is a file with one JSON line a run; it says how a row went from run to run, with change
+points. A line is appended in one write, on the disk before the verb ends; if that fails the file is
+cut back. A run that was killed half way leaves at most a torn last line, which is skipped on
+reading and set apart by the next append.
+
+A sweep is the rows that differ in one size. The slope of the line through them is what one more
+byte, argument or NOP costs, the intercept what comes with any number of them. One size is held out
+of each fit; how far off the line is there says how much to trust it.
 """
 
 import errno
@@ -12,7 +17,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +27,8 @@ import msgspec
 import numpy as np
 from msgspec import Meta, field
 
-from tockmark.compare import factors
+from tockmark.compare import pairs
+from tockmark.compare.pairs import tables
 from tockmark.compare.rule import interval
 from tockmark.documents import (
     KINDS,
@@ -43,8 +49,8 @@ from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
-from tockmark.result.stats import plain
-from tockmark.suite.catalogue import Lang, Params, RowName
+from tockmark.result.stats import StraightLine, fit_line, fitted, plain
+from tockmark.suite.catalogue import Catalogue, Lang, Params, RowName, label
 from tockmark.suite.selection import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
@@ -52,9 +58,9 @@ VERSION: Literal[2] = 2
 GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
 HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
 _LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
-GROUPED = (*factors.REFUSED, "ABI")  # runs that differ in these are no one series
+GROUPED = (*pairs.REFUSED, "ABI")  # runs that differ in these are no one series
 NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
-LEAST = 2  # runs in a segment, where there is noise: one alone may be an outlier
+LEAST_RUNS = 2  # runs in a segment, where there is noise: one alone may be an outlier
 
 Net = Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]  # as a row that is near zero may be
 
@@ -130,7 +136,7 @@ def run_of(result: Result) -> HistoryRun:
         date=result.provenance.date,
         result_sha256=hashlib.sha256(file.text(result).encode()).hexdigest(),
         incomplete=len(result.incomplete),
-        factors=factors.factors_of(result),
+        factors=pairs.factors_of(result),
         rows=tuple(_kept(row, result.simulated) for row in result.table.values() if row.sound),
     )
 
@@ -279,7 +285,7 @@ def change_points(values: list[float], noise: float | None) -> list[int]:
     n = len(values)
     if noise is None:
         return [i for i in range(1, n) if values[i] != values[i - 1]]
-    if n < 2 * LEAST:
+    if n < 2 * LEAST_RUNS:
         return []
     scaled = (np.array(values) - values[0]) / noise
     sums = np.concatenate([[0.0], np.cumsum(scaled)])
@@ -288,8 +294,8 @@ def change_points(values: list[float], noise: float | None) -> list[int]:
     best = np.full(n + 1, np.inf)
     best[0] = -penalty
     last = [0] * (n + 1)
-    for end in range(LEAST, n + 1):
-        starts = np.arange(0, end - LEAST + 1)
+    for end in range(LEAST_RUNS, n + 1):
+        starts = np.arange(0, end - LEAST_RUNS + 1)
         cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / (end - starts)
         total = best[starts] + cost + penalty
         last[end] = int(np.argmin(total))
@@ -300,3 +306,85 @@ def change_points(values: list[float], noise: float | None) -> list[int]:
         found.append(at)
         at = last[at]
     return found[::-1]
+
+
+LEAST_SIZES = 4  # sizes make a sweep
+# Bytes: a sweep of what is moved is fitted from here up, where its ends no longer count.
+FROM = 1024
+BEND_SIDE = 3  # sizes on either side of a bend
+BEND_GAIN = 0.25  # a bend must leave no more than this of the squared residuals
+BEND_CHANGE = 0.05  # and change the slope by at least this share
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The rows of one id that differ in one parameter only, and their line."""
+
+    section: str  # with the cache setting
+    label: str
+    icache: bool | None
+    parameter: str
+    sizes: int
+    line: StraightLine
+    bend: float | None  # the size from which on the slope is another
+    slopes: tuple[float, float] | None  # before and behind it
+
+
+def sweeps(result: Result, catalogue: Catalogue) -> list[Sweep]:
+    """Return all sweeps of the sound rows of a result, in the catalogue's order."""
+    found = []
+    sound = [row for row in result.table.values() if row.sound]
+    for section, rows in tables(sound, catalogue, lambda row: row):
+        for id_ in dict.fromkeys(row.id for row in rows):
+            same = [row for row in rows if row.id == id_]
+            if parameter := _swept(same):
+                known = catalogue.benchmarks.get(id_)
+                moved = known is not None and known.bytes == parameter
+                found += _sweeps_of(section, same, parameter, FROM if moved else 0)
+    return found
+
+
+def _swept(rows: Sequence[Row]) -> str | None:
+    """Return the parameter with the most sizes, if these make a sweep."""
+    counts = {
+        name: len({row.params[name] for row in rows if name in row.params})
+        for name in rows[0].params
+        if all(isinstance(row.params.get(name), int) for row in rows)
+    }
+    best = max(counts, key=lambda name: counts[name], default=None)
+    return best if best is not None and counts[best] >= LEAST_SIZES else None
+
+
+def _sweeps_of(section: str, rows: list[Row], parameter: str, least: int) -> list[Sweep]:
+    """Return one sweep for each setting of the other parameters, of sizes from `least` on."""
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        others = {name: value for name, value in row.params.items() if name != parameter}
+        size, cycles = row.params[parameter], row.per_op
+        if isinstance(size, int) and size >= least and cycles is not None:
+            groups.setdefault(label(row.id, others), []).append((size, cycles))
+    found = []
+    for name, points in groups.items():
+        points.sort()
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        if (through := fit_line(xs, ys)) is not None:
+            bend, slopes = _bend(xs, ys)
+            icache = rows[0].icache
+            found.append(Sweep(section, name, icache, parameter, len(xs), through, bend, slopes))
+    return found
+
+
+def _bend(xs: list[float], ys: list[float]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the size at which two lines that meet there fit much better than one, if there is one,
+    and their slopes."""
+    x = np.array(xs)
+    whole = fitted(ys, x).squares
+    bent = {at: fitted(ys, x, np.maximum(0, x - at)) for at in xs[BEND_SIDE - 1 : 1 - BEND_SIDE]}
+    if not bent or whole < 1:
+        return None, None
+    at = min(bent, key=lambda at: bent[at].squares)
+    before, more = bent[at].slopes
+    if bent[at].squares > BEND_GAIN * whole:
+        return None, None
+    clear = abs(more) > BEND_CHANGE * max(abs(before), abs(before + more))
+    return (at, (before, before + more)) if clear else (None, None)
