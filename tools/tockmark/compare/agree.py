@@ -7,7 +7,7 @@ is the machine. Otherwise layout moves rows, too, and the answer is indicative o
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +22,14 @@ from tockmark.suite.catalogue import ICACHE, LANGS
 
 # What must be the same, besides the kernel: else cycles or code are others.
 REFUSED = ("machine", "clock", "ABI", "i-cache")
+# Where rows stand that are not held against another, and what is said of them.
+SKIPPED = "skipped"  # for a reason that is no fault
+LONE = {
+    "only_sim": "only on the simulator",
+    "only_board": "only on the board",
+    "unusable": "not compared",  # in both, but one of them is not sound
+    SKIPPED: SKIPPED,
+}
 NO_CLOCK = "the board has no clock that sees interrupts, as the simulator's does"
 
 
@@ -101,16 +109,10 @@ class AgreePair:
 class Agreement:
     """A board's result against the simulator's."""
 
-    machine: str
+    sim: Result
+    board: Result
     pairs: tuple[AgreePair, ...]
-    only_sim: tuple[Lone, ...]
-    only_board: tuple[Lone, ...]
-    unusable: tuple[Lone, ...]  # in both, but one of them is not sound
-    skipped: tuple[Lone, ...]  # on one side, for a reason that is no fault
-    layouts: str | None  # why the layouts are not known to be the same; None: they are
-    factors: tuple[Factor, ...]
-    notes: tuple[str, ...]
-    incomplete: tuple[str, ...]  # reasons, of either side
+    lone: dict[str, list[Lone]]  # rows without a pair, by the list of LONE in which they stand
 
     def that_are(self, standing: Standing) -> list[AgreePair]:
         """The rows that stand so, the farthest first."""
@@ -118,10 +120,69 @@ class Agreement:
         return sorted(found, key=lambda pair: (-pair.far, -abs(pair.off)))
 
     @property
+    def machine(self) -> str:
+        """The machine whose bounds count."""
+        return machine_of(self.sim)
+
+    @property
+    def factors(self) -> list[Factor]:
+        """What was not the same when they were measured."""
+        return differing_factors(self.sim, self.board)
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """Why either result is incomplete."""
+        return (*self.sim.incomplete, *self.board.incomplete)
+
+    @property
     def exit_code(self) -> int:
         """0 if every row is there and within its bound."""
-        bad = self.that_are(Standing.OUTSIDE), self.only_sim, self.only_board, self.unusable
-        return INCOMPLETE if any(bad) or self.incomplete else OK
+        faults = [one for name, some in self.lone.items() if name != SKIPPED for one in some]
+        return INCOMPLETE if faults or self.that_are(Standing.OUTSIDE) or self.incomplete else OK
+
+    @property
+    def layouts(self) -> str | None:
+        """Why kernel and apps are not known to lie in the same places; None if they do."""
+        sim, board = self.sim, self.board
+        own, other = sim.provenance, board.provenance
+        if own.kernel.sha256 is None or other.kernel.sha256 is None:
+            return "the file of a kernel is not known"
+        if own.kernel.sha256 != other.kernel.sha256:
+            return "the kernels are two files"
+        here, there = (
+            {(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other)
+        )
+        langs = set(sim.langs) & set(board.langs)
+        if own.of_langs(langs).said("cc") != other.of_langs(langs).said("cc"):
+            return "the apps were built by two compilers, or with other options"
+        for boot in here.keys() & there.keys():
+            if _places(here[boot]) != _places(there[boot]):
+                return f"the apps of the boot {boot[0]} lie elsewhere"
+        return None
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a reader should know: what is left out, and what differs that is not the
+        model's."""
+        sim, board = self.sim, self.board
+        for side, own, other in (("simulator", sim, board), ("board", board, sim)):
+            caches = [ICACHE[one] for one in own.icaches if one not in other.icaches]
+            langs = [LANGS[one] for one in own.langs if one not in other.langs]
+            those = [f"with the i-cache {cache}" for cache in caches] + [
+                f"in {lang}" for lang in langs
+            ]
+            if those:
+                yield f"only the {side} has rows {' and '.join(those)}: they are left out"
+        if many := sum(_samples(pair.sim) != _samples(pair.board) for pair in self.pairs):
+            yield (
+                f"{many} rows have another number of samples on the board;"
+                " `tockmark run --all-samples` takes those that a board takes"
+            )
+        paces = [one.provenance.board.uart_cycles_per_byte for one in (sim, board)]
+        if all(paces) and paces[0] != paces[1]:
+            yield (
+                f"the UART takes {paces[0]} cycles a byte on the simulator and {paces[1]} on the board,"
+                " which moves rows with the cache on, too; `tockmark run --uart-cycles` sets it"
+            )
 
 
 def machine_of(sim: Result) -> str:
@@ -136,54 +197,38 @@ def agree(sim: Result, board: Result, name: str, bounds: Bounds, force: bool = F
     nothing."""
     # A board runs one layout.
     sim, board = (one.at([0]) if one.layouts > 1 else one for one in (sim, board))
-    differ = differing_factors(sim, board)
     if not force:
-        _check(sim, board, name, differ)
+        _check(sim, board, name)
     icaches, langs = set(sim.icaches) & set(board.icaches), set(sim.langs) & set(board.langs)
     pairs: list[AgreePair] = []
-    unusable: list[Lone] = []
-    only_sim: list[Lone] = []
-    only_board: list[Lone] = []
-    skipped: list[Lone] = []
+    lone: dict[str, list[Lone]] = {name: [] for name in LONE}
     for pair in pair_up([sim], board):
         row = pair.row
         if row.icache not in icaches or row.lang not in langs:
             continue
-        if pair.bases and pair.new:
-            one, two = alike(row, pair.new)
-            if why := _unusable(one, two):
-                unusable.append(Lone(one.name, why))
-            else:
-                bound = last_that_means(one, bounds)
-                pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
+        if not (pair.bases and pair.new):
+            where, why = _why_alone(pair)
+            lone[where].append(Lone(row.name, why))
+            continue
+        one, two = alike(row, pair.new)
+        if why_not := _unusable(one, two):
+            lone["unusable"].append(Lone(one.name, why_not))
         else:
-            fault, why = _why_alone(pair)
-            side = only_sim if pair.bases else only_board
-            (side if fault else skipped).append(Lone(row.name, why))
+            bound = last_that_means(one, bounds)
+            pairs.append(AgreePair(one, two, bound, _unsure(board, two)))
     if not pairs:
         raise TockmarkError(
             f"{name} has no good row that the simulator's has, too", "`tockmark table` shows both"
         )
-    return Agreement(
-        machine=machine_of(sim),
-        pairs=tuple(pairs),
-        only_sim=tuple(only_sim),
-        only_board=tuple(only_board),
-        unusable=tuple(unusable),
-        skipped=tuple(skipped),
-        layouts=_layouts(sim, board),
-        factors=tuple(differ),
-        notes=tuple(_notes(sim, board, pairs)),
-        incomplete=(*sim.incomplete, *board.incomplete),
-    )
+    return Agreement(sim, board, tuple(pairs), lone)
 
 
-def _check(sim: Result, board: Result, name: str, differ: Iterable[Factor]) -> None:
+def _check(sim: Result, board: Result, name: str) -> None:
     """Refuse what does not show what the machine alone makes different."""
     for result, side in ((sim, "the simulator's result"), (board, name)):
         if result.provenance.board.timing == "functional-only":
             raise TockmarkError(f"the cycles of {side} are not the chip's", "they show nothing")
-    wrong = [factor for factor in differ if factor.name in REFUSED]
+    wrong = [factor for factor in differing_factors(sim, board) if factor.name in REFUSED]
     own, other = sim.provenance.kernel, board.provenance.kernel
     if own.sha256 is None or own.sha256 != other.sha256:
         facts = ("kernel", own.title, other.title), ("opt-level", own.opt_level, other.opt_level)
@@ -212,12 +257,13 @@ def _unusable(sim: Row, board: Row) -> str | None:
     return None
 
 
-def _why_alone(pair: RowPair) -> tuple[bool, str]:
-    """Return whether it is a fault that one side alone has a row, and why it has."""
+def _why_alone(pair: RowPair) -> tuple[str, str]:
+    """Return in which list of LONE a row stands that one side alone has, and why it has."""
     kind, why = pair.gone or ("not measured", None)
     if pair.gone is None and pair.row.clock == "sim":
-        return False, NO_CLOCK
-    return kind != "skipped", why or kind
+        return SKIPPED, NO_CLOCK
+    side = "only_sim" if pair.bases else "only_board"
+    return SKIPPED if kind == "skipped" else side, why or kind
 
 
 def _unsure(result: Result, row: Row) -> float:
@@ -230,49 +276,10 @@ def _unsure(result: Result, row: Row) -> float:
     return half / max(row.passes, 1) if row.cycles.is_slope else half
 
 
-def _layouts(sim: Result, board: Result) -> str | None:
-    """Return why kernel and apps are not known to lie in the same places, if so."""
-    own, other = sim.provenance, board.provenance
-    if own.kernel.sha256 is None or other.kernel.sha256 is None:
-        return "the file of a kernel is not known"
-    if own.kernel.sha256 != other.kernel.sha256:
-        return "the kernels are two files"
-    here, there = ({(run.boot, run.lang): run.slots for run in one.boots} for one in (own, other))
-    langs = set(sim.langs) & set(board.langs)
-    if own.of_langs(langs).said("cc") != other.of_langs(langs).said("cc"):
-        return "the apps were built by two compilers, or with other options"
-    for boot in here.keys() & there.keys():
-        if _places(here[boot]) != _places(there[boot]):
-            return f"the apps of the boot {boot[0]} lie elsewhere"
-    return None
-
-
 def _places(slots: Iterable[Slot]) -> list[tuple[object, ...]]:
     """Return where apps lie and how large they are: how many samples they take is in their ELF,
     too."""
     return [(s.name, s.flash_start, s.flash_length, s.ram_start, s.ram_length) for s in slots]
-
-
-def _notes(sim: Result, board: Result, pairs: list[AgreePair]) -> Iterable[str]:
-    """Yield what a reader should know: what is left out, and what differs that is not the
-    model's."""
-    for side, own, other in (("simulator", sim, board), ("board", board, sim)):
-        caches = [ICACHE[one] for one in own.icaches if one not in other.icaches]
-        langs = [LANGS[one] for one in own.langs if one not in other.langs]
-        those = [f"with the i-cache {cache}" for cache in caches] + [f"in {lang}" for lang in langs]
-        if those:
-            yield f"only the {side} has rows {' and '.join(those)}: they are left out"
-    if many := sum(_samples(pair.sim) != _samples(pair.board) for pair in pairs):
-        yield (
-            f"{many} rows have another number of samples on the board;"
-            " `tockmark run --all-samples` takes those that a board takes"
-        )
-    paces = [one.provenance.board.uart_cycles_per_byte for one in (sim, board)]
-    if all(paces) and paces[0] != paces[1]:
-        yield (
-            f"the UART takes {paces[0]} cycles a byte on the simulator and {paces[1]} on the board,"
-            " which moves rows with the cache on, too; `tockmark run --uart-cycles` sets it"
-        )
 
 
 def _samples(row: Row) -> int:

@@ -25,7 +25,7 @@ class Gated:
     """The judgement of a whole result."""
 
     comparison: Comparison
-    moved: list[Moved]  # beyond a limit, or better
+    moved: list[Moved]  # beyond a limit, or better; the worst first
     gone: list[Finding]  # the worst first
     unsure: list[Moved]  # perhaps beyond a limit, or it is their layout
     warnings: list[str]
@@ -110,6 +110,7 @@ def gate(
     unsure: list[Moved] = []
     for one in compared.judged:
         _judge_row(one, limits, moved, unsure)
+    moved.sort(key=lambda finding: finding.place)
     return Gated(compared, moved, gone, unsure, warnings, notes, both)
 
 

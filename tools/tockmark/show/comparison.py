@@ -11,14 +11,13 @@ from dataclasses import asdict
 from statistics import median
 
 from tockmark.compare import limits, rule
-from tockmark.compare.agree import Agreement, AgreePair, Standing
+from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level, SimulatorBound
 from tockmark.compare.pairs import (
     Comparison,
     Factor,
     Finding,
-    Lone,
     Moved,
     Pair,
     factors_of,
@@ -34,8 +33,10 @@ CACHE = {False: " with the cache off", True: " with the cache on", None: ""}
 NAMED = 3  # parts of the suite in which only some rows moved; of more, how many there are is said
 
 
-def headline(comparison: Comparison, moved: Sequence[Moved], gone: int = 0) -> str:
-    """Say in one line what moved of the rows that were judged, and how many are gone."""
+def headline(comparison: Comparison, moved: Sequence[Moved] | None = None, gone: int = 0) -> str:
+    """Say in one line what moved of the rows that were judged, and how many are gone. Without
+    `moved` that is what is relevant."""
+    moved = comparison.moved() if moved is None else moved
     judged, links = [pair.row for pair in comparison.judged], dict.fromkeys(comparison.links)
     many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
     still = f"({len(judged)} rows, {many}{' a side' if len(links) == 1 else ''})"
@@ -106,7 +107,7 @@ def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparis
     base, *letters = text.letters(len(named))
     lines: list[str] = []
     for letter, comparison in zip(letters, comparisons, strict=True):
-        lines += text.wrap(f"{letter}: {comparison_headline(comparison)}")
+        lines += text.wrap(f"{letter}: {headline(comparison)}")
     known = factors_of(named[0][1])
     facts = [[f"{factor:<9} {known[factor]}" for factor in BASELINE_FACTS if factor in known]]
     facts += [differing_lines(comparison.factors, text.LINE - 4) for comparison in comparisons]
@@ -126,11 +127,6 @@ def compare_text(named: Sequence[tuple[str, Result]], comparisons: list[Comparis
     for letter, comparison in zip(letters, comparisons, strict=True):
         lines += totals(comparison, letter)
     return "\n".join(lines).rstrip() + "\n"
-
-
-def comparison_headline(comparison: Comparison) -> str:
-    """Say what differs in one line."""
-    return headline(comparison, comparison.moved())
 
 
 def differing_lines(found: list[Factor], width: int = text.LINE) -> list[str]:
@@ -264,7 +260,7 @@ def compare_json(baseline: str, comparisons: list[Comparison]) -> object:
     found = [
         {
             "name": comparison.name,
-            "told": comparison_headline(comparison),
+            "told": headline(comparison),
             "factors": comparison.factors,
             "margin": comparison.margin,
             "rows": [
@@ -415,8 +411,7 @@ def gate_json(names: list[str], new: str, gated: Gated) -> object:
 
 def gate_headline(gated: Gated) -> str:
     """Say in one line what is beyond its limit."""
-    moved = sorted(gated.moved, key=lambda finding: finding.place)
-    return headline(gated.comparison, moved, len(gated.gone))
+    return headline(gated.comparison, gated.moved, len(gated.gone))
 
 
 def _series_word(finding: Finding) -> str | None:
@@ -479,7 +474,7 @@ def agree_text(
             f"layouts may differ: {found.layouts}. Layout moves rows by itself, so this is"
             " indicative only"
         )
-    lines += [line for note in found.notes for line in text.wrap(f"note: {note}")]
+    lines += [line for note in found.notes() for line in text.wrap(f"note: {note}")]
     for reason in found.incomplete[:1]:
         lines += text.wrap(f"INCOMPLETE: {reason} ({len(found.incomplete)} in all)")
     lines.append("")
@@ -492,10 +487,12 @@ def agree_text(
     if every:
         for title, pairs in tables(found.pairs, catalogue, lambda pair: pair.sim):
             lines += _agree_table(title, ((pair.sim.label, pair) for pair in pairs))
-    lines += _alone("only on the simulator", found.only_sim)
-    lines += _alone("only on the board", found.only_board)
-    lines += _alone("not compared", found.unusable)
-    lines += _alone("skipped", found.skipped)
+    for where, what in LONE.items():
+        reasons: dict[str, list[str]] = {}
+        for one in found.lone[where]:
+            reasons.setdefault(one.why, []).append(one.name)
+        for why, rows in reasons.items():
+            lines += text.listed(f"{what}, {why}", rows)
     lines += _reasons(found)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -504,7 +501,7 @@ def agreement_headline(found: Agreement) -> str:
     """Count in one line how the rows agree."""
     equal = found.that_are(Standing.EQUAL)
     exact = sum(pair.same_samples for pair in equal)
-    alone = len(found.only_sim) + len(found.only_board)
+    only_sim, only_board, unusable, skipped = map(len, found.lone.values())
     parts = [
         f"{len(equal)} equal to the cycle ({exact} in every sample)",
         f"{len(found.that_are(Standing.WITHIN))} within the bound",
@@ -512,9 +509,9 @@ def agreement_headline(found: Agreement) -> str:
     ]
     if unstated := found.that_are(Standing.UNSTATED):
         parts.append(f"{len(unstated)} different without a stated bound")
-    rest = f"{alone} only on one side"
-    rest += f", {len(found.unusable)} not compared" if found.unusable else ""
-    rest += f", {len(found.skipped)} skipped" if found.skipped else ""
+    rest = f"{only_sim + only_board} only on one side"
+    rest += f", {unusable} not compared" if unusable else ""
+    rest += f", {skipped} skipped" if skipped else ""
     return f"{found.machine}: {len(found.pairs)} rows compared: {', '.join(parts)}; {rest}"
 
 
@@ -535,14 +532,6 @@ def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]
 
 def _signed(value: float) -> str:
     return f"{'+' * (value > 0)}{text.trimmed(value)}"
-
-
-def _alone(what: str, some: Iterable[Lone]) -> list[str]:
-    """Name the rows by the reason that they have in common."""
-    reasons: dict[str, list[str]] = {}
-    for one in some:
-        reasons.setdefault(one.why, []).append(one.name)
-    return [line for why, names in reasons.items() for line in text.listed(f"{what}, {why}", names)]
 
 
 def _reasons(found: Agreement) -> list[str]:
@@ -577,13 +566,10 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
             "compared": len(found.pairs),
             **{str(standing): len(found.that_are(standing)) for standing in Standing},
             "every_sample": sum(pair.same_samples for pair in found.pairs),
-            "only_sim": len(found.only_sim),
-            "only_board": len(found.only_board),
-            "unusable": len(found.unusable),
-            "skipped": len(found.skipped),
+            **{name: len(some) for name, some in found.lone.items()},
         },
         "layouts": found.layouts,
-        "notes": found.notes,
+        "notes": list(found.notes()),
         "incomplete": found.incomplete,
         "factors": {one.name: {"sim": one.base, "board": one.new} for one in found.factors},
         "rows": [
@@ -597,8 +583,8 @@ def agree_json(names: Sequence[str], found: Agreement) -> object:
             for pair in found.pairs
         ],
         **{
-            name: [{"row": one.name, "why": one.why} for one in getattr(found, name)]
-            for name in ("only_sim", "only_board", "unusable", "skipped")
+            name: [{"row": one.name, "why": one.why} for one in some]
+            for name, some in found.lone.items()
         },
     }
     return text.as_json(said)

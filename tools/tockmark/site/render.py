@@ -142,7 +142,7 @@ def _environment(site: Site) -> jinja2.Environment:
         "VERDICTS": VERDICTS,
         "pair_cells": comparison.pair_cells,
         "agreement_headline": comparison.agreement_headline,
-        "comparison_headline": comparison.comparison_headline,
+        "comparison_headline": comparison.headline,
         "history_cells": listing.history_cells,
         "ratio": ratio,
         "readings": table.readings,

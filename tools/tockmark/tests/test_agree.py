@@ -125,7 +125,7 @@ def test_rows_that_mean_nothing_are_not_compared() -> None:
         (faulty(sim), board, "on the simulator: it is torn"),
     ):
         found = held(one, two)
-        assert {lone.why for lone in found.unusable} == {why}
+        assert {lone.why for lone in found.lone["unusable"]} == {why}
         assert found.exit_code == INCOMPLETE
 
 
@@ -157,7 +157,7 @@ def test_a_row_of_one_side_only_is_missing() -> None:
     some = {"syscall.command": 1000}
     for sim, board in ((NETS, some), (some, NETS)):
         found = held(of(sim), of(board, BOARD))
-        names = [one.name for one in (*found.only_sim, *found.only_board)]
+        names = [one.name for one in (*found.lone["only_sim"], *found.lone["only_board"])]
         assert names == ["loop.empty icache=off", "console.write size=1 icache=off"]
         assert found.exit_code == INCOMPLETE
 
@@ -166,7 +166,7 @@ def test_a_failed_row_says_why() -> None:
     failed = Absent("loop.empty", "time", icache=False, why="command returned BUSY")
     board = replace(of({"syscall.command": 1000}, BOARD), failed=(failed,))
     found = held(of({"syscall.command": 1000, "loop.empty": 5000}), board)
-    assert [one.why for one in found.only_sim] == ["command returned BUSY"]
+    assert [one.why for one in found.lone["only_sim"]] == ["command returned BUSY"]
     assert found.exit_code == INCOMPLETE
 
 
@@ -177,11 +177,11 @@ def test_rows_of_the_simulators_clock_are_skipped() -> None:
     )
     board = of({name: net for name, net in NETS.items() if name != "loop.empty"}, BOARD)
     found = held(replace(sim, rows=rows), board)
-    assert [one.name for one in found.skipped] == ["loop.empty icache=off"]
+    assert [one.name for one in found.lone["skipped"]] == ["loop.empty icache=off"]
     assert found.exit_code == OK
     said = Absent("loop.empty", "time", icache=False, why="needs another clock")
     found = held(sim, replace(board, skipped=(said,)))
-    assert [one.why for one in found.skipped] == ["needs another clock"]
+    assert [one.why for one in found.lone["skipped"]] == ["needs another clock"]
     assert found.exit_code == OK
 
 
@@ -189,7 +189,9 @@ def test_settings_of_one_side_are_left_out_with_a_note() -> None:
     found = held(of(NETS, icache=(True, False)), of(NETS, BOARD))
     assert len(found.pairs) == 4
     assert found.exit_code == OK
-    assert found.notes == ("only the simulator has rows with the i-cache on: they are left out",)
+    assert tuple(found.notes()) == (
+        "only the simulator has rows with the i-cache on: they are left out",
+    )
 
 
 @pytest.mark.parametrize(
