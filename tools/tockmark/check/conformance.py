@@ -53,19 +53,13 @@ class InterfaceRule:
 
 
 @dataclass(frozen=True)
-class AttackCase:
-    """One resource, what the victim does with it, and what the attackers do."""
+class VictimShare:
+    """The units of work that the victim of a case finished alone, and beside one attacker and two;
+    None where it was not heard of."""
 
     resource: str
     work: str
     attack: str
-
-
-@dataclass(frozen=True)
-class VictimShare(AttackCase):
-    """The units of work that the victim of a case finished alone, and beside one attacker and two;
-    None where it was not heard of."""
-
     alone: int | None
     attacked: tuple[int | None, ...]
 
@@ -161,24 +155,25 @@ def trials(plan: Plan) -> Iterator[Trial]:
     if plan.own:
         cycles = 20_000_000 + 2000 * plan.calls
         for seed in plan.seeds:
-            fuzz = _boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
+            fuzz = short_boot(f"fuzz-{seed}", ("neighbour", "fuzz", "neighbour"), seed)
             yield Trial(fuzz, partial(judge_fuzz, calls=plan.calls), cycles, FAST)
-        hostile = _boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
+        hostile = short_boot("hostile", ("neighbour", "hostile", "neighbour"), scene)
         yield Trial(hostile, judge_attempts, 100_000_000, FAST)
         if plan.abi == 2:  # what user mode may do with them does not depend on the interface
             for number, (access, insn) in enumerate(ACCESSES.items()):
-                csrs = _boot(f"csrs-{access}", ("csrs",), number)
+                csrs = short_boot(f"csrs-{access}", ("csrs",), number)
                 yield Trial(csrs, partial(judge_csrs, insn=insn), 60_000_000, FAST)
         yield from availability_trials()
     rules = [rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.own)]
     for app in dict.fromkeys(rule.app for rule in rules):
         beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]
-        one = _boot(app, (app, *beside), scene)
+        one = short_boot(app, (app, *beside), scene)
         yield Trial(one, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
 
 
-def _boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
+def short_boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
+    """Return a boot of these apps, which change often: its slices are short."""
     return Boot(name, slots[0], slots, (), scene, SLICE_US)
 
 
@@ -331,17 +326,17 @@ def _damage(log: Log) -> list[str]:
 WORKS = ("lines", "prints", "answers", "sums", "alarms", "upcalls")
 ATTACKS = ("none", "write", "take-back-buffer", "print", "notify", "compute", "set-alarms")
 ATTACKERS = (1, 2)
-CASES = (
-    AttackCase("console", "lines", "write"),
-    AttackCase("console", "lines", "take-back-buffer"),
-    AttackCase("console", "lines", "print"),
-    AttackCase("debug", "prints", "print"),
-    AttackCase("debug", "prints", "write"),
-    AttackCase("IPC queue", "answers", "notify"),
-    AttackCase("CPU", "sums", "compute"),
-    AttackCase("CPU", "sums", "set-alarms"),
-    AttackCase("timer", "alarms", "set-alarms"),
-    AttackCase("upcall queue", "upcalls", "notify"),
+CASES = (  # a resource, what the victim does with it, and what the attackers do
+    ("console", "lines", "write"),
+    ("console", "lines", "take-back-buffer"),
+    ("console", "lines", "print"),
+    ("debug", "prints", "print"),
+    ("debug", "prints", "write"),
+    ("IPC queue", "answers", "notify"),
+    ("CPU", "sums", "compute"),
+    ("CPU", "sums", "set-alarms"),
+    ("timer", "alarms", "set-alarms"),
+    ("upcall queue", "upcalls", "notify"),
 )
 ON_UART = ("lines", "prints")  # works that wait for the UART, at 115200 baud
 UART_CYCLES = {True: 2083, False: 16}  # of a byte, for those and for the others
@@ -354,13 +349,14 @@ def boot(work: str, attack: str, attackers: int) -> Boot:
     service = ("service",) if work == "answers" else ()
     slots = ("victim", *service, *("attacker",) * attackers)
     scene = WORKS.index(work) + 16 * ATTACKS.index(attack)
-    return _boot(f"{work}-{attack}-{attackers}" if attackers else f"{work}-alone", slots, scene)
+    name = f"{work}-{attack}-{attackers}" if attackers else f"{work}-alone"
+    return short_boot(name, slots, scene)
 
 
 def availability_trials() -> Iterator[Trial]:
     """Yield each work's boot alone, then each case's."""
     alone = [(work, "none", 0) for work in WORKS]
-    attacked = [(case.work, case.attack, number) for case in CASES for number in ATTACKERS]
+    attacked = [(work, attack, number) for _, work, attack in CASES for number in ATTACKERS]
     for work, attack, attackers in alone + attacked:
         one, slow = boot(work, attack, attackers), work in ON_UART
         judge = partial(judge_work, boot=one.name)
@@ -371,13 +367,13 @@ def shares(done: Mapping[str, int]) -> list[VictimShare]:
     """Return the cases' shares, from what victims have done by the names of their boots."""
     return [
         VictimShare(
-            case.resource,
-            case.work,
-            case.attack,
-            done.get(boot(case.work, "none", 0).name),
-            tuple(done.get(boot(case.work, case.attack, n).name) for n in ATTACKERS),
+            resource,
+            work,
+            attack,
+            done.get(boot(work, "none", 0).name),
+            tuple(done.get(boot(work, attack, number).name) for number in ATTACKERS),
         )
-        for case in CASES
+        for resource, work, attack in CASES
     ]
 
 

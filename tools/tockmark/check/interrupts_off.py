@@ -50,17 +50,14 @@ class Scene:
     panics: bool = False
 
 
-def _one_app(name: str, app: str) -> Boot:
-    return Boot(name, app, (app,), (), 0, conformance.SLICE_US)
-
-
 SCENES = (
     Scene(conformance.boot("lines", "write", 2), 1_000_000),
     Scene(conformance.boot("prints", "print", 2), 1_000_000),
     Scene(conformance.boot("answers", "notify", 2), 1_000_000),
-    Scene(_one_app("fault", "csrs"), 3_000_000),  # its first access stops it: registers are told
-    Scene(_one_app("faults", "csrs"), 1_000_000, restarts=99),
-    Scene(_one_app("panic", "victim"), 2_000_000, panics=True),
+    # Its first access stops it: registers are told.
+    Scene(conformance.short_boot("fault", ("csrs",), 0), 3_000_000),
+    Scene(conformance.short_boot("faults", ("csrs",), 0), 1_000_000, restarts=99),
+    Scene(conformance.short_boot("panic", ("victim",), 0), 2_000_000, panics=True),
 )
 
 

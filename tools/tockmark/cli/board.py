@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs for boards: image, install, listen, run-tab, parse, agree."""
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -45,7 +44,7 @@ from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
 from tockmark.rig.image import AppBuild, lay_tabs
-from tockmark.rig.image_folder import Order, by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.image_folder import by_hand, lay, load_boot, no_tool, with_apps
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
@@ -108,9 +107,8 @@ def image_verb(
         meant = f"--lang {lang}" if boot is None else f"the boot {boot} in --lang {lang}"
         raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
     elf = claims.read(kernel or profiled.kernels[abi])
-    order = Order(profiled, elf, chosen, known, samples, os.cpu_count() or 1)
     with ended_once():
-        manifest = lay(order, output)
+        manifest = lay(profiled, elf, chosen, known, samples, output)
     count, left = len(manifest.boots), manifest.left_out
     boots = len({one.name for one in manifest.boots}) + len(left)
     for why in dict.fromkeys(one.why for one in left):

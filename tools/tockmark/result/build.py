@@ -39,6 +39,7 @@ from tockmark.suite.selection import Selection
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"
+CUT_SHORT = "interrupted: the rows that are missing were not measured"
 LISTS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 UNCOUNTED: dict[str, Any] = {  # where cycles are not counted, nor are events
     f"{name}_runs": None for name in ("cycles", "short_cycles", "long_cycles", "events")
@@ -262,7 +263,7 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
     for number, (log, jobs) in enumerate(zip(logs, ran.jobs, strict=True)):
         own = replace(context, layouts=context.layouts[number : number + 1])
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
-        said = [] if number else [*ran.notes]
+        said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
         decoded = assemble(decode(log.splitlines()))
         meant = varied if number else wanted

@@ -15,7 +15,7 @@ from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, toml
 from tockmark.rig.protocol import Ability, Target
-from tockmark.suite.catalogue import Benchmark, Boot, Catalogue
+from tockmark.suite.catalogue import Boot, Catalogue
 
 DEFAULT = "earlgrey-sim"
 IMAGE = "{image}"  # in a load command
@@ -166,12 +166,7 @@ def _convert(data: dict[str, Any], to: Any, where: str = "") -> Any:
         raise ValueError(str(error).replace("$.", where)) from error
 
 
-def row_unsuited(benchmark: Benchmark, target: Target) -> str | None:
-    """Say why the rows of a benchmark cannot be had from this target; None: they can."""
-    return NO_MARKS if benchmark.by == "mark" and Ability.MARKS not in target.can else None
-
-
 def boot_unsuited(boot: Boot, known: Catalogue, target: Target) -> str | None:
     """Say why a boot gives no row of its own on this target; None: it gives some."""
-    reasons = [row_unsuited(known.benchmarks[id_], target) for id_ in boot.measures]
-    return None if None in reasons else reasons[0]
+    marked = all(known.benchmarks[id_].by == "mark" for id_ in boot.measures)
+    return NO_MARKS if marked and Ability.MARKS not in target.can else None

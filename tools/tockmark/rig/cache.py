@@ -32,30 +32,23 @@ LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has t
 
 
 class CachedBoot(msgspec.Struct, frozen=True):
-    """A boot as it is kept: what it printed on its UART, and how it ended."""
+    """A boot as it is kept: what it printed on its UART, and how it ended. It is a session of which
+    all is there at once."""
 
-    lines: tuple[str, ...]  # without their newlines
+    printed: tuple[str, ...] = msgspec.field(name="lines")  # without their newlines
     cycles: int
-    ending: str | None = None
+    why: str | None = msgspec.field(default=None, name="ending")
     panicked: bool = False
-
-
-class Replayed:
-    """A session that was simulated before: all of it is there at once."""
-
-    idle = killed = False
-
-    def __init__(self, boot: CachedBoot) -> None:
-        self.boot, self.cycles, self.panicked = boot, boot.cycles, boot.panicked
+    idle = killed = False  # such boots are not kept
 
     def lines(self) -> Iterator[str]:
-        yield from self.boot.lines
+        yield from self.printed
 
     def stop(self) -> None:
         pass
 
     def ending(self) -> str | None:
-        return self.boot.ending
+        return self.why
 
 
 @dataclass
@@ -125,10 +118,7 @@ class Cache:
         key = target.key(start) if self.folder is not None else None
         if key is None:  # nothing tells what it prints, as on a board
             return target.start(start)
-        found = self.find(key)
-        if found is not None:
-            return Replayed(found)
-        return Recorded(target.start(start), self, target, start, key)
+        return self.find(key) or Recorded(target.start(start), self, target, start, key)
 
     def find(self, key: str) -> CachedBoot | None:
         """Return the boot if it is there and undamaged, and count it as used now."""

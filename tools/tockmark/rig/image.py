@@ -458,9 +458,7 @@ def lay_tabs(
     the apps' flash. TockmarkError for a TAB that this kernel would not run."""
     room = room_of(kernel, board)
     for tab in tabs:
-        programs = _programs(tab, board.isa)
-        # A TAB may have a program for each of several places: one of them has to fit.
-        _check_ram(next((one for one in programs if _has_ram(one, room)), programs[0]), room)
+        _check_ram(_programs(tab, board.isa), room)
     write_flash(kernel, board, flash)
     lay_by_tockloader([tab.resolve() for tab in tabs], flash, board, room)
     found = tbfs(flash.read_bytes(), board.flash.base, room.flash_start)
@@ -478,7 +476,7 @@ def lay_tabs(
                 f" {room.flash_end:#x}",
                 "lay fewer or smaller apps",
             )
-        _check_ram(app, room)
+        _check_ram([app], room)
     return found
 
 
@@ -515,16 +513,12 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
     )
 
 
-def _has_ram(app: Tbf, room: Room) -> bool:
-    """Whether a kernel with this room has the RAM that an app is linked for."""
-    return app.ram is None or room.ram_start <= app.ram < room.ram_end
-
-
-def _check_ram(app: Tbf, room: Room) -> None:
-    """TockmarkError if an app is linked for other RAM than a kernel with this room has."""
-    if _has_ram(app, room):
+def _check_ram(programs: Sequence[Tbf], room: Room) -> None:
+    """TockmarkError if an app is linked for other RAM than a kernel with this room has. Of the
+    programs that it has for several places one has to fit."""
+    if any(one.ram is None or room.ram_start <= one.ram < room.ram_end for one in programs):
         return
-    ram = -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
+    app, ram = programs[0], -(-room.ram_start // RAM_ALIGN) * RAM_ALIGN
     raise TockmarkError(
         f"{app.name} is linked for RAM at {app.ram:#x}, and this kernel leaves apps"
         f" {room.ram_start:#x} to {room.ram_end:#x}",

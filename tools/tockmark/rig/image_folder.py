@@ -12,6 +12,7 @@ it is loaded onto a board by the tool that the profile names, or into a flash fi
 """
 
 import hashlib
+import os
 import shlex
 import shutil
 import sys
@@ -275,30 +276,23 @@ def encode(manifest: ImageManifest) -> bytes:
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
-@dataclass(frozen=True)
-class Order:
-    """What is to be laid: what the user asked of `tockmark image`."""
-
-    board: BoardProfile
-    kernel: KernelElf
-    boots: tuple[tuple[AppBuild, Boot], ...]  # all for one version of the interface
-    catalogue: Catalogue
-    samples: int | None  # of a row, at most; None: as the catalogue says
-    jobs: int
-
-
-def lay(order: Order, out: Path) -> ImageManifest:
-    """Lay all boots that the board's target can measure. What `out` was before stays until all
-    is there; TockmarkError if that is anything else than an older folder of laid images."""
-    kernel, board = order.kernel, order.board
-    wanted: list[tuple[AppBuild, Boot]] = []
-    left: dict[str, LeftOut] = {}
-    for apps, boot in order.boots:
-        why = boot_unsuited(boot, order.catalogue, board.target)
-        if why is None:
-            wanted.append((apps, boot))
-        else:
-            left[boot.name] = LeftOut(boot.name, boot.measures, why)
+def lay(
+    board: BoardProfile,
+    kernel: KernelElf,
+    boots: Sequence[tuple[AppBuild, Boot]],
+    known: Catalogue,
+    samples: int | None,
+    out: Path,
+) -> ImageManifest:
+    """Lay those boots, all for one version of the interface, that the board's target can measure,
+    with so many samples of a row at most. What `out` was before stays until all is there;
+    TockmarkError if that is anything else than an older folder of laid images."""
+    left = {
+        boot.name: LeftOut(boot.name, boot.measures, why)
+        for _, boot in boots
+        if (why := boot_unsuited(boot, known, board.target)) is not None
+    }
+    wanted = [(apps, boot) for apps, boot in boots if boot.name not in left]
     if not wanted:
         raise TockmarkError(
             f"{board.name} can measure none of these boots: {', '.join(left)}",
@@ -309,7 +303,7 @@ def lay(order: Order, out: Path) -> ImageManifest:
     out = out.resolve()
     _check_replaceable(out)
     with replaced_folder(out) as folder:
-        boots = _lay_boots(order, wanted, folder)
+        laid = _lay_boots(board, kernel, wanted, samples, folder)
         copy = folder / "kernel" / kernel.path.name.encode("utf-8", "replace").decode()
         copy.parent.mkdir()
         shutil.copyfile(kernel.path, copy)
@@ -318,13 +312,13 @@ def lay(order: Order, out: Path) -> ImageManifest:
             tockmark=__version__,
             board=board.name,
             abi=abi,
-            catalogue_sha256=order.catalogue.sha256,
+            catalogue_sha256=known.sha256,
             kernel=LaidKernel(
                 _within(folder, copy), kernel.sha256, room_of(kernel, board), **known_facts(kernel)
             ),
-            boots=boots,
+            boots=laid,
             left_out=tuple(left.values()),
-            samples=order.samples,
+            samples=samples,
         )
         (folder / MANIFEST).write_bytes(encode(manifest))
         (folder / README).write_text(readme_text(manifest, board), encoding="utf-8")
@@ -335,19 +329,23 @@ def lay(order: Order, out: Path) -> ImageManifest:
 
 
 def _lay_boots(
-    order: Order, wanted: list[tuple[AppBuild, Boot]], folder: Path
+    board: BoardProfile,
+    kernel: KernelElf,
+    wanted: Sequence[tuple[AppBuild, Boot]],
+    samples: int | None,
+    folder: Path,
 ) -> tuple[LaidBoot, ...]:
     """Lay these boots, several at a time."""
-    symbols = {"tm_most_samples": order.samples or 0}
+    symbols = {"tm_most_samples": samples or 0}
 
     def build(apps: AppBuild, boot: Boot) -> LaidBoot:
         out = folder / apps.lang
-        image = build_image(boot, apps, order.kernel, order.board, out, symbols, seed=0)
+        image = build_image(boot, apps, kernel, board, out, symbols)
         slots = tuple(slot.renamed(partial(_within, folder)) for slot in image.slots)
         flash = _within(folder, image.flash), sha256_of(image.flash)
         return LaidBoot(boot.name, apps.lang, *flash, image.id, slots)
 
-    pool = ThreadPoolExecutor(order.jobs)
+    pool = ThreadPoolExecutor(os.cpu_count())
     try:
         works = [pool.submit(build, *one) for one in wanted]
         for work in counted(as_completed(works), len(works), "images laid"):

@@ -11,6 +11,7 @@ sections, and where a call reaches farther it takes another instruction.
 """
 
 import hashlib
+import itertools
 import json
 import re
 import struct
@@ -227,6 +228,7 @@ def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:
 class _Link:
     """What is compared of a link; sizes in bytes."""
 
+    kernel: KernelElf
     hash: str | None  # of its symbols and their addresses; None: it has none
     sections: dict[str, int]
     functions: dict[str, list[int]]  # the sizes of those that have the same name, sorted
@@ -237,25 +239,23 @@ def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ..
     both are used in turn. TockmarkError if the kernels are not links of one source that differ in
     their layout."""
     links = [_read_link(kernel) for kernel in kernels]
-    seen: dict[str | None, KernelElf] = {}
-    for kernel, link in zip(kernels, links, strict=True):
-        if seen and (why := _unlike(kernels[0], kernel, links[0], link)):
+    seen: dict[str | None, str] = {}
+    for link in links:
+        path = shown(link.kernel.path)
+        if seen and (why := _unlike(links[0], link)):
             raise TockmarkError(
-                f"{shown(kernel.path)} is no other link of the same source as"
-                f" {shown(kernels[0].path)}: {why}",
+                f"{path} is no other link of the same source as"
+                f" {shown(links[0].kernel.path)}: {why}",
                 "run each kernel by itself, and compare the results",
             )
         if link.hash in seen:
             raise TockmarkError(
-                f"{shown(kernel.path)} has the layout of {shown(seen[link.hash].path)}",
+                f"{path} has the layout of {seen[link.hash]}",
                 "give links with another order of functions: docs/layouts.md",
             )
-        seen[link.hash] = kernel
-    count = len(kernels)
-    return tuple(
-        RunLayout(kernels[i % count], links[i % count].hash, i % seeds)
-        for i in range(max(seeds, count))
-    )
+        seen[link.hash] = path
+    in_turn = itertools.islice(itertools.cycle(links), max(seeds, len(links)))
+    return tuple(RunLayout(link.kernel, link.hash, i % seeds) for i, link in enumerate(in_turn))
 
 
 def _read_link(kernel: KernelElf) -> _Link:
@@ -269,19 +269,20 @@ def _read_link(kernel: KernelElf) -> _Link:
     )
     text = "".join(f"{name} {address:#x}\n" for name, address in symbols)
     return _Link(
+        kernel,
         hashlib.sha256(text.encode()).hexdigest() if text else None,
         {one.name: one.size for one in elf.sections if one.flags & ALLOCATED},
         functions,
     )
 
 
-def _unlike(first: KernelElf, second: KernelElf, base: _Link, other: _Link) -> str | None:
+def _unlike(base: _Link, other: _Link) -> str | None:
     """Say in what two kernels differ besides their layout, if in anything."""
-    if not (base.functions and other.functions):
-        bare = first if not base.functions else second
-        return f"{shown(bare.path)} has no symbols to tell by"
-    if first.name != second.name:
-        return f"it says that it is {second.name or 'none of ours'}"
+    for bare in (base, other):
+        if not bare.functions:
+            return f"{shown(bare.kernel.path)} has no symbols to tell by"
+    if base.kernel.name != other.kernel.name:
+        return f"it says that it is {other.kernel.name or 'none of ours'}"
     for name in sorted(base.sections.keys() | other.sections.keys()):
         sizes = base.sections.get(name, 0), other.sections.get(name, 0)
         if beyond(sizes, SECTION):

@@ -138,12 +138,6 @@ class Ran:
     layouts: tuple[RunLayout, ...]
     interrupted: bool
 
-    @property
-    def notes(self) -> list[str]:
-        """Says what went wrong besides the boots."""
-        missing = "interrupted: the rows that are missing were not measured"
-        return [missing] if self.interrupted else []
-
 
 def run(options: RunOptions) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
@@ -311,7 +305,7 @@ class _Runner:
     def _boot(self, job: Job, start: Start) -> None:
         job.state = "running"
         job.session = session = self.cache.begin(self.options.board.target, start)
-        job.taken = "cache" if isinstance(session, cache.Replayed) else None
+        job.taken = "cache" if isinstance(session, cache.CachedBoot) else None
         for text in session.lines():
             job.lines.append(text)
             job.rows += bool(_ROW.search(text))

@@ -162,7 +162,7 @@ def test_a_kept_boot_is_as_the_first_run_of_it(ending: str, again: bool, tmp_pat
     some = Cache(tmp_path / "cache")
     first = whole(some.begin(target, start))
     second = some.begin(target, start)
-    assert isinstance(second, cache.Replayed) is again
+    assert isinstance(second, CachedBoot) is again
     assert whole(second) == first
     assert first[2] == 2_500_000
 
