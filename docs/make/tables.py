@@ -38,7 +38,7 @@ import msgspec
 from markupsafe import Markup
 
 from committed import markdown, retired
-from tockmark.cli.verb import VERBS, Heading, about
+from tockmark.cli.verb import HEADINGS, about
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -188,8 +188,8 @@ def board(argument: str) -> str:
 def exits(_: str) -> str:
     """What the exit codes of each verb mean: a line a verb, in the order of the help."""
     rows = []
-    for heading in Heading:
-        for name in (name for name, one in VERBS.items() if one.heading is heading):
+    for verbs in HEADINGS.values():
+        for name in verbs:
             codes = (f"**{code}** {said}" for code, said in about(name).exits.items())
             rows.append([text.quoted(name), Markup("; ".join(codes))])
     return markdown(["verb", "exit codes"], rows, words=(0, 1))

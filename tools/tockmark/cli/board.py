@@ -8,32 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.cli import options
-from tockmark.cli.options import (
-    AsJson,
-    Only,
-    Switch,
-    check_not_a_log,
-    incomplete_code,
-    rows_of,
-    say,
-    say_first,
-    selected,
-    show,
-)
-from tockmark.cli.run_options import (
-    Abi,
-    BoardName,
-    ICache,
-    KernelClaims,
-    KernelFile,
-    ended_once,
-    languages,
-    one_language,
-)
+from tockmark.cli import options, run_options
 from tockmark.cli.verb import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
@@ -66,27 +44,26 @@ USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 def image_verb(
     *,
     boot: Annotated[
-        str | None, typer.Argument(help="One boot: a group, or one with a name; default: all.")
+        str | None, Argument(help="One boot: a group, or one with a name; default: all.")
     ] = None,
-    kernel: KernelFile = None,
-    claims: KernelClaims,
-    only: Only = None,
-    board: BoardName = boards.DEFAULT,
-    abi: Abi = 2,
+    kernel: run_options.KernelFile = None,
+    claims: run_options.KernelClaims,
+    only: options.Only = None,
+    board: run_options.BoardName = boards.DEFAULT,
+    abi: run_options.Abi = 2,
     lang: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Languages of the apps, separated by commas: c, rust.",
             autocompletion=options.several(lambda: catalogues.LANGS),
         ),
     ] = "c",
     samples: Annotated[
-        int | None,
-        typer.Option(min=9, help="Take at most so many samples of a row; default: all."),
+        int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
     ] = None,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder; default: build/image.")
-    ] = paths.ROOT / "build" / "image",
+    output: Annotated[Path, options.output_to("Folder; default: build/image.")] = paths.ROOT
+    / "build"
+    / "image",
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
 
@@ -99,7 +76,7 @@ def image_verb(
     wanted = select(known, only)
     chosen = tuple(
         (AppBuild.built(abi, one), found[measured.name])  # with all their rows
-        for one in languages(lang)
+        for one in run_options.languages(lang)
         for measured in wanted.boots(one)
         if boot in (None, measured.name)
     )
@@ -107,7 +84,7 @@ def image_verb(
         meant = f"--lang {lang}" if boot is None else f"the boot {boot} in --lang {lang}"
         raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
     elf = claims.read(kernel or profiled.kernels[abi])
-    with ended_once():
+    with run_options.ended_once():
         manifest = lay(profiled, elf, chosen, known, samples, output)
     count, left = len(manifest.boots), manifest.left_out
     boots = len({one.name for one in manifest.boots}) + len(left)
@@ -126,28 +103,28 @@ def image_verb(
     {INCOMPLETE: "nothing was loaded: the board's tool is not on PATH"},
 )
 def install_verb(
-    boot: Annotated[str, typer.Argument(help="A boot of the folder: its README lists them.")],
-    images: Annotated[Path, typer.Option(help="Folder that `tockmark image` laid.")],
+    boot: Annotated[str, Argument(help="A boot of the folder: its README lists them.")],
+    images: Annotated[Path, Option(help="Folder that `tockmark image` laid.")],
     kernel: Annotated[
-        Path | None, typer.Option(help="Refuse images that were not laid for this kernel's ELF.")
+        Path | None, Option(help="Refuse images that were not laid for this kernel's ELF.")
     ] = None,
     lang: Annotated[
-        str | None, typer.Option(help="Language of the apps, where the folder has several.")
+        str | None, Option(help="Language of the apps, where the folder has several.")
     ] = None,
     flash_file: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="In place of a board: a flash file that holds the kernel. tockloader lays the"
             " apps into it."
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check, and print the command only.")
+        bool, Option("--dry-run", help="Check, and print the command only.")
     ] = False,
 ) -> None:
     """Load one laid boot onto its board, by the tool that the board's profile names."""
     folder = image_folder.read_folder(images)
-    found = folder.boot(boot, None if lang is None else one_language(lang))
+    found = folder.boot(boot, None if lang is None else run_options.one_language(lang))
     if kernel is not None:
         folder.holds(read_kernel(kernel))
     profiled = boards.load(folder.manifest.board)
@@ -182,13 +159,13 @@ def install_verb(
     },
 )
 def listen_verb(
-    port: Annotated[str, typer.Option(help="Serial port of the board, such as /dev/ttyACM1.")],
-    baud: Annotated[int, typer.Option(min=1, help="Its rate.")] = USUAL_BAUD,
+    port: Annotated[str, Option(help="Serial port of the board, such as /dev/ttyACM1.")],
+    baud: Annotated[int, Option(min=1, help="Its rate.")] = USUAL_BAUD,
     seconds: Annotated[
-        float | None, typer.Option(min=0, help="For how long; default: until Ctrl-C.")
+        float | None, Option(min=0, help="For how long; default: until Ctrl-C.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Log; default: in results/, by its time.")
+        Path | None, options.output_to("Log; default: in results/, by its time.")
     ] = None,
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
@@ -248,13 +225,13 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
     },
 )
 def run_tab_verb(
-    tabs: Annotated[list[Path], typer.Argument(help="TABs, as elf2tab makes them.")],
+    tabs: Annotated[list[Path], Argument(help="TABs, as elf2tab makes them.")],
     kernel: Annotated[
-        Path | None, typer.Option(help="ELF of the kernel; default: the baseline's.")
+        Path | None, Option(help="ELF of the kernel; default: the baseline's.")
     ] = None,
-    board: BoardName = boards.DEFAULT,
-    icache: ICache = None,
-    max_cycles: Annotated[int | None, typer.Option(min=1, help="End after so many cycles.")] = None,
+    board: run_options.BoardName = boards.DEFAULT,
+    icache: run_options.ICache = None,
+    max_cycles: Annotated[int | None, Option(min=1, help="End after so many cycles.")] = None,
 ) -> None:
     """Run any TABs on a kernel and show what they print, until nothing more can come.
 
@@ -269,7 +246,7 @@ def run_tab_verb(
             f"run-tab does not load {profiled.name}",
             "leave out --board, or let tockloader lay the TABs into a flash file of yours",
         )
-    cached = target.icache if icache is None else icache is Switch.ON
+    cached = target.icache if icache is None else icache is options.Switch.ON
     target.ready()
     elf = read_kernel(kernel or profiled.kernels[2])
     with folder_for_a_while(paths.RUNS) as folder:
@@ -277,14 +254,14 @@ def run_tab_verb(
         for one in lay_tabs(tabs, elf, profiled, flash):
             gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
             what = gap if one.name is None else f"{one.name}, {one.length} bytes"
-            say(f"{one.start:#x}: {what}")
-        raise typer.Exit(_print_lines(target.start(Start("tabs", flash, cached))))
+            options.say(f"{one.start:#x}: {what}")
+        raise Exit(_print_lines(target.start(Start("tabs", flash, cached))))
 
 
 def _print_lines(session: Session) -> int:
     """Print what a boot prints, as it comes, and say how it ended; return the exit code."""
     try:
-        with ended_once():
+        with run_options.ended_once():
             for line in session.lines():
                 sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
                 sys.stdout.buffer.flush()
@@ -292,7 +269,7 @@ def _print_lines(session: Session) -> int:
     except KeyboardInterrupt:
         session.stop()
         session.ending()
-        say("interrupted")
+        options.say("interrupted")
         return INTERRUPTED
     finally:
         session.stop()
@@ -305,7 +282,7 @@ def _ended(session: Session) -> int:
     said = "the suite closed" if ending is None else ending
     if session.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
+    options.say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
     return OK if fine else INCOMPLETE
 
 
@@ -319,33 +296,32 @@ def _ended(session: Session) -> int:
 )
 def parse_verb(
     *,
-    log: Annotated[Path, typer.Argument(help="UART log, kernel messages and all.")],
+    log: Annotated[Path, Argument(help="UART log, kernel messages and all.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Result file; default: LOG with .json.")
+        Path | None, options.output_to("Result file; default: LOG with .json.")
     ] = None,
     board: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Board profile that it was captured from.",
             autocompletion=options.one(boards.names),
         ),
     ] = None,
-    kernel: Annotated[Path | None, typer.Option(help="ELF of the kernel that ran.")] = None,
-    claims: KernelClaims,
+    kernel: Annotated[Path | None, Option(help="ELF of the kernel that ran.")] = None,
+    claims: run_options.KernelClaims,
     abi: Annotated[
-        int | None, typer.Option(min=1, max=2, help="Version of the interface; the log says it.")
+        int | None, Option(min=1, max=2, help="Version of the interface; the log says it.")
     ] = None,
     icache: Annotated[
-        Switch | None,
-        typer.Option(help="Cache setting of a log without marks; default: the board's."),
+        options.Switch | None,
+        Option(help="Cache setting of a log without marks; default: the board's."),
     ] = None,
     images: Annotated[
         Path | None,
-        typer.Option(help="Folder that `tockmark image` laid and that was installed: says both."),
+        Option(help="Folder that `tockmark image` laid and that was installed: says both."),
     ] = None,
     study: Annotated[
-        bool,
-        typer.Option("--study", help="The study of 2021 took this log: its kernel, its board."),
+        bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
     ] = False,
 ) -> None:
     """Turn a captured UART log, ours or of the 2021 study's form, into a result file.
@@ -353,11 +329,11 @@ def parse_verb(
     What is intact is kept, what is missing is named on stderr. With the board and the kernel that
     it is of, compare, gate and agree take the result."""
     path = output or log.with_suffix(".json")
-    check_not_a_log(path)
+    options.check_not_a_log(path)
     if output is None and path.exists():  # it may be the run's own, which knows more than its log
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the result with -o")
     known = catalogues.load()
-    if kernel is None and claims != KernelClaims():
+    if kernel is None and claims != run_options.KernelClaims():
         raise TockmarkError("something is said of a kernel, but no kernel is named", "add --kernel")
     ran = claims.read(kernel) if kernel else None
     installed = image_folder.read_folder(images) if images else None
@@ -370,7 +346,7 @@ def parse_verb(
         board=boards.load(board) if board else None,
         kernel=ran,
         abi=abi,
-        icache=None if icache is None else icache is Switch.ON,
+        icache=None if icache is None else icache is options.Switch.ON,
         images=installed,
         study=study,
     )
@@ -380,8 +356,8 @@ def parse_verb(
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):
         print(f"not in the catalogue: {id_}")
-    say_first(result.incomplete)
-    raise typer.Exit(incomplete_code(result))
+    options.say_first(result.incomplete)
+    raise Exit(options.incomplete_code(result))
 
 
 @verb(
@@ -396,31 +372,31 @@ def parse_verb(
     },
 )
 def agree_verb(
-    sim: Annotated[Path, typer.Argument(help="Result file of the simulator.")],
-    board: Annotated[Path, typer.Argument(help="Result file of the board, of the same kernel.")],
-    only: Only = None,
+    sim: Annotated[Path, Argument(help="Result file of the simulator.")],
+    board: Annotated[Path, Argument(help="Result file of the board, of the same kernel.")],
+    only: options.Only = None,
     icache: Annotated[
-        Switch | None, typer.Option(help="Rows with this cache setting only.")
+        options.Switch | None, Option(help="Rows with this cache setting only.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
-    as_json: AsJson = False,
+    every: Annotated[bool, Option("--all", help="Show every row.")] = False,
+    as_json: options.AsJson = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Even if kernel, machine or cache are not the same.")
+        bool, Option("--force", help="Even if kernel, machine or cache are not the same.")
     ] = False,
 ) -> None:
     """Hold a board's result against the simulator's: is each row within the model's stated bound?
 
     What is stated, and why, is in validation/bounds.toml."""
     names, known = [paths.shown(sim), paths.shown(board)], catalogues.load()
-    _, results = selected(known, only, [file.load(sim), file.load(board)])
+    _, results = options.selected(known, only, [file.load(sim), file.load(board)])
     if icache is not None:
-        cached = select(known, f"* icache={icache}", rows_of(results))
+        cached = select(known, f"* icache={icache}", options.rows_of(results))
         results = [result.only(cached) for result in results]
     base, new = results
     bounds = load_bounds(agree.machine_of(base), known)
     found = agree.agree(base, new, names[1], bounds, force)
     if as_json:
-        show(comparison.agree_json(names, found))
+        options.show(comparison.agree_json(names, found))
     else:
-        show(comparison.agree_text(names, results, found, known, every))
-    raise typer.Exit(found.exit_code)
+        options.show(comparison.agree_text(names, results, found, known, every))
+    raise Exit(found.exit_code)

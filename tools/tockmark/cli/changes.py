@@ -8,25 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.cli import options
-from tockmark.cli.options import AsJson, Limits, Switch, show
-from tockmark.cli.run_options import (
-    BUILD,
-    ELF,
-    TREE,
-    Abi,
-    BoardName,
-    FreshBuilds,
-    ICaches,
-    NoPatch,
-    Workers,
-    benchmarks,
-    ended_once,
-    recipe,
-)
+from tockmark.cli import options, run_options
 from tockmark.cli.verb import verb
 from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
@@ -53,7 +38,7 @@ def _run_options(
     abi: int,
     icaches: list[bool],
     samples: int,
-    workers: Workers,
+    workers: run_options.Workers,
     fresh: bool,
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
@@ -70,6 +55,69 @@ def _run_options(
         jobs=workers.at_a_time(profiled),
         fresh=fresh,
     )
+
+
+@dataclass(frozen=True)
+class KernelPair:
+    """Both sides of a change: what to call each, and its links."""
+
+    titles: tuple[str, str]
+    links: tuple[Links, Links]
+    builders: tuple[Builder, ...] = ()  # none if the kernels were given
+
+
+@dataclass(frozen=True)
+class PairGiven:
+    """What `judge` is to compare: two commits of a tree, or the ELFs of both sides."""
+
+    tree: Annotated[Path | None, run_options.TREE] = None
+    before: Annotated[
+        str | None, Argument(metavar="BASE", help="The commit before the change.")
+    ] = None
+    after: Annotated[str | None, Argument(metavar="HEAD", help="The commit with the change.")] = (
+        None
+    )
+    build: Annotated[str | None, run_options.BUILD] = None
+    elf: Annotated[str | None, run_options.ELF] = None
+    no_patch: run_options.NoPatch = False
+    base: Annotated[
+        list[Path] | None,
+        Option(
+            help="In the place of commits: ELF of the kernel before the change. May be given again"
+            " for links of the same source that differ in layout only."
+        ),
+    ] = None
+    head: Annotated[list[Path] | None, Option(help="The same of the kernel with the change.")] = (
+        None
+    )
+
+    @contextmanager
+    def built(self, fresh: bool) -> Iterator[KernelPair]:
+        """Yield both sides, as long as they can be built. TockmarkError unless they are given in
+        one of the two ways, and whole."""
+        tree, before, after, build, elf = self.tree, self.before, self.after, self.build, self.elf
+        if self.base and self.head and not (tree or before or after or build or elf):
+            for path in (*self.base, *self.head):
+                if not path.exists():
+                    raise TockmarkError(f"{paths.shown(path)} is not there", "give a kernel's ELF")
+            titles = _elves(self.base), _elves(self.head)
+            yield KernelPair(titles, (Given(tuple(self.base)), Given(tuple(self.head))))
+        elif tree and before and after and build and elf and not (self.base or self.head):
+            how_built = run_options.recipe(build, elf, self.no_patch)
+            with sides(tree, (before, after), how_built, fresh) as (old, new):
+                titles = str(old.commit), str(new.commit)
+                yield KernelPair(titles, (old, new), (old.builder, new.builder))
+        else:
+            raise TockmarkError(
+                "what to judge is given by halves, or twice",
+                "give TREE BASE HEAD --build CMD --elf PATH, or --base ELF --head ELF",
+            )
+
+
+def _elves(given: list[Path]) -> str:
+    """Return what to call links of one side."""
+    more = f" and {len(given) - 1} more" if len(given) > 1 else ""
+    return f"{paths.shown(given[0])}{more}"
 
 
 @verb(
@@ -89,133 +137,64 @@ def _run_options(
 )
 def judge_verb(
     *,
-    tree: Annotated[Path | None, TREE] = None,
-    before: Annotated[
-        str | None, typer.Argument(metavar="BASE", help="The commit before the change.")
-    ] = None,
-    after: Annotated[
-        str | None, typer.Argument(metavar="HEAD", help="The commit with the change.")
-    ] = None,
-    build: Annotated[str | None, BUILD] = None,
-    elf: Annotated[str | None, ELF] = None,
-    no_patch: NoPatch = False,
-    base: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="In the place of commits: ELF of the kernel before the change. May be given again"
-            " for links of the same source that differ in layout only."
-        ),
-    ] = None,
-    head: Annotated[
-        list[Path] | None, typer.Option(help="The same of the kernel with the change.")
-    ] = None,
+    given: PairGiven,
     only: Annotated[
-        str | None,
-        typer.Option(help=f"Which rows, as for --only elsewhere; default: {engine.DEFAULT}."),
+        str | None, Option(help=f"Which rows, as for --only elsewhere; default: {engine.DEFAULT}.")
     ] = None,
     most: Annotated[
-        int,
-        typer.Option("--links", min=1, help="Of a side at most so many links, for rows in doubt."),
+        int, Option("--links", min=1, help="Of a side at most so many links, for rows in doubt.")
     ] = engine.LINKS,
-    limits: Limits = None,
+    limits: options.Limits = None,
     profiles: Annotated[
         int,
-        typer.Option(
-            min=0,
-            help="Of so many rows that moved say where, by profiles; 0: no stacks either.",
+        Option(
+            min=0, help="Of so many rows that moved say where, by profiles; 0: no stacks either."
         ),
     ] = evidence.ROWS,
-    icache: ICaches = None,
-    board: BoardName = boards.DEFAULT,
-    abi: Abi = 2,
+    icache: run_options.ICaches = None,
+    board: run_options.BoardName = boards.DEFAULT,
+    abi: run_options.Abi = 2,
     samples: Annotated[
-        int, typer.Option(min=9, help="At most so many samples of a row.")
+        int, Option(min=9, help="At most so many samples of a row.")
     ] = engine.SAMPLES,
-    workers: Workers,
-    fresh: FreshBuilds = False,
+    workers: run_options.Workers,
+    fresh: run_options.FreshBuilds = False,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for what is kept; default: in build/judge/."),
+        Path | None, options.output_to("Folder for what is kept; default: in build/judge/.")
     ] = None,
     comment: Annotated[
         Path | None,
-        typer.Option("--markdown", help="Write a comment for a pull request to this file, too."),
+        Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Judge a change of a kernel: which rows it moves, for certain, and where."""
     if comment is not None:
         check_writable([comment])
-    icaches = [True, False] if icache is None else [icache is Switch.ON]
-    run_options = _run_options("judge", board, abi, icaches, samples, workers, fresh)
-    allowed = load_limits(limits, run_options.catalogue)
-    wanted = select(run_options.catalogue, only or engine.DEFAULT)
-    with ended_once(), _pair(tree, before, after, build, elf, no_patch, fresh, base, head) as pair:
+    icaches = [True, False] if icache is None else [icache is options.Switch.ON]
+    settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
+    allowed = load_limits(limits, settings.catalogue)
+    wanted = select(settings.catalogue, only or engine.DEFAULT)
+    with run_options.ended_once(), given.built(fresh) as pair:
         start = time.monotonic()
         # A build that fails shall do so before anything is simulated.
         kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
         folder = output or paths.JUDGED / "-".join(kernel.sha256[:LONGEST] for kernel in kernels)
         of_both = [
-            Simulated(name, links, run_options, folder)
+            Simulated(name, links, settings, folder)
             for name, links in zip(("base", "head"), pair.links, strict=True)
         ]
         judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most)
         for side, result in zip(of_both, judged.results, strict=True):
             side.keep(result)
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
-        found = report.explain(judged, pair.titles, kernels, run_options, folder, profiles)
+        found = report.explain(judged, pair.titles, kernels, settings, folder, profiles)
         found.notes.extend(f"{one.name}: {one.effort}" for one in of_both)
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
-    show(report.as_json(found) if as_json else report.render(found))
-    raise typer.Exit(found.exit_code)
-
-
-@dataclass(frozen=True)
-class KernelPair:
-    """Both sides of a change: what to call each, and its links."""
-
-    titles: tuple[str, str]
-    links: tuple[Links, Links]
-    builders: tuple[Builder, ...] = ()  # none if the kernels were given
-
-
-@contextmanager
-def _pair(
-    tree: Path | None,
-    before: str | None,
-    after: str | None,
-    build: str | None,
-    elf: str | None,
-    no_patch: bool,
-    fresh: bool,
-    base: list[Path] | None,
-    head: list[Path] | None,
-) -> Iterator[KernelPair]:
-    """Yield what is to be judged, as long as it can be built. TockmarkError unless it is given in
-    one of the two ways, and whole."""
-    of_tree = tree, before, after, build, elf
-    if base and head and not any(of_tree):
-        for path in (*base, *head):
-            if not path.exists():
-                raise TockmarkError(f"{paths.shown(path)} is not there", "give a kernel's ELF")
-        yield KernelPair((_elves(base), _elves(head)), (Given(tuple(base)), Given(tuple(head))))
-    elif tree and before and after and build and elf and not (base or head):
-        with sides(tree, (before, after), recipe(build, elf, no_patch), fresh) as (old, new):
-            titles = (str(old.commit), str(new.commit))
-            yield KernelPair(titles, (old, new), (old.builder, new.builder))
-    else:
-        raise TockmarkError(
-            "what to judge is given by halves, or twice",
-            "give TREE BASE HEAD --build CMD --elf PATH, or --base ELF --head ELF",
-        )
-
-
-def _elves(given: list[Path]) -> str:
-    """Return what to call links of one side."""
-    more = f" and {len(given) - 1} more" if len(given) > 1 else ""
-    return f"{paths.shown(given[0])}{more}"
+    options.show(report.as_json(found) if as_json else report.render(found))
+    raise Exit(found.exit_code)
 
 
 @verb(
@@ -233,59 +212,60 @@ def _elves(given: list[Path]) -> str:
 )
 def bisect_verb(
     *,
-    tree: Annotated[Path, TREE],
-    good: Annotated[str, typer.Argument(metavar="GOOD", help="A commit before the change.")],
-    bad: Annotated[str, typer.Argument(metavar="BAD", help="A later one, in which it is.")],
+    tree: Annotated[Path, run_options.TREE],
+    good: Annotated[str, Argument(metavar="GOOD", help="A commit before the change.")],
+    bad: Annotated[str, Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
         str,
-        typer.Option(
+        Option(
             help="The benchmark, with its parameters if it has any: call.args:n=3.",
-            autocompletion=options.one(benchmarks),
+            autocompletion=options.one(run_options.benchmarks),
         ),
     ],
     limit: Annotated[
-        str,
-        typer.Option(help="A commit is bad whose figure is that far from GOOD's: '+2 %', '+33'."),
+        str, Option(help="A commit is bad whose figure is that far from GOOD's: '+2 %', '+33'.")
     ],
-    build: Annotated[str, BUILD],
-    elf: Annotated[str, ELF],
+    build: Annotated[str, run_options.BUILD],
+    elf: Annotated[str, run_options.ELF],
     cycles: Annotated[
-        bool, typer.Option("--cycles", help="Look at cycles; default: instructions.")
+        bool, Option("--cycles", help="Look at cycles; default: instructions.")
     ] = False,
     links: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1, help=f"Links of each commit, for their median; default: 1, {LINKS} of --cycles."
         ),
     ] = None,
-    icache: Annotated[Switch, typer.Option(help="Instruction cache.")] = Switch.OFF,
-    board: BoardName = boards.DEFAULT,
-    abi: Abi = 2,
-    workers: Workers,
-    no_patch: NoPatch = False,
-    fresh: FreshBuilds = False,
-    as_json: AsJson = False,
+    icache: Annotated[options.Switch, Option(help="Instruction cache.")] = options.Switch.OFF,
+    board: run_options.BoardName = boards.DEFAULT,
+    abi: run_options.Abi = 2,
+    workers: run_options.Workers,
+    no_patch: run_options.NoPatch = False,
+    fresh: run_options.FreshBuilds = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find the commit by which a row became dearer (or cheaper), from GOOD to BAD by first parents.
 
     Builds each commit that it looks at in a worktree of the tool's own; your files, index and
     branches stay as they are."""
-    allowed, how_built = BisectLimit.read(limit), recipe(build, elf, no_patch)
+    allowed, how_built = BisectLimit.read(limit), run_options.recipe(build, elf, no_patch)
     only_one(catalogues.load(), row)
-    run_options = _run_options("bisect", board, abi, [icache is Switch.ON], SAMPLES, workers, fresh)
+    settings = _run_options(
+        "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, workers, fresh
+    )
     found = repository(tree)
     line = found.line(found.commit(good), found.commit(bad))
-    with ended_once(), worktree(found) as place:
+    with run_options.ended_once(), worktree(found) as place:
         search = CommitSearch(
             row=row,
             series="cycles" if cycles else "instret",
             limit=allowed,
             links=links or (LINKS if cycles else 1),
-            options=run_options,
+            options=settings,
             builder=Builder(place, how_built, fresh),
             line=line,
             say=(lambda text: None) if as_json else lambda text: print(text, flush=True),
         )
         suspects = search.suspects()
-    show(search.as_json(suspects) if as_json else search.text(suspects))
-    raise typer.Exit(OK if len(suspects) == 1 else INCOMPLETE)
+    options.show(search.as_json(suspects) if as_json else search.text(suspects))
+    raise Exit(OK if len(suspects) == 1 else INCOMPLETE)

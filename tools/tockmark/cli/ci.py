@@ -5,10 +5,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.cli.options import AsJson, Force, Limits, Only, rows_of, say, selected, show
+from tockmark.cli import options
 from tockmark.cli.verb import verb
 from tockmark.compare import gate, rule
 from tockmark.compare.limits import load_limits
@@ -36,15 +36,15 @@ Form = StrEnum("Form", {name.upper(): name for name in export.FORMS})  # type: i
 )
 def gate_verb(
     files: Annotated[
-        list[Path], typer.Argument(metavar="BASE... NEW", help="Result files, the new one last.")
+        list[Path], Argument(metavar="BASE... NEW", help="Result files, the new one last.")
     ],
-    limits: Limits = None,
+    limits: options.Limits = None,
     markdown: Annotated[
-        Path | None, typer.Option(help="Write a summary for a pull request to this file, too.")
+        Path | None, Option(help="Write a summary for a pull request to this file, too.")
     ] = None,
-    only: Only = None,
-    as_json: AsJson = False,
-    force: Force = False,
+    only: options.Only = None,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
 ) -> None:
     """Let a new result pass, or not, by limits on the growth of its rows.
 
@@ -52,16 +52,16 @@ def gate_verb(
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
     results, known = [load(file) for file in files], catalogue.load()
-    allowed = load_limits(limits, known, rows_of(results))
-    _, results = selected(known, only, results)
+    allowed = load_limits(limits, known, options.rows_of(results))
+    _, results = options.selected(known, only, results)
     *bases, new = zip(map(paths.shown, files), results, strict=True)
     gated = gate.gate(bases, new, allowed, known, rule.known_spread(bases[-1][1]), force)
     names = [name for name, _ in bases]
     made = comparison.gate_json if as_json else comparison.gate_text
-    show(made(names, new[0], gated))
+    options.show(made(names, new[0], gated))
     if markdown is not None:
         write_whole({markdown: comparison.gate_markdown(names, new[0], gated)})
-    raise typer.Exit(gated.exit_code)
+    raise Exit(gated.exit_code)
 
 
 @verb(
@@ -72,25 +72,23 @@ def gate_verb(
     {INCOMPLETE: "a row has an error, and is in csv alone"},
 )
 def export_verb(
-    path: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file.")],
+    path: Annotated[Path, Argument(metavar="RESULT", help="Result file.")],
     form: Annotated[
         Form,
-        typer.Option(
+        Option(
             "--format",
             help="csv; bmf: Bencher Metric Format; github: github-action-benchmark's "
             "customSmallerIsBetter; lmbench: as in its result files.",
         ),
     ],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File; default: standard output.")
-    ] = None,
-    only: Only = None,
+    output: Annotated[Path | None, options.output_to("File; default: standard output.")] = None,
+    only: options.Only = None,
 ) -> None:
     """Write a result in a form that another tool reads.
 
     A row with an error is in no form but csv: it is named on stderr."""
     known = catalogue.load()
-    _, (result,) = selected(known, only, [load(path)])
+    _, (result,) = options.selected(known, only, [load(path)])
     text = export.export(result, known, form.value)
     if output is None:
         print(text, end="")
@@ -99,5 +97,5 @@ def export_verb(
         print(f"written {paths.shown(output)}")
     dropped = export.left_out(result)
     for reason in dropped:
-        say(f"wrong: {reason}")
-    raise typer.Exit(INCOMPLETE if dropped else OK)
+        options.say(f"wrong: {reason}")
+    raise Exit(INCOMPLETE if dropped else OK)

@@ -7,13 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Exit, Option
 
 from tockmark import paths
 from tockmark.check import conformance, doctor, interrupts_off, programs, validation
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
-from tockmark.cli.options import AsJson, say_first, show
 from tockmark.cli.run_options import Abi, Jobs
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
@@ -28,11 +27,11 @@ from tockmark.suite.selection import of_names
     ("tockmark doctor", "tockmark doctor --json"),
     {OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
 )
-def doctor_verb(as_json: AsJson = False) -> None:
+def doctor_verb(as_json: options.AsJson = False) -> None:
     """Show what is installed and built, in which version, and what to do about the rest."""
     findings = doctor.examine()
-    show(doctor.doctor_json(findings) if as_json else doctor.doctor_text(findings))
-    raise typer.Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
+    options.show(doctor.doctor_json(findings) if as_json else doctor.doctor_text(findings))
+    raise Exit(OK if all(finding.good for finding in findings) else INCOMPLETE)
 
 
 @verb(
@@ -45,17 +44,15 @@ def doctor_verb(as_json: AsJson = False) -> None:
 def validate_verb(
     part: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"Parts, separated by commas: {', '.join(programs.PARTS)}.",
             autocompletion=options.several(lambda: programs.PARTS),
         ),
     ] = None,
-    as_json: AsJson = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Store all rows in a file, too.")
-    ] = None,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all rows in a file, too.")] = None,
     stored: Annotated[
-        Path | None, typer.Option("--show", help="Show a stored validation; run nothing.")
+        Path | None, Option("--show", help="Show a stored validation; run nothing.")
     ] = None,
 ) -> None:
     """Compare the simulator with what others published or measured.
@@ -69,11 +66,13 @@ def validate_verb(
     else:
         rows = validation.load_validation(stored)
     judged = validation.judge_rows(rows, validation.load_unexplained())
-    show(validation.validation_json(judged) if as_json else validation.validation_text(judged))
+    options.show(
+        validation.validation_json(judged) if as_json else validation.validation_text(judged)
+    )
     if output is not None:
         write_whole({output: validation.stored_text(rows)})
     wrong = any(item.verdict is ValidationVerdict.WRONG for item in judged)
-    raise typer.Exit(INCOMPLETE if wrong else OK)
+    raise Exit(INCOMPLETE if wrong else OK)
 
 
 @verb(
@@ -86,24 +85,24 @@ def validate_verb(
 )
 def conformance_verb(
     abi: Annotated[
-        int | None, typer.Option(min=1, max=2, help="Version of the interface; default: both.")
+        int | None, Option(min=1, max=2, help="Version of the interface; default: both.")
     ] = None,
     kernel: Annotated[
-        Path | None, typer.Option(help="ELF of another kernel, of version 2 unless --abi says so.")
+        Path | None, Option(help="ELF of another kernel, of version 2 unless --abi says so.")
     ] = None,
     machine: Annotated[
-        str, typer.Option(help="Simulated machine: cw310, or nexysvideo as for Tock 1.x.")
+        str, Option(help="Simulated machine: cw310, or nexysvideo as for Tock 1.x.")
     ] = "cw310",
     seeds: Annotated[
-        int, typer.Option(min=1, help="Run the fuzz app with so many seeds, from 1 on.")
+        int, Option(min=1, help="Run the fuzz app with so many seeds, from 1 on.")
     ] = 2,
     seed: Annotated[
         int | None,
-        typer.Option(min=1, max=2**32 - 1, help="And with this one; default: a new one each time."),
+        Option(min=1, max=2**32 - 1, help="And with this one; default: a new one each time."),
     ] = None,
-    calls: Annotated[int, typer.Option(min=1, help="Calls that it makes with each.")] = 100_000,
+    calls: Annotated[int, Option(min=1, help="Calls that it makes with each.")] = 100_000,
     jobs: Jobs = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check the rules of the system-call interface, attack the kernel, fuzz it, and see what is
     left for an app beside greedy ones.
@@ -118,24 +117,23 @@ def conformance_verb(
         done[version] = conformance.run(plan)
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
-            show(conformance.count_text(plan, done[version]))
-            say_first(done[version].lost, "lost: ")
+            options.show(conformance.count_text(plan, done[version]))
+            options.say_first(done[version].lost, "lost: ")
     if as_json:
-        show([{"abi": abi, "seeds": numbers, **asdict(count)} for abi, count in done.items()])
-    raise typer.Exit(INCOMPLETE if any(count.lost for count in done.values()) else OK)
+        options.show(
+            [{"abi": abi, "seeds": numbers, **asdict(count)} for abi, count in done.items()]
+        )
+    raise Exit(INCOMPLETE if any(count.lost for count in done.values()) else OK)
 
 
 @verb(("make sim-retire && tockmark interrupts-off",))
-def interrupts_off_verb(
-    abi: Abi = 2,
-    as_json: AsJson = False,
-) -> None:
+def interrupts_off_verb(abi: Abi = 2, as_json: options.AsJson = False) -> None:
     """Show the longest time that the baseline kernel keeps interrupts off, by cause.
 
     Found in the retired instructions of boots that send, fault and panic, at 115200 baud."""
     found = interrupts_off.measure(abi)
     if as_json:
-        show(found)
+        options.show(found)
         return
     print(f"{'cycles':>9}  longest with interrupts off, by what the kernel does, of all boots")
     for cause, stretch in sorted(found.items(), key=lambda item: item[1].cycles):
@@ -144,8 +142,8 @@ def interrupts_off_verb(
 
 @verb(("tockmark cache", "tockmark cache --clear"))
 def cache_verb(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False,
-    as_json: AsJson = False,
+    clear: Annotated[bool, Option("--clear", help="Remove all of it.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show how many simulated boots are kept, how large they are, and where they lie.
 
@@ -161,7 +159,7 @@ def cache_verb(
         raise TockmarkError(f"{where}: {error.strerror}") from error
     if as_json:
         held = {"boots": count, "bytes": size, "most_bytes": kept.limit}
-        show(held | {"folder": str(kept.folder), "cleared": clear})
+        options.show(held | {"folder": str(kept.folder), "cleared": clear})
     elif clear:
         print(f"removed {count} boots, {size} bytes, from {where}")
     else:

@@ -5,10 +5,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.cli.options import Only, incomplete_code, say, selected
+from tockmark.cli import options
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
@@ -47,17 +47,13 @@ class PictureFormat(StrEnum):
     },
 )
 def plot_verb(
-    files: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Result files.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder; default: build/plots.")
-    ] = PLOTS,
-    form: Annotated[
-        PictureFormat, typer.Option("--format", help="Of the pictures.")
-    ] = PictureFormat.SVG,
+    files: Annotated[list[Path], Argument(metavar="RESULT...", help="Result files.")],
+    output: Annotated[Path, options.output_to("Folder; default: build/plots.")] = PLOTS,
+    form: Annotated[PictureFormat, Option("--format", help="Of the pictures.")] = PictureFormat.SVG,
     picture: Annotated[
-        str | None, typer.Option(help="Which, separated by commas; default: all there are.")
+        str | None, Option(help="Which, separated by commas; default: all there are.")
     ] = None,
-    only: Only = None,
+    only: options.Only = None,
 ) -> None:
     """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
 
@@ -80,8 +76,8 @@ def plot_verb(
         print(paths.shown(path))
     absent = [name for name in wanted if picture is not None and name not in drawn]
     for name in absent:
-        say(f"no rows for the picture '{name}'")
-    raise typer.Exit(INCOMPLETE if absent else OK)
+        options.say(f"no rows for the picture '{name}'")
+    raise Exit(INCOMPLETE if absent else OK)
 
 
 def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]:
@@ -91,7 +87,7 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]
         names = [paths.shown(file) for file in files]
     if len(set(names)) < len(names):
         raise TockmarkError("a result is given twice", "give each file once")
-    _, results = selected(known, only, map(load, files))
+    _, results = options.selected(known, only, map(load, files))
     return [Named(name, one.leading) for name, one in zip(names, results, strict=True)]
 
 
@@ -106,12 +102,10 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]
 def site_verb(
     given: Annotated[
         list[Path],
-        typer.Argument(metavar="RESULT...", help="Result files, or folders to search through."),
+        Argument(metavar="RESULT...", help="Result files, or folders to search through."),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder, new or with an older site.")
-    ],
-    only: Only = None,
+    output: Annotated[Path, options.output_to("Folder, new or with an older site.")],
+    only: options.Only = None,
 ) -> None:
     """Write results as static pages, for people who did not run them: no server, no network.
 
@@ -121,19 +115,19 @@ def site_verb(
     found = gather(given)
     known = catalogue.load()
     if only is not None:
-        _, results = selected(known, only, [one.result for one in found.results])
+        _, results = options.selected(known, only, [one.result for one in found.results])
         names = [one.name for one in found.results]
         found.results = [Named(*one) for one in zip(names, results, strict=True)]
     elif not found.studies and STUDY.exists():
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
-        say(line)
+        options.say(line)
     files = render.site_pages(Site(found, known), ProgressLine(QUIET, EVERY).count)
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
         for reason in one.result.incomplete[:1]:
             many = len(one.result.incomplete)
-            say(f"{one.name} is incomplete: {reason} ({many} in all)")
-    incomplete = incomplete_code(*(one.result for one in found.results))
-    raise typer.Exit(INCOMPLETE if found.problems else incomplete)
+            options.say(f"{one.name} is incomplete: {reason} ({many} in all)")
+    incomplete = options.incomplete_code(*(one.result for one in found.results))
+    raise Exit(INCOMPLETE if found.problems else incomplete)

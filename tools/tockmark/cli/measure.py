@@ -9,28 +9,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-import typer
+from typer import Argument, Exit, Option
 
 from tockmark import BASELINE, paths
-from tockmark.cli import options
-from tockmark.cli.options import AsJson, EveryRow, Only, Switch, log_beside, say_first, show
-from tockmark.cli.run_options import (
-    Abi,
-    BoardName,
-    Fresh,
-    ICache,
-    ICaches,
-    KernelClaims,
-    KernelFile,
-    KernelManifest,
-    KernelName,
-    Workers,
-    benchmarks,
-    end_no_more,
-    ended_once,
-    languages,
-    one_language,
-)
+from tockmark.cli import options, run_options
 from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name
 from tockmark.files import write_whole
@@ -74,28 +56,28 @@ class RunPlace:
 
     board: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help=f"Board profile in boards/; default: {boards.DEFAULT}.",
             autocompletion=options.one(boards.names),
         ),
     ] = None
     images: Annotated[
-        Path | None, typer.Option(help="Folder that `tockmark image` made, with all that it says.")
+        Path | None, Option(help="Folder that `tockmark image` made, with all that it says.")
     ] = None
-    port: Annotated[str | None, typer.Option(help="Serial port of the board: /dev/ttyACM1.")] = None
+    port: Annotated[str | None, Option(help="Serial port of the board: /dev/ttyACM1.")] = None
     baud: Annotated[
-        int | None, typer.Option(min=1, help="Its rate; default: as in the board's profile.")
+        int | None, Option(min=1, help="Its rate; default: as in the board's profile.")
     ] = None
     captured: Annotated[
         Path | None,
-        typer.Option("--log", help="With --images, in the board's place: a log captured of it."),
+        Option("--log", help="With --images, in the board's place: a log captured of it."),
     ] = None
     resume: Annotated[
-        Path | None, typer.Option(help="Log of a run: do not run again what it has whole.")
+        Path | None, Option(help="Log of a run: do not run again what it has whole.")
     ] = None
     machine: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Simulated machine, in place of --board: cw310 or nexysvideo.",
             autocompletion=options.one(machines),
         ),
@@ -128,33 +110,30 @@ class AppChoice:
     """Which builds of the apps `run` runs, and how much of each."""
 
     abi: Annotated[
-        int | None,
-        typer.Option(min=1, max=2, help="Version of the system-call interface; default: 2."),
+        int | None, Option(min=1, max=2, help="Version of the system-call interface; default: 2.")
     ] = None
     lang: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Languages of the apps, separated by commas: c, rust; default: c.",
             autocompletion=options.several(lambda: catalogues.LANGS),
         ),
     ] = None
     short: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Of this language only the rows of the first screen, and those whose body its"
             " compiler makes."
         ),
     ] = None
     apps: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."
-        ),
+        Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
 
     def builds(self) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
-        langs, abi = languages(self.lang or "c"), self.abi or 2
+        langs, abi = run_options.languages(self.lang or "c"), self.abi or 2
         if self.apps is None:
             return [AppBuild.built(abi, lang) for lang in langs]
         if len(langs) > 1:
@@ -166,7 +145,7 @@ class AppChoice:
 
     def shortened(self, known: Catalogue) -> dict[Lang, Selection]:
         """Return what --short leaves of a language."""
-        langs = languages(self.lang or "c")
+        langs = run_options.languages(self.lang or "c")
         if self.short is None:
             return {}
         if self.short not in langs:
@@ -195,54 +174,49 @@ def run_verb(
     *,
     kernel: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             help="ELF of the kernel to measure; default: the baseline's. May be given again for "
             "links of one source that differ in layout only."
         ),
     ] = None,
-    layouts: Annotated[
-        int,
-        typer.Option(min=1, max=MOST, help="In how many layouts of the apps."),
-    ] = 1,
-    fresh: Fresh = False,
-    claims: KernelClaims,
-    only: Only = None,
+    layouts: Annotated[int, Option(min=1, max=MOST, help="In how many layouts of the apps.")] = 1,
+    fresh: run_options.Fresh = False,
+    claims: run_options.KernelClaims,
+    only: options.Only = None,
     place: RunPlace,
     apps: AppChoice,
-    icache: ICaches = None,
+    icache: run_options.ICaches = None,
     all_samples: Annotated[
-        bool, typer.Option("--all-samples", help="Take all samples of the catalogue.")
+        bool, Option("--all-samples", help="Take all samples of the catalogue.")
     ] = False,
     samples: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=9, help="Take at most so many samples of a row; default: as many as are enough."
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Result file; the log goes beside it.")
+        Path | None, options.output_to("Result file; the log goes beside it.")
     ] = None,
     beside: Annotated[
-        list[Path] | None,
-        typer.Option(help="Show the new run beside this result; may be given again."),
+        list[Path] | None, Option(help="Show the new run beside this result; may be given again.")
     ] = None,
-    every: EveryRow = False,
-    workers: Workers,
+    every: options.EveryRow = False,
+    workers: run_options.Workers,
     max_cycles: Annotated[
-        int | None, typer.Option(min=1, help="Give an app up after so many cycles.")
+        int | None, Option(min=1, help="Give an app up after so many cycles.")
     ] = None,
     uart_cycles: Annotated[
-        int | None,
-        typer.Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud."),
+        int | None, Option(min=1, help="Simulated cycles of a byte on the UART; 2083: 115200 baud.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run the suite and print what it costs.
 
     Writes results/<time>-<kernel>-<board>.json, and the UART log beside it as .log.
     A run that is partial or incomplete says so in the name of its files."""
     if output is not None:
-        replaced = log_beside(output)  # what cannot be written is told before anything runs
+        replaced = options.log_beside(output)  # what cannot be written is told before anything runs
         if replaced and place.resume and replaced.resolve() == place.resume.resolve():
             raise TockmarkError(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
@@ -254,7 +228,7 @@ def run_verb(
         given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
         given |= {"samples": samples, **vars(claims), "all_samples": all_samples or None}
         given |= {"layouts": layouts if layouts > 1 else None}
-        langs = languages(apps.lang) if apps.lang else []
+        langs = run_options.languages(apps.lang) if apps.lang else []
         laid = folder_to_run(place.images, known, given, kernel or [], langs)
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
@@ -298,9 +272,9 @@ def run_verb(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
         )
-    with ended_once():
+    with run_options.ended_once():
         ran = run.run(asked)
-        end_no_more()  # before all is written
+        run_options.end_no_more()  # before all is written
         sources = [job.taken for jobs in ran.jobs for job in jobs if job.started]
         taken = {source: sources.count(source) for source in SOURCES}
         for source, count in taken.items():
@@ -319,13 +293,13 @@ def run_verb(
                     table.first_screen(shown, known, table.width_of_terminal(), blocks), flush=True
                 )
         finally:  # also if nobody reads on: `tockmark run | head`
-            kept = log_beside(path)
+            kept = options.log_beside(path)
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     kept_at = None if kept is None else paths.shown(kept)
-    say_first(result.incomplete)
+    options.say_first(result.incomplete)
     code = INTERRUPTED if ran.interrupted else options.incomplete_code(result)
     if as_json:
-        show(
+        options.show(
             {
                 "result": paths.shown(path),
                 "log": kept_at,
@@ -338,14 +312,14 @@ def run_verb(
     else:
         print(f"result  {paths.shown(path)}")
         print(f"log     {kept_at or 'none: the result goes to no file'}")
-    raise typer.Exit(code)
+    raise Exit(code)
 
 
-def _settings(icache: Switch | None, board: BoardProfile) -> list[bool]:
+def _settings(icache: options.Switch | None, board: BoardProfile) -> list[bool]:
     """Return the settings of the instruction cache in which to run. Where it cannot be switched,
     what is given is a statement, which stands in the log."""
     if icache is not None:
-        return [icache is Switch.ON]
+        return [icache is options.Switch.ON]
     return [True, False] if Ability.ICACHE in board.target.can else [board.target.icache]
 
 
@@ -387,50 +361,46 @@ def default_path(
 def profile_verb(
     benchmark: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="A benchmark, with its parameters if it has any: call.args:n=3.",
-            autocompletion=options.one(benchmarks),
+            autocompletion=options.one(run_options.benchmarks),
         ),
     ] = None,
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="With --functions: patterns of names, or parts: grant '*::enter'."),
+        Argument(help="With --functions: patterns of names, or parts: grant '*::enter'."),
     ] = None,
     functions: Annotated[
-        bool, typer.Option("--functions", help="Show what a call of each function costs.")
+        bool, Option("--functions", help="Show what a call of each function costs.")
     ] = False,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="With --functions: in all of the run.")
-    ] = False,
-    kernel: KernelFile = None,
-    kernel_name: KernelName = None,
-    kernel_manifest: KernelManifest = None,
-    board: BoardName = boards.DEFAULT,
-    icache: ICache = None,
-    abi: Abi = 2,
+    whole: Annotated[bool, Option("--whole", help="With --functions: in all of the run.")] = False,
+    kernel: run_options.KernelFile = None,
+    kernel_name: run_options.KernelName = None,
+    kernel_manifest: run_options.KernelManifest = None,
+    board: run_options.BoardName = boards.DEFAULT,
+    icache: run_options.ICache = None,
+    abi: run_options.Abi = 2,
     lang: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Language of the apps: c or rust.",
             autocompletion=options.one(lambda: catalogues.LANGS),
         ),
     ] = "c",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder; default: in build/profile/.")
-    ] = None,
+    output: Annotated[Path | None, options.output_to("Folder; default: in build/profile/.")] = None,
     compared: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(
+        Option(
             "--diff",
             metavar="A B",
             help="Show what is other in B: two kernels, or two profile.json of the same row.",
         ),
     ] = None,
     max_cycles: Annotated[
-        int | None, typer.Option(min=1, help="Give the app up after so many cycles.")
+        int | None, Option(min=1, help="Give the app up after so many cycles.")
     ] = None,
-    fresh: Fresh = False,
-    as_json: AsJson = False,
+    fresh: run_options.Fresh = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show where each cycle of one steady sample goes: by phase, function and cause.
 
@@ -456,8 +426,8 @@ def profile_verb(
     profiled = boards.load(board).configured({"max-cycles": max_cycles})
     known = catalogues.load()
     row = only_one(known, benchmark)
-    cached = profiled.target.icache if icache is None else icache is Switch.ON
-    apps = AppBuild.built(abi, one_language(lang))
+    cached = profiled.target.icache if icache is None else icache is options.Switch.ON
+    apps = AppBuild.built(abi, run_options.one_language(lang))
     elves = [read_kernel(path) for path in compared or [kernel or profiled.kernels[abi]]]
     if compared is None:
         elves = [named(elves[0], kernel_name, manifest=kernel_manifest)]
@@ -471,11 +441,11 @@ def profile_verb(
         _show_diff(profile_diff(base, new), growth(*map(read_elf, compared)), as_json)
     elif functions:
         found = costs(wanted, known, names or (), whole)
-        show(costs_json(found) if as_json else f"{costs_text(found)}\n")
+        options.show(costs_json(found) if as_json else f"{costs_text(found)}\n")
     else:
         kept, text = profile(wanted, known)
         print(profile_file.text(kept).rstrip() if as_json else text)
 
 
 def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> None:
-    show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")
+    options.show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")

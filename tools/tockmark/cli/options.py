@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
-import typer
+from typer import Option
 
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import check_writable, is_through
@@ -50,6 +50,11 @@ def several(names: Callable[[], Iterable[str]]) -> Completer:
     return completed
 
 
+def output_to(help: str) -> Any:
+    """Return the option that says where a verb writes what it makes."""
+    return Option("-o", "--output", help=help)
+
+
 def rows() -> list[str]:
     """Return what --only takes: ids, groups, and what a benchmark touches. Parameters are typed by
     hand: a colon ends a word for some shells."""
@@ -59,22 +64,20 @@ def rows() -> list[str]:
 
 Only = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Which rows: ids, groups, patterns, kernel or app, separated by commas:"
         " 'syscall,call.args:n=3'.",
         autocompletion=several(rows),
     ),
 ]
-EveryRow = Annotated[bool, typer.Option("--all", help="Show every row, not one screen of them.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For other programs.")]
+EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]
+AsJson = Annotated[bool, Option("--json", help="For other programs.")]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force", help="Even if machine, clock or timing differ, or are not valid at all."
-    ),
+    Option("--force", help="Even if machine, clock or timing differ, or are not valid at all."),
 ]
 Limits = Annotated[
-    Path | None, typer.Option(help="TOML file with limits; docs/comparing.md has the default.")
+    Path | None, Option(help="TOML file with limits; docs/comparing.md has the default.")
 ]
 
 

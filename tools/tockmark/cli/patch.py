@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from tockmark.cli.verb import verb
 from tockmark.errors import OK, UNUSABLE, TockmarkError
@@ -20,22 +20,18 @@ NEED_IPC = (
 
 
 @verb(
-    (
-        "tockmark patch ~/tock",
-        "tockmark patch ~/tock --check",
-        "tockmark patch ~/tock --reverse",
-    ),
+    ("tockmark patch ~/tock", "tockmark patch ~/tock --check", "tockmark patch ~/tock --reverse"),
     {
         OK: "the tree is as was asked for, or with --check can be brought there",
         UNUSABLE: "it cannot, and nothing was changed; or wrong usage",
     },
 )
 def patch_verb(
-    tree: Annotated[Path, typer.Argument(metavar="DIR", help="Top folder of a Tock checkout.")],
+    tree: Annotated[Path, Argument(metavar="DIR", help="Top folder of a Tock checkout.")],
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; say whether it could be done.")
+        bool, Option("--check", help="Change nothing; say whether it could be done.")
     ] = False,
-    reverse: Annotated[bool, typer.Option("--reverse", help="Take the patch out again.")] = False,
+    reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
 

@@ -9,21 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.options import (
-    AsJson,
-    EveryRow,
-    Force,
-    Only,
-    incomplete_code,
-    rows_of,
-    say,
-    selected,
-    show,
-)
 from tockmark.cli.verb import VERBS, verb
 from tockmark.compare import pairs, rule, trends
 from tockmark.compare.limits import load_margins
@@ -49,26 +38,25 @@ from tockmark.suite.selection import near_to, of_names, select
     {INCOMPLETE: "a result is incomplete"},
 )
 def table_verb(
-    files: Annotated[list[Path], typer.Argument(help="Result files.")],
-    every: EveryRow = False,
-    only: Only = None,
+    files: Annotated[list[Path], Argument(help="Result files.")],
+    every: options.EveryRow = False,
+    only: options.Only = None,
     events: Annotated[
-        bool,
-        typer.Option("--events", help="Show the core's event counters: stalls, loads and others."),
+        bool, Option("--events", help="Show the core's event counters: stalls, loads and others.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what result files cost on one screen; several of them side by side.
 
     --all shows every row, --only those that are named."""
     known = catalogue.load()
     named = [(paths.shown(path), load(path)) for path in files]
-    wanted, results = selected(known, only, (result for _, result in named))
+    wanted, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
         print("\n".join(table.event_counts(result, known) for result in results), end="")
     elif as_json:
-        show(table.as_json(results, known))
+        options.show(table.as_json(results, known))
     elif not every:
         blocks = table.selected_blocks(wanted, results) if wanted else None
         print(table.first_screen(named, known, table.width_of_terminal(), blocks), end="")
@@ -76,7 +64,7 @@ def table_verb(
         print(table.every_row(results[0], known), end="")
     else:
         print(table.side_by_side(named, known, table.width_of_terminal()), end="")
-    raise typer.Exit(incomplete_code(*results))
+    raise Exit(options.incomplete_code(*results))
 
 
 @verb(
@@ -92,25 +80,23 @@ def table_verb(
     },
 )
 def compare_verb(
-    files: Annotated[list[Path], typer.Argument(help="Two or more result files; with --by, one.")],
+    files: Annotated[list[Path], Argument(help="Two or more result files; with --by, one.")],
     margin: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="What is too little to matter: 1%, or a TOML file with margins by row."
             " Default: 1% on the simulator, 5% on boards."
         ),
     ] = None,
-    only: Only = None,
+    only: options.Only = None,
     baseline: Annotated[
-        str | None,
-        typer.Option(help="Which file the others are compared with, by its name; the first."),
+        str | None, Option(help="Which file the others are compared with, by its name; the first.")
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option(help="Compare one result with itself by this factor: lang, Rust with C."),
+        str | None, Option(help="Compare one result with itself by this factor: lang, Rust with C.")
     ] = None,
-    as_json: AsJson = False,
-    force: Force = False,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
 ) -> None:
     """Say of each row whether results differ, and whether that matters."""
     if baseline is not None:
@@ -127,18 +113,18 @@ def compare_verb(
         named = _by(by, named)
     known = catalogue.load()
     results = [result for _, result in named]
-    chosen = load_margins(margin, known, rows_of(results))
-    wanted, _ = selected(known, only, results)
+    chosen = load_margins(margin, known, options.rows_of(results))
+    wanted, _ = options.selected(known, only, results)
     base = named[0][1]
     found = [
         pairs.compare(base, new, name, known, chosen, rule.known_spread(base), force, wanted)
         for name, new in named[1:]
     ]
     if as_json:
-        show(comparison.compare_json(named[0][0], found))
+        options.show(comparison.compare_json(named[0][0], found))
     else:
-        show(comparison.compare_text(named, found))
-    raise typer.Exit(incomplete_code(*results))
+        options.show(comparison.compare_text(named, found))
+    raise Exit(options.incomplete_code(*results))
 
 
 def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str, Result]]:
@@ -169,21 +155,19 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
 def history_verb(
     row: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Rows, named as for --only elsewhere. Default: all that changed.",
             autocompletion=options.several(options.rows),
         ),
     ] = None,
     add: Annotated[
-        list[Path] | None, typer.Option("--add", help="Append this result; may be given again.")
+        list[Path] | None, Option("--add", help="Append this result; may be given again.")
     ] = None,
     file: Annotated[
-        Path, typer.Option("-f", "--file", help="The history: one JSON line a run.")
+        Path, Option("-f", "--file", help="The history: one JSON line a run.")
     ] = paths.RESULTS / "history.jsonl",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Draw it, too: a .png or .svg file.")
-    ] = None,
-    as_json: AsJson = False,
+    output: Annotated[Path | None, options.output_to("Draw it, too: a .png or .svg file.")] = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Append runs to a history, or show how rows went from run to run, with change points."""
     if output is not None:
@@ -206,40 +190,40 @@ def history_verb(
     if output is not None and found:
         write_whole({output: plot.history_picture(found, form)})
     if as_json:
-        show(found)
+        options.show(found)
     elif found:
         print(listing.history_text(found), end="")
     else:
         print(f"{len(runs)} runs, and no row that changed; name one to see it")
     for problem in problems:
-        say(problem)
-    raise typer.Exit(INCOMPLETE if problems else OK)
+        options.say(problem)
+    raise Exit(INCOMPLETE if problems else OK)
 
 
 @verb(("tockmark fit results/new.json",), {INCOMPLETE: "the result is incomplete"})
 def fit_verb(
-    file: Annotated[Path, typer.Argument(help="Result file.")],
-    only: Only = None,
-    as_json: AsJson = False,
+    file: Annotated[Path, Argument(help="Result file.")],
+    only: options.Only = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
     known = catalogue.load()
-    _, (result,) = selected(known, only, [load(file)])
+    _, (result,) = options.selected(known, only, [load(file)])
     pairs.check_timed(paths.shown(file), result)
     found = trends.sweeps(result, known)
     if not found:
         raise TockmarkError(
             f"{paths.shown(file)} holds no sweep", f"one needs {trends.LEAST_SIZES} sizes of a row"
         )
-    show(found if as_json else listing.fit_text(found))
-    raise typer.Exit(incomplete_code(result))
+    options.show(found if as_json else listing.fit_text(found))
+    raise Exit(options.incomplete_code(result))
 
 
 @verb(("tockmark list", "tockmark list --json"))
-def list_verb(as_json: AsJson = False) -> None:
+def list_verb(as_json: options.AsJson = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
-    show(listing.list_json(known) if as_json else listing.list_text(known))
+    options.show(listing.list_json(known) if as_json else listing.list_text(known))
 
 
 WIDEST = 100  # columns of a page
@@ -255,7 +239,7 @@ def topics() -> dict[str, Path]:
 def help_verb(
     topic: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="TOPIC",
             help="A page of docs/; default: list them.",
             autocompletion=options.one(topics),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from tockmark import paths
 from tockmark.cli.options import Switch, one
@@ -62,51 +62,42 @@ def benchmarks() -> list[str]:
 
 
 KernelFile = Annotated[
-    Path | None, typer.Option(help="ELF of the kernel to measure; default: the baseline's.")
+    Path | None, Option(help="ELF of the kernel to measure; default: the baseline's.")
 ]
-KernelName = Annotated[
-    str | None, typer.Option(help="What to call a kernel that does not say its name.")
-]
+KernelName = Annotated[str | None, Option(help="What to call a kernel that does not say its name.")]
 KernelManifest = Annotated[
     Path | None,
-    typer.Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
+    Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
 ]
 BoardName = Annotated[
     str,
-    typer.Option(
-        help="Board profile: the name of a file in boards/.",
-        autocompletion=one(boards.names),
-    ),
+    Option(help="Board profile: the name of a file in boards/.", autocompletion=one(boards.names)),
 ]
-Abi = Annotated[int, typer.Option(min=1, max=2, help="Version of the system-call interface.")]
-ICaches = Annotated[
-    Switch | None, typer.Option(help="Instruction cache; default: on, and again off.")
-]
-ICache = Annotated[Switch | None, typer.Option(help="Instruction cache; default: as on the board.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Simulators at a time; default: one a core.")]
+Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call interface.")]
+ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, and again off.")]
+ICache = Annotated[Switch | None, Option(help="Instruction cache; default: as on the board.")]
+Jobs = Annotated[int | None, Option(min=1, help="Simulators at a time; default: one a core.")]
 Fresh = Annotated[
-    bool,
-    typer.Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`)."),
+    bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`).")
 ]
 FreshBuilds = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--fresh/--resume",
         help="Build and simulate also what is kept from before, or go on from there.",
     ),
 ]
 NoPatch = Annotated[
-    bool,
-    typer.Option("--no-patch", help="Do not put Perf into the commits: it is there, in all."),
+    bool, Option("--no-patch", help="Do not put Perf into the commits: it is there, in all.")
 ]
 # Options of judge, which may be left out, and of bisect, which may not.
-TREE = typer.Argument(metavar="TREE", help="Top folder of your checkout of Tock; it stays as is.")
-BUILD = typer.Option(
+TREE = Argument(metavar="TREE", help="Top folder of your checkout of Tock; it stays as is.")
+BUILD = Option(
     metavar="CMD",
     help="What builds a commit's kernel, for the shell, from the checkout's top folder. For"
     f" links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
 )
-ELF = typer.Option(metavar="PATH", help="Where CMD puts the kernel, from the top folder.")
+ELF = Option(metavar="PATH", help="Where CMD puts the kernel, from the top folder.")
 
 
 @dataclass(frozen=True)
@@ -116,7 +107,7 @@ class KernelClaims:
     kernel_name: KernelName = None
     opt_level: Annotated[
         str | None,
-        typer.Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
+        Option(help="What a kernel was built with that does not say it: 0 to 3, s or z."),
     ] = None
     kernel_manifest: KernelManifest = None
 
@@ -132,7 +123,7 @@ class Workers:
     jobs: Jobs = None
     cluster: Annotated[
         str | None,
-        typer.Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
+        Option(help="Simulate on a Dask cluster: address of its scheduler, tcp://HOST:8786."),
     ] = None
 
     def at_a_time(self, board: BoardProfile) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs: where each is written, how one is declared, and what its help looks like.
 
-VERBS lists them all. A verb's module is loaded only when the verb is called or its own help is
+HEADINGS lists them all. A verb's module is loaded only when the verb is called or its own help is
 shown: `tockmark table` does not wait for what `tockmark plot` needs. In its module the verb NAME is
 the function NAME_verb with the decorator `verb`, which adds examples and exit codes to its help.
 
@@ -10,13 +10,14 @@ bundle, a dataclass of options that several verbs have (options.py): its fields 
 verb, in the bundle's place. Every verb has --debug besides.
 """
 
+import ast
 import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, ParamSpec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -33,141 +34,33 @@ _ARGUMENT = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 
 
-class Heading(StrEnum):
-    """The headings of the help, in their order."""
-
-    MEASURE = "Measure"
-    COMPARE = "Compare"
-    SHOW = "Show"
-    CHECK = "Check"
-    KERNELS = "Kernels and boards"
-
-
-class Listed(NamedTuple):
-    """A verb in the list: its module in this folder, its heading, and its help in one sentence,
-    which is the first one of its docstring (a test compares them)."""
-
-    module: str
-    heading: Heading
-    help: str
-
-
-VERBS: dict[str, Listed] = {
-    "run": Listed("measure", Heading.MEASURE, "Run the suite and print what it costs."),
-    "profile": Listed(
-        "measure",
-        Heading.MEASURE,
-        "Show where each cycle of one steady sample goes: by phase, function and cause.",
-    ),
-    "parse": Listed(
-        "board",
-        Heading.MEASURE,
-        "Turn a captured UART log, ours or of the 2021 study's form, into a result file.",
-    ),
-    "table": Listed(
-        "read",
-        Heading.SHOW,
-        "Show what result files cost on one screen; several of them side by side.",
-    ),
-    "export": Listed("ci", Heading.SHOW, "Write a result in a form that another tool reads."),
-    "compare": Listed(
-        "read", Heading.COMPARE, "Say of each row whether results differ, and whether that matters."
-    ),
-    "gate": Listed(
-        "ci", Heading.COMPARE, "Let a new result pass, or not, by limits on the growth of its rows."
-    ),
-    "agree": Listed(
-        "board",
-        Heading.COMPARE,
-        "Hold a board's result against the simulator's:"
-        " is each row within the model's stated bound?",
-    ),
-    "history": Listed(
-        "read",
-        Heading.COMPARE,
-        "Append runs to a history, or show how rows went from run to run, with change points.",
-    ),
-    "fit": Listed(
-        "read",
-        Heading.SHOW,
-        "Fit straight lines through sweeps: what one more byte, argument or NOP costs.",
-    ),
-    "judge": Listed(
-        "changes",
-        Heading.COMPARE,
-        "Judge a change of a kernel: which rows it moves, for certain, and where.",
-    ),
-    "bisect": Listed(
-        "changes",
-        Heading.COMPARE,
-        "Find the commit by which a row became dearer (or cheaper),"
-        " from GOOD to BAD by first parents.",
-    ),
-    "list": Listed(
-        "read",
-        Heading.SHOW,
-        "Show the catalogue: every benchmark, what a sample does, and what is counted.",
-    ),
-    "plot": Listed(
-        "draw",
-        Heading.SHOW,
-        "Draw results: the figures of the 2021 study, sweeps, distributions, before and after.",
-    ),
-    "site": Listed(
-        "draw",
-        Heading.SHOW,
-        "Write results as static pages, for people who did not run them: no server, no network.",
-    ),
-    "help": Listed("read", Heading.SHOW, "Show a page of the documentation, or list the pages."),
-    "doctor": Listed(
-        "dev",
-        Heading.CHECK,
-        "Show what is installed and built, in which version, and what to do about the rest.",
-    ),
-    "validate": Listed(
-        "dev", Heading.CHECK, "Compare the simulator with what others published or measured."
-    ),
-    "conformance": Listed(
-        "dev",
-        Heading.CHECK,
-        "Check the rules of the system-call interface, attack the kernel, fuzz it, and see what is"
-        " left for an app beside greedy ones.",
-    ),
-    "interrupts-off": Listed(
-        "dev",
-        Heading.CHECK,
-        "Show the longest time that the baseline kernel keeps interrupts off, by cause.",
-    ),
-    "cache": Listed(
-        "dev",
-        Heading.CHECK,
-        "Show how many simulated boots are kept, how large they are, and where they lie.",
-    ),
-    "patch": Listed(
-        "patch",
-        Heading.KERNELS,
-        "Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey"
-        " board.",
-    ),
-    "image": Listed(
-        "board",
-        Heading.KERNELS,
-        "Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.",
-    ),
-    "install": Listed(
-        "board",
-        Heading.KERNELS,
-        "Load one laid boot onto its board, by the tool that the board's profile names.",
-    ),
-    "run-tab": Listed(
-        "board",
-        Heading.KERNELS,
-        "Run any TABs on a kernel and show what they print, until nothing more can come.",
-    ),
-    "listen": Listed(
-        "board", Heading.KERNELS, "Write down what a board says, and show it, until Ctrl-C."
-    ),
+# The verbs under the headings of the help, in their order, each with its module in this folder.
+HEADINGS = {
+    "Measure": {"run": "measure", "profile": "measure", "parse": "board"},
+    "Compare": {
+        "compare": "read",
+        "gate": "ci",
+        "agree": "board",
+        "history": "read",
+        "judge": "changes",
+        "bisect": "changes",
+    },
+    "Show": {
+        "table": "read",
+        "export": "ci",
+        "fit": "read",
+        "list": "read",
+        "plot": "draw",
+        "site": "draw",
+        "help": "read",
+    },
+    "Check": dict.fromkeys(["doctor", "validate", "conformance", "interrupts-off", "cache"], "dev"),
+    "Kernels and boards": {
+        "patch": "patch",
+        **dict.fromkeys(["image", "install", "run-tab", "listen"], "board"),
+    },
 }
+VERBS = {verb: module for verbs in HEADINGS.values() for verb, module in verbs.items()}
 
 
 @dataclass(frozen=True)
@@ -192,8 +85,9 @@ def verb(
     def declared(function: Callable[P, None]) -> Callable[P, None]:
         usual = {code: MEANING[code] for code in (OK, UNUSABLE, INTERRUPTED)}
         means = sorted((usual | dict(exits or {})).items())
-        name = function.__name__.removesuffix("_verb").replace("_", "-")
-        _ABOUT[name] = About(examples, {code: text for code, text in means if text != NEVER})
+        _ABOUT[_name(function.__name__)] = About(
+            examples, {code: text for code, text in means if text != NEVER}
+        )
         return function
 
     return declared
@@ -201,7 +95,7 @@ def verb(
 
 def function_of(name: str) -> Callable[..., None]:
     """Load the verb's module and return the function that is the verb."""
-    module = importlib.import_module(f"tockmark.cli.{VERBS[name].module}")
+    module = importlib.import_module(f"tockmark.cli.{VERBS[name]}")
     function: Callable[..., None] = getattr(module, f"{name.replace('-', '_')}_verb")
     return function
 
@@ -266,8 +160,8 @@ class Verb(TyperCommand):
 
 
 class Verbs(TyperGroup):
-    """All verbs of the list, each of which is loaded when it is asked for; the help has them under
-    their headings, each with its first sentence."""
+    """All verbs, each of which is loaded when it is asked for; the help has them under their
+    headings, each with its first sentence."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -283,14 +177,30 @@ class Verbs(TyperGroup):
         )
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        for heading in Heading:
+        said = _first_sentences()
+        for heading, verbs in HEADINGS.items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [(name, one.help) for name, one in VERBS.items() if one.heading is heading]
-                )
+                formatter.write_dl([(name, said[name]) for name in verbs])
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         _write_exits(formatter, MEANING)
+
+
+def _first_sentences() -> dict[str, str]:
+    """Return what each verb does, from its docstring, without loading the verbs' modules."""
+    found = {}
+    for module in set(VERBS.values()):
+        source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+        for function in ast.parse(source).body:
+            if isinstance(function, ast.FunctionDef) and function.name.endswith("_verb"):
+                text = " ".join((ast.get_docstring(function) or "").split())
+                found[_name(function.name)] = re.split(r"(?<=[.?]) ", text)[0]
+    return found
+
+
+def _name(function: str) -> str:
+    """Return the name of the verb that a function is."""
+    return function.removesuffix("_verb").replace("_", "-")
 
 
 def _write_exits(formatter: "HelpFormatter", exits: Mapping[int, str]) -> None:
