@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""docs/findings.md: its commands say what it says, its tables their conditions, and what it looks
-up is what the files hold. That the page is made of them byte for byte is test_docs.py's."""
+"""docs/findings.md: its commands say what it says, and what it looks up is what the files hold. That the page is made of them byte for byte is test_docs.py's."""
 
 import re
 import shlex
@@ -21,7 +20,6 @@ from tockmark.profile.file import StoredProfile
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ {7}tockmark (.*)$", PAGE, re.MULTILINE)
-SECTIONS = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
 # Of one link, with all rows.
 WHOLE = [
     committed.committed(name) for name in ("tock-2.2-cw310", "tock-master-cw310", "baseline-cw310")
@@ -47,10 +45,6 @@ def sentence(number: int) -> str:
 def test_five_sentences_open_the_page_each_with_its_command() -> None:
     assert len(COMMANDS) == 5
     assert all(command in sentence(n) for n, command in enumerate(COMMANDS, 1))
-    for said in map(sentence, range(1, 6)):
-        assert re.search(r"opt-level [zs23]\b", said)
-        assert re.search(r"\b\d+ links|one link|linked \d+ times", said)
-        assert "i-cache" in said or "instructions" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -90,14 +84,6 @@ def test_gate_finds_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> 
 def test_profile_says_which_function_the_new_instructions_are_in() -> None:
     assert "get_disjoint_mut" in sentence(4)
     assert "get_disjoint_mut" in said_by(COMMANDS[3]).stdout
-
-
-@pytest.mark.parametrize("section", [s for s in SECTIONS if "\n|" in s], ids=lambda s: s[:20])
-def test_what_has_tables_says_their_conditions(section: str) -> None:
-    words = section[: section.rindex("\n|")]
-    assert "opt-level" in words
-    assert re.search(r"\blinks?\b", words)
-    assert re.search(r"i-cache (on|off)", words.replace("\n", " "))
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: f"{p.kernel.opt_level} {p.label}")

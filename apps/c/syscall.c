@@ -8,7 +8,7 @@ static uint8_t *base; /* where the break was before the rows that move it */
 
 TM_HEAP(1024);
 
-/* On version 1 it is one counter, as it comes: just now it was a little less than it is. */
+/* On version 1 the call returns the cycle counter, which was read shortly before this reading. */
 static bool finish_command(struct tm_run *run) {
     return tm_verify(run, TM_BY_ABI(tm_cycles() - run->shot.result[0] < 1000000, true));
 }

@@ -108,7 +108,7 @@ static uint32_t passes_of(const struct tm_bench *bench) {
     return bench->passes && tm_link.steady_stop ? 1 : bench->passes;
 }
 
-/* Likewise, passes. */
+/* Does a benchmark of this app take its samples of several passes? */
 static bool takes_passes(void) {
     for (uint32_t i = 0; i < tm_app.n_benches; i++)
         if (bench_here(i) && bench_here(i)->passes)

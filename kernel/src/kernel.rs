@@ -131,7 +131,7 @@ impl Kernel {
         self.protected = Some(self.current);
     }
 
-    /// The same if the current process has just got at what another one shares.
+    /// Opens to user mode what another process shares, if the current one has just got at it.
     #[inline]
     pub fn protect_if_moved(&mut self) {
         if self.process().inbox.take_moved() {

@@ -206,7 +206,7 @@ impl Process {
         !self.upcalls.is_empty() && self.run_oldest_upcall()
     }
 
-    /// The same where some wait. Those that nobody subscribed to are dropped.
+    /// Runs the oldest waiting upcall that somebody subscribed to; the others before it are dropped.
     #[inline(never)]
     fn run_oldest_upcall(&mut self) -> bool {
         while let Some(upcall) = self.upcalls.pop() {

@@ -101,7 +101,7 @@ impl Kernel {
         Ok(old)
     }
 
-    /// The same for a buffer to read.
+    /// Gives a driver a buffer to read, and returns the one that it had.
     #[inline]
     pub fn read_only_allow(
         &mut self,

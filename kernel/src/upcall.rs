@@ -51,7 +51,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The same for what another process sends; the upcall's first argument says which.
+    /// Queues what another process sends; the first argument of the upcall says which one it is.
     pub fn push_foreign(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
         let sender = |other: &Upcall| (other.id.driver, other.arguments[0]);
         let own = |other: &&Upcall| sender(other) == sender(&upcall);

@@ -36,7 +36,7 @@ fn word(run: &Run) -> u32 {
     run.result()[if V1 { 0 } else { 1 }]
 }
 
-/// On version 1 it is one counter, as it comes: just now it was a little less than it is.
+/// On version 1 the call returns the cycle counter, which was read shortly before this reading.
 fn finish_command(run: &mut Run) -> Outcome {
     run.verify(!V1 || perf::cycles().wrapping_sub(word(run)) < 1_000_000)
 }

@@ -55,7 +55,7 @@ unsafe extern "C" {
 }
 
 impl Asm {
-    /// That of time.read: it returns what it is given.
+    /// The body of time.read: it returns what it is given.
     pub const EMPTY: Self = Self(tm_body_empty);
 
     /// # Safety
