@@ -180,8 +180,9 @@ class Agreement:
         paces = [one.provenance.board.uart_cycles_per_byte for one in (sim, board)]
         if all(paces) and paces[0] != paces[1]:
             yield (
-                f"the UART takes {paces[0]} cycles a byte on the simulator and {paces[1]} on the board,"
-                " which moves rows with the cache on, too; `tockmark run --uart-cycles` sets it"
+                f"the UART takes {paces[0]} cycles a byte on the simulator and {paces[1]} on the"
+                " board, which moves rows with the cache on, too; `tockmark run --uart-cycles` sets"
+                " it"
             )
 
 

@@ -6,7 +6,7 @@ straight lines through sweeps, and rows run by run.
 import textwrap
 from itertools import groupby
 
-from tockmark.compare.trends import FROM, Point, RowHistory, Sweep
+from tockmark.compare.trends import FROM, RowHistory, Sweep
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue
@@ -145,7 +145,7 @@ def _full(series: RowHistory) -> list[str]:
     changed = []
     for i, point in enumerate(points):
         date = point.date[:19].replace("T", " ")
-        change = _change(points[i - 1], point) if i else ""
+        change = text.change(points[i - 1].cycles, point.cycles) if i else ""
         span = f"{text.trimmed(point.low)} … {text.trimmed(point.high)}"
         at = round((TRACK - 1) * (point.cycles - low) / (high - low)) if high > low else 0
         kernel = point.factors.get("kernel", "unknown").rpartition(" ")[2][:12]
@@ -168,11 +168,7 @@ def history_cells(series: RowHistory) -> list[str]:
         str(len(points)),
         text.trimmed(points[0].cycles),
         text.trimmed(points[-1].cycles),
-        _change(points[0], points[-1]),
+        text.change(points[0].cycles, points[-1].cycles),
         str(sum(point.changed for point in points) or "-"),
         "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:]),
     ]
-
-
-def _change(before: Point, now: Point) -> str:
-    return text.change(before.cycles, now.cycles)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from tockmark.compare.rule import kernel_mean
 from tockmark.result.model import Result, Row, ratio
-from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
@@ -22,7 +21,6 @@ from tockmark.suite.catalogue import (
     LANGS,
     OVERHEAD,
     Catalogue,
-    Lang,
     Params,
     RowKey,
     aside,
@@ -105,17 +103,13 @@ class ResultColumn:
     icache: bool | None
 
     @property
-    def lang(self) -> Lang:
-        return self.result.langs[0]
-
-    @property
     def timed(self) -> bool:
         """Tell whether there are cycles in it."""
         return self.result.provenance.board.counts_cycles
 
     @cached_property
     def rows(self) -> dict[RowKey, Row]:
-        return self.result.column(self.icache, self.lang)
+        return self.result.column(self.icache, self.result.langs[0])
 
 
 def selected_blocks(wanted: Selection, results: list[Result]) -> Blocks:
@@ -138,7 +132,12 @@ def first_screen(
     """Show the screen, or other rows in its manner, in at most `width` columns."""
     named = apart(named)
     columns = _columns([result for _, result in named])
-    blocks = _there(screen(catalogue) if blocks is None else blocks, columns)
+    there = {key for column in columns for key in column.rows}
+    blocks = {
+        title: {words: key for words, key in rows.items() if key in there}
+        for title, rows in (screen(catalogue) if blocks is None else blocks).items()
+        if not there.isdisjoint(rows.values())
+    }
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _wide(0, columns[:2], 0))
     second = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
@@ -165,24 +164,12 @@ def first_screen(
     return "\n".join(out).rstrip() + "\n"
 
 
-def _there(blocks: Blocks, columns: list[ResultColumn]) -> Blocks:
-    """Return the rows that some column has."""
-    keys = {key for column in columns for key in column.rows}
-    found = {
-        title: {words: key for words, key in rows.items() if key in keys}
-        for title, rows in blocks.items()
-    }
-    return {title: rows for title, rows in found.items() if rows}
-
-
 def _columns(results: list[Result]) -> list[ResultColumn]:
     """Make a column a result, with one cache setting if they have one in common, else each with
     its own first. One result alone has a column for each of its settings."""
     if len(results) == 1:
-        (only,) = results
-        return [
-            ResultColumn(f"i-cache {ICACHE[icache]}", only, icache) for icache in only.icaches[:2]
-        ]
+        of_one = results[0].icaches[:2]
+        return [ResultColumn(f"i-cache {ICACHE[icache]}", results[0], icache) for icache in of_one]
     common = [c for c in results[0].icaches if all(c in result.icaches for result in results)]
     icaches = [common[0] if common else result.icaches[0] for result in results]
     return [ResultColumn("", *c) for c in zip(results, icaches, strict=True)]
@@ -227,7 +214,9 @@ def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
     for column in results.values():
         kernel = column.result.provenance.kernel
         again = kernel.sha256 is not None and kernel == before
-        told = ["the same kernel" if again else _kernel(kernel)]
+        built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
+        sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
+        told = ["the same kernel" if again else f"{kernel.title}, {built}{sha}"]
         told += [] if alone else [part for part in _conditions(column) if part not in same]
         told += [OUR_OWN] if kernel.is_baseline and not again else []
         told += readings(column.result)
@@ -235,13 +224,6 @@ def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
         line = "; ".join(told)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
     return [*out, *text.wrap(", ".join(same), "", width), ""]
-
-
-def _kernel(kernel: Kernel) -> str:
-    """Name a kernel, and say how it was built."""
-    sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-    built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
-    return f"{kernel.title}, {built}{sha}"
 
 
 def _conditions(column: ResultColumn) -> list[str]:
@@ -274,7 +256,10 @@ def _block(
     means = ["Geometric mean"]
     for i, column in enumerate(columns):
         mine = [column.rows.get(key) for key in keys]
-        parts = {"cycles" if column.timed else "instrs": (CYCLES, _costs(mine, column.timed))}
+        found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
+        costs = [text.rounded(series.per_op if series else None) for series in found]
+        marked = _marked(text.aligned(costs, 2, [*map(mark, mine)]), mine)
+        parts = {"cycles" if column.timed else "instrs": (CYCLES, marked)}
         if second == TIME:
             times = _values(mine, lambda row: text.rounded(row.us))
             parts["µs"] = TIME, text.aligned(times, 2)
@@ -305,16 +290,6 @@ def _values(
 ) -> list[float | None]:
     """Return a figure of each row that is there."""
     return [figure(row) if row else None for row in rows]
-
-
-def _costs(rows: list[Row | None], timed: bool) -> list[str]:
-    """Write what an operation costs: cycles, or instructions where nothing counts cycles."""
-
-    def cost(row: Row) -> float | None:
-        counted = row.cycles if timed else row.instret
-        return text.rounded(counted.per_op if counted else None)
-
-    return _marked(text.aligned(_values(rows, cost), 2, [*map(mark, rows)]), rows)
 
 
 def _ratio(base: Row | None, row: Row | None) -> str:
@@ -628,8 +603,7 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
         benchmark = catalogue.benchmarks.get(id_)
         if benchmark and benchmark.inner > 1:
             units.setdefault(f"{benchmark.unit} ({benchmark.inner})", []).append(id_)
-    named = [f"{unit} in {', '.join(found)}" for unit, found in units.items()]
-    return text.wrap(f"op: {'; '.join(named)}", "") if named else []
+    return _said("op", [f"{unit} in {', '.join(found)}" for unit, found in units.items()])
 
 
 def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
@@ -640,7 +614,7 @@ def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
             continue
         if row.cycles and (spread := row.cycles.spread):
             told.append(f"{row.label} {'–'.join(map(number, spread))}")
-    return text.wrap(f"net cyc: {'; '.join(told)}", "") if told else []
+    return _said("net cyc", told)
 
 
 def _raw(row: Row | None) -> list[str]:
@@ -667,6 +641,9 @@ def _overheads(result: Result) -> list[str]:
             cost = f"{'/'.join(_raw(row))} (i-cache {ICACHE[row.icache]}{aside(row.lang)})"
             boots.setdefault(cost, []).append(row.boot)
     said = [f"{cost}: {', '.join(names)}" for cost, names in boots.items()]
-    return text.wrap(f"Overhead (time.read) by boot, cycles/instr: {'; '.join(said)}", "") * bool(
-        said
-    )
+    return _said("Overhead (time.read) by boot, cycles/instr", said)
+
+
+def _said(what: str, parts: list[str]) -> list[str]:
+    """Write parts of one kind as prose; nothing if there are none."""
+    return text.wrap(f"{what}: {'; '.join(parts)}", "") if parts else []
