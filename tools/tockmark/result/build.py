@@ -32,6 +32,7 @@ from tockmark.paths import commit_of_checkout
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Slot, Tool
 from tockmark.rig import board as boards
+from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params
@@ -301,14 +302,16 @@ def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:
     """Return the boots that were laid, each with the cycles that it took."""
     found: dict[tuple[str, Lang], BootRun] = {}
     for job in jobs:
-        if job.image is None:
-            continue
-        key = name, lang = job.boot.name, job.apps.lang
-        if key not in found:
-            slots = msgspec.convert(job.image.slots, tuple[Slot, ...], from_attributes=True)
-            found[key] = BootRun(name, {}, slots, lang)
-        found[key].cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
+        if job.image is not None:
+            name, lang = job.boot.name, job.apps.lang
+            run = found.setdefault((name, lang), boot_run(name, job.image.slots, lang))
+            run.cycles[ICACHE[job.icache]] = job.cycles  # type: ignore[index]
     return tuple(found.values())
+
+
+def boot_run(name: str, slots: Sequence[AppSlot], lang: Lang) -> BootRun:
+    """Return what a result says of a boot that was laid, but for the cycles that it took."""
+    return BootRun(name, {}, msgspec.convert(slots, tuple[Slot, ...], from_attributes=True), lang)
 
 
 def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:

@@ -9,34 +9,30 @@ of the study's own: a claim is believed, but where the log or the kernel itself 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import msgspec
 
 from tockmark import BASELINE
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading
 from tockmark.log import study
 from tockmark.log.protocol import BootMark, decode, decode_mark
-from tockmark.log.rows import Measured, assemble, series_of
+from tockmark.log.rows import App, Measured, assemble, series_of
 from tockmark.paths import shown
 from tockmark.result import file
-from tockmark.result.build import Context, Expected, board_of, build, kernel_of
+from tockmark.result.build import Context, Expected, board_of, boot_run, build, kernel_of
 from tockmark.result.model import Result
-from tockmark.result.provenance import Board, BootRun, Kernel, Slot
+from tockmark.result.provenance import Board, Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image_folder import Laid, LaidBoot
 from tockmark.rig.kernel import KernelElf, baseline
 from tockmark.rig.kinds.file import read
 from tockmark.rig.protocol import Ability
 from tockmark.rig.run import BootKey, Earlier
-from tockmark.suite.catalogue import ICACHE, Catalogue, Lang
+from tockmark.suite.catalogue import ICACHE, Catalogue
 from tockmark.suite.selection import Selection
 
 _BANNER = re.compile(r"tockmark-kernel: baseline (?P<version>[\w.+-]+),")  # kernel/src/main.rs
-
-Contradiction = tuple[str, str]  # what, and what to do
 
 
 @dataclass(frozen=True)
@@ -58,24 +54,17 @@ class LogClaims:
         return self.icache
 
 
-def check_claims(log: str, text: str, measured: Measured, told: LogClaims) -> int | None:
+def check_claims(log: str, text: str, measured: Measured, claims: LogClaims) -> int | None:
     """Return the version of the interface that a log and its reader agree on, if they say it.
     TockmarkError where it is of something else than they say."""
-    contradictions = _kernels, _boards, _images
-    for problems in (found(log, text, measured, told) for found in contradictions):
-        for what, todo in problems:
-            raise TockmarkError(what, todo)
-    said = {
-        int(abi)
-        for _, app in measured.each()
-        if (abi := (app.begin or {}).get("abi", "")).isdecimal()
-    }
-    named = baseline(told.kernel) if told.kernel else None
-    by = [
-        ("--abi", told.abi),
-        (shown(told.kernel.path) if told.kernel else "", int(named["abi"]) if named else None),
-    ]
-    for who, version in by:
+    for what, todo in _contradictions(log, text, measured, claims):
+        raise TockmarkError(what, todo)
+    begins = [app.begin or {} for _, app in measured.each()]
+    said = {int(begin["abi"]) for begin in begins if begin.get("abi", "").isdecimal()}
+    by = {"--abi": claims.abi}
+    if claims.kernel and (named := baseline(claims.kernel)):
+        by[shown(claims.kernel.path)] = int(named["abi"])
+    for who, version in by.items():
         if version is not None and (others := sorted(said - {version})):
             raise TockmarkError(
                 f"{log} is of version {others[0]} of the interface, {who} of {version}",
@@ -85,73 +74,56 @@ def check_claims(log: str, text: str, measured: Measured, told: LogClaims) -> in
     return said.pop() if len(said) == 1 else None
 
 
-def _kernels(log: str, text: str, _: Measured, told: LogClaims) -> Iterator[Contradiction]:
-    """Where the kernel is none of this log, or of this board."""
-    if told.kernel is None:
-        return
-    path, named = shown(told.kernel.path), baseline(told.kernel)
-    own = {named["version"]} if named else set()
-    for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own):
-        found = told.kernel.name or "another"
-        yield f"{log} is of {BASELINE} {version}, but {path} is {found}", "give the ELF that ran"
-    if named and told.board is not None and named["machine"] != told.board.machine:
-        machine, name = told.board.machine, told.board.name
+def _contradictions(
+    log: str, text: str, measured: Measured, claims: LogClaims
+) -> Iterator[tuple[str, str]]:
+    """Return what cannot be as the reader claims it, and what to do: the kernel is none of this log
+    or this board, the log of no such board or another cache setting, or another image ran."""
+    board, kernel = claims.board, claims.kernel
+    if kernel is not None:
+        path, named = shown(kernel.path), baseline(kernel)
+        own = {named["version"]} if named else set()
+        for version in sorted({match["version"] for match in _BANNER.finditer(text)} - own):
+            found = kernel.name or "another"
+            yield (
+                f"{log} is of {BASELINE} {version}, but {path} is {found}",
+                "give the ELF that ran",
+            )
+        if named and board is not None and named["machine"] != board.machine:
+            yield (
+                f"{path} is built for {named['machine']}, but {board.name} is a {board.machine}",
+                "name the kernel and the board that ran",
+            )
+    marked = any(boot.marks for boot in measured.boots)
+    if board is not None and marked and Ability.MARKS not in board.target.can:
         yield (
-            f"{path} is built for {named['machine']}, but {name} is a {machine}",
-            "name the kernel and the board that ran",
-        )
-
-
-def _boards(log: str, _: str, measured: Measured, told: LogClaims) -> Iterator[Contradiction]:
-    """Where the log is of no such board, or had another cache setting."""
-    no_clock = told.board is not None and Ability.MARKS not in told.board.target.can
-    if told.board is not None and no_clock and any(boot.marks for boot in measured.boots):
-        yield (
-            f"{log} holds marks of the simulator's clock, which {told.board.name} cannot give",
+            f"{log} holds marks of the simulator's clock, which {board.name} cannot give",
             "name the board that it was captured from",
         )
-    if told.images and told.board and told.images.manifest.board != told.board.name:
-        laid = told.images.manifest.board
-        yield f"the images were laid for {laid}, not for {told.board.name}", "leave out --board"
+    if claims.images and board and claims.images.manifest.board != board.name:
+        laid_for = claims.images.manifest.board
+        yield f"the images were laid for {laid_for}, not for {board.name}", "leave out --board"
     for boot in measured.boots:
-        if None not in (told.icache, boot.icache) and told.icache is not boot.icache:
+        if None not in (claims.icache, boot.icache) and claims.icache is not boot.icache:
             yield (
                 f"{log} says icache={ICACHE[boot.icache]} of the boot {boot.name}",
                 "leave out --icache: the log knows it",
             )
-
-
-def _images(log: str, _: str, measured: Measured, told: LogClaims) -> Iterator[Contradiction]:
-    """Where another image ran than the one that was laid."""
-    for boot, app in measured.each():
+    for laid, app in _laid(measured, claims):
         said = (app.begin or {}).get("image")  # which apps of before do not say
-        for laid in _laid(boot.of(app), app.lang, told):
-            if said not in (None, laid.image):
-                yield (
-                    f"{log}: the boot {laid.name} ran the image {said}, not {laid.image}",
-                    "give the folder that was installed",
-                )
+        if said not in (None, laid.image):
+            yield (
+                f"{log}: the boot {laid.name} ran the image {said}, not {laid.image}",
+                "give the folder that was installed",
+            )
 
 
-def claimed_boots(measured: Measured, told: LogClaims) -> tuple[BootRun, ...]:
-    """Return where the apps of the boots in a log were laid."""
-    found = {
-        (laid.name, laid.lang): BootRun(
-            laid.name,
-            {},
-            msgspec.convert(laid.slots, tuple[Slot, ...], from_attributes=True),
-            laid.lang,
-        )
-        for boot, app in measured.each()
-        for laid in _laid(boot.of(app), app.lang, told)
-    }
-    return tuple(found.values())
-
-
-def _laid(name: str, lang: Lang, told: LogClaims) -> list[LaidBoot]:
-    """Return the image of a boot, if it was laid."""
-    every = told.images.manifest.boots if told.images else ()
-    return [laid for laid in every if (laid.name, laid.lang) == (name, lang)]
+def _laid(measured: Measured, claims: LogClaims) -> list[tuple[LaidBoot, App]]:
+    """Return the image of each app's boot, where it was laid."""
+    every = claims.images.manifest.boots if claims.images else ()
+    laid = {(one.name, one.lang): one for one in every}
+    found = ((laid.get((boot.of(app), app.lang)), app) for boot, app in measured.each())
+    return [(one, app) for one, app in found if one is not None]
 
 
 STUDY = Context(
@@ -161,42 +133,43 @@ STUDY = Context(
 )
 
 
-def parse(log: Path, catalogue: Catalogue, told: LogClaims | None = None) -> Result:
+def parse(log: Path, catalogue: Catalogue, claims: LogClaims | None = None) -> Result:
     """Return what a log holds. TockmarkError if it is still being written, or is not what it is
     said to be."""
-    told = told or LogClaims()
+    claims = claims or LogClaims()
     text = read(log)
     tables = study.recognise(text)
-    if told.study:
-        _check_study(shown(log), tables, told)
+    if claims.study:
+        _check_study(shown(log), tables, claims)
     measured = (
-        study.measured(text, showable(log.stem), own=told.study)
+        study.measured(text, showable(log.stem), own=claims.study)
         if tables
         else assemble(decode(text.split("\n")))
     )
     _check_held(log, measured, tables)
-    if told.study:
+    if claims.study:
         return build(measured, catalogue, STUDY)
-    if told == LogClaims():
+    if claims == LogClaims():
         return build(measured, catalogue)
-    abi = check_claims(shown(log), text, measured, told)
+    abi = check_claims(shown(log), text, measured, claims)
     if not any(boot.reporter for boot in measured.boots):  # else a boot without a mark lost it
         for boot in measured.boots:
-            boot.icache = told.setting
+            boot.icache = claims.setting
+    laid = {(one.name, one.lang): one for one, _ in _laid(measured, claims)}
     context = Context(
-        kernel=kernel_of(told.kernel, told.board) if told.kernel else Kernel(),
-        board=board_of(told.board) if told.board else Board(),
+        kernel=kernel_of(claims.kernel, claims.board) if claims.kernel else Kernel(),
+        board=board_of(claims.board) if claims.board else Board(),
         abi=abi,
-        boots=claimed_boots(measured, told),
+        boots=tuple(boot_run(one.name, one.slots, one.lang) for one in laid.values()),
     )
     return build(measured, catalogue, context)
 
 
-def _check_study(log: str, tables: bool, told: LogClaims) -> None:
+def _check_study(log: str, tables: bool, claims: LogClaims) -> None:
     """Refuse a log that lacks the study's tables, and claims beside the study."""
     if not tables:
         raise TockmarkError(f"{log} is no log of the 2021 study", "leave out --study")
-    if told != LogClaims(study=True):
+    if claims != LogClaims(study=True):
         raise TockmarkError(
             "of a log that the study of 2021 took, board, kernel and setting are known",
             "leave out what says others, or --study",
@@ -225,14 +198,13 @@ def whole_boots(log: Path, known: Catalogue, board: BoardProfile) -> dict[BootKe
     with reading(log, "--resume takes the log of a run"):
         text = log.read_bytes().decode("latin-1")
     found: dict[BootKey, Earlier] = {}
-    marked = False
-    for mark, lines in _boots(text.split("\n")):
-        marked = True
+    boots = list(_boots(text.split("\n")))
+    for mark, lines in boots:
         image = _image_if_whole(mark, lines, known)
         if image is not None:
             which = mark.name, mark.icache, mark.lang or "c"
             found.setdefault(which, Earlier(image, tuple(lines)))
-    if not marked:
+    if not boots:
         raise TockmarkError(
             f"{shown(log)} has no boot between its marks", "--resume takes the log of a run"
         )
@@ -266,8 +238,7 @@ def _boots(lines: list[str]) -> Iterator[tuple[BootMark, list[str]]]:
         elif not mark.ends:
             begin, inside = mark, []
         elif begin is not None:
-            own = begin.name, begin.icache, begin.app, begin.lang
-            if own == (mark.name, mark.icache, mark.app, mark.lang):
+            if mark == replace(begin, ends=True):
                 yield begin, inside
             begin = None
 
@@ -277,8 +248,8 @@ def _image_if_whole(mark: BootMark, lines: list[str], known: Catalogue) -> str |
     boot = next((boot for boot in known.boots() if boot.name == mark.name), None)
     if boot is None:
         return None
-    ends = BootMark(mark.name, mark.icache, mark.app, ends=True, lang=mark.lang)
-    measured = assemble(decode([mark.encode(), *lines, ends.encode()]))
+    ends = replace(mark, ends=True).encode()
+    measured = assemble(decode([mark.encode(), *lines, ends]))
     expected = [Expected(boot, mark.icache, lang=mark.lang or "c")]
     if build(measured, known, None, expected, Selection(known)).incomplete:
         return None
