@@ -162,14 +162,14 @@ def judgements(*kernels: str) -> str:
     """What `judge` says of links that were measured before, since the verb itself simulates. Only
     this function and the next one call modules of the tool by their names."""
     from tockmark.judge import report
-    from tockmark.judge.evidence import Depth, Grown, Sizes, Where
+    from tockmark.judge.evidence import Depth, Grown, Sizes
     from tockmark.profile.diff import Growth, SymbolSize, profile_diff
     from tockmark.profile.file import load
     from tockmark.tests.trials import trial
 
     folders = ("tock-2.2-z", "tock-master-z")
     old, new = (load(Path("results/profiles", of, "syscall.command-on.json")) for of in folders)
-    where = [Where("syscall.command icache=on", profile_diff(old, new))]
+    where = {"syscall.command icache=on": profile_diff(old, new)}
     sections = {"flash": [Grown(".text", 900, 932)], "RAM": []}
     symbols = (
         Growth("kernel::new", None, SymbolSize(1, 40)),

@@ -156,33 +156,27 @@ ROWS = 2  # that are profiled on both sides, unless told otherwise
 FUNCTIONS = 8  # of a row; the rest in one line
 
 
-@dataclass(frozen=True)
-class Where:
-    """A row, and the difference of its two profiles."""
-
-    row: str
-    diff: Diff
-
-    def lines(self) -> list[str]:
-        """Say it as text."""
-        found = self.diff
-        lines = text.wrap(
-            f"where   {self.row}: {found.instructions:+d} instructions, {found.cycles:+d} cycles"
-            " of a whole sample, readings included",
-            " " * 8,
-        )
-        phases = [f"{p.name} {p.instructions:+d}" for p in found.phases if p.instructions]
-        if phases:
-            lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8)
-        shown, rest = found.changed[:FUNCTIONS], found.changed[FUNCTIONS:]
-        for one in shown:
-            lines.append(_line(one.instructions, one.cycles, one.name))
-        if rest:
-            sums = sum(one.instructions for one in rest), sum(one.cycles for one in rest)
-            lines.append(_line(*sums, f"{len(rest)} more"))
-        if found.layout:
-            lines.append(_line(0, found.layout, "functions that do the same elsewhere: layout"))
-        return lines
+def where_lines(row: str, found: Diff) -> list[str]:
+    """Say where a row changed, by the difference of its two profiles."""
+    lines = text.wrap(
+        f"where   {row}: {found.instructions:+d} instructions, {found.cycles:+d} cycles"
+        " of a whole sample, readings included",
+        " " * 8,
+    )
+    phases = [f"{p.name} {p.instructions:+d}" for p in found.phases if p.instructions]
+    if phases:
+        lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8)
+    shown, rest = found.changed[:FUNCTIONS], found.changed[FUNCTIONS:]
+    said = [(one.instructions, one.cycles, one.name) for one in shown]
+    if rest:
+        sums = sum(one.instructions for one in rest), sum(one.cycles for one in rest)
+        said.append((*sums, f"{len(rest)} more"))
+    if found.layout:
+        said.append((0, found.layout, "functions that do the same elsewhere: layout"))
+    for instructions, cycles, name in said:
+        line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
+        lines.append(text.shortened(line, text.LINE))
+    return lines
 
 
 def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row]:
@@ -196,8 +190,8 @@ def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row
     return list(found.values())[:most]
 
 
-def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Where:
-    """Profile a row on both sides. TockmarkError if one of them has no profile."""
+def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Diff:
+    """Profile a row on both sides, and compare the profiles. TockmarkError if one side has none."""
     base, head = (
         profile(
             replace(
@@ -211,9 +205,4 @@ def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> 
         )[0]
         for one in sides
     )
-    return Where(row.name, profile_diff(base, head))
-
-
-def _line(instructions: int, cycles: int, name: str) -> str:
-    line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
-    return text.shortened(line, text.LINE)
+    return profile_diff(base, head)

@@ -12,10 +12,10 @@ from tockmark.compare.pairs import Moved
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
-from tockmark.judge.evidence import Depth, Sizes, Where, sizes
+from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines
 from tockmark.paths import shown
 from tockmark.profile import diff
-from tockmark.profile.diff import Growth
+from tockmark.profile.diff import Diff, Growth
 from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import RunOptions
@@ -39,7 +39,7 @@ class Report:
     names: tuple[str, str]  # of the kernels
     folder: Path  # where all is kept
     sizes: Sizes
-    where: list[Where] = field(default_factory=list)
+    where: dict[str, Diff] = field(default_factory=dict)  # by the rows that moved most
     stacks: list[Depth] = field(default_factory=list)  # of both, or of none
     notes: list[str] = field(default_factory=list)
 
@@ -85,8 +85,8 @@ def render(report: Report) -> str:
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing_lines(judged.gated.comparison.factors)
     lines += [*_moved(judged.moved), ""]
-    for one in report.where:
-        lines += [*one.lines(), ""]
+    for row, found in report.where.items():
+        lines += [*where_lines(row, found), ""]
     lines += [*held(report), ""]
     for warning in judged.gated.warnings:
         lines += text.wrap(f"warning: {warning}")
@@ -192,7 +192,7 @@ def as_json(report: Report) -> dict[str, object]:
             for one in judged.moved
         ],
         "in_doubt": list(judged.looked_again),
-        "where": [{"of": one.row, **diff.diff_json(one.diff)} for one in report.where],
+        "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
         "sizes": asdict(report.sizes),
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,
@@ -217,8 +217,8 @@ def markdown(report: Report) -> str:
     rest = moved[SHOWN_IN_COMMENT:]
     if rest:
         lines += _folded(f"{len(rest)} more rows that moved", _table(rest))
-    for one in report.where:
-        lines += _folded(f"Where: {escaped(one.row)}", _block(one.lines()))
+    for row, found in report.where.items():
+        lines += _folded(f"Where: {escaped(row)}", _block(where_lines(row, found)))
     lines += _folded("Flash, RAM and stack", _block(held(report)))
     said = [*report.caveats, f"spread over links: {judged.gated.comparison.rule.known.title}"]
     said += [
@@ -268,7 +268,7 @@ def explain(
         simulators(options.board)
         for row in evidence.dearest(judged.moved, most, options.catalogue):
             try:
-                found.where.append(evidence.between(row, sides, options.catalogue))
+                found.where[row.name] = evidence.between(row, sides, options.catalogue)
             except TockmarkError as error:
                 found.notes.append(f"no profile of {row.name}: {error}")
         found.stacks.extend([evidence.depth(side, options.catalogue) for side in sides])

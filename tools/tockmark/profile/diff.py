@@ -41,13 +41,15 @@ _NUMBERED = (
 )
 
 
-@dataclass(frozen=True)
-class ShareChange:
-    """One phase or function on both sides; it took nothing on a side that has none."""
+class TwoSides:
+    """What takes instructions and cycles on two sides."""
 
-    name: str
-    base: Share
-    new: Share
+    base: Share | StoredProfile
+    new: Share | StoredProfile
+
+    @property
+    def instructions(self) -> int:
+        return self.new.instructions - self.base.instructions
 
     @property
     def cycles(self) -> int:
@@ -59,17 +61,22 @@ class ShareChange:
         return self.new.in_body - self.base.in_body
 
     @property
-    def instructions(self) -> int:
-        return self.new.instructions - self.base.instructions
-
-    @property
     def is_layout(self) -> bool:
         """Whether it does the same, and takes other cycles."""
         return self.cycles != 0 and self.instructions == 0
 
 
 @dataclass(frozen=True)
-class Diff:
+class ShareChange(TwoSides):
+    """One phase or function on both sides; it took nothing on a side that has none."""
+
+    name: str
+    base: Share
+    new: Share
+
+
+@dataclass(frozen=True)
+class Diff(TwoSides):
     """What is other in the new kernel. Phases and functions are the same cycles; those with the
     largest change in instructions first, then those in cycles."""
 
@@ -77,14 +84,6 @@ class Diff:
     new: StoredProfile
     phases: tuple[ShareChange, ...]
     functions: tuple[ShareChange, ...]
-
-    @property
-    def cycles(self) -> int:
-        return self.new.cycles - self.base.cycles
-
-    @property
-    def instructions(self) -> int:
-        return self.new.instructions - self.base.instructions
 
     @property
     def changed(self) -> tuple[ShareChange, ...]:
@@ -227,12 +226,11 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
     each name whose size changed (null: that side has none of it), in bytes."""
 
     def both_sides(changes: Sequence[ShareChange]) -> list[dict[str, object]]:
+        figures = ("instructions", "cycles", "in_body")
         return [
             {
                 "name": one.name,
-                "instructions": [one.base.instructions, one.new.instructions],
-                "cycles": [one.base.cycles, one.new.cycles],
-                "in_body": [one.base.in_body, one.new.in_body],
+                **{of: [getattr(one.base, of), getattr(one.new, of)] for of in figures},
                 "layout": one.is_layout,
             }
             for one in changes

@@ -16,7 +16,7 @@ import pytest
 from tockmark.compare.limits import Level
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import Judged
-from tockmark.judge.evidence import Depth, Grown, Sizes, Where, dearest, deepest_in
+from tockmark.judge.evidence import Depth, Grown, Sizes, dearest, deepest_in
 from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
@@ -111,9 +111,8 @@ def test_links_that_are_not_there_end_it() -> None:
 def told(found: Judged) -> report.Report:
     """A report with all parts."""
     phase = "kernel", "scheduler"
-    where = Where(
-        "syscall.command icache=on", profile_diff(stored(phase, (10, 5)), stored(phase, (43, 5)))
-    )
+    moved = profile_diff(stored(phase, (10, 5)), stored(phase, (43, 5)))
+    where = {"syscall.command icache=on": moved}
     grown = (
         Growth("kernel::new", None, SymbolSize(1, 40)),
         Growth("<script>|`@me`", SymbolSize(1, 8), None),
@@ -124,7 +123,7 @@ def told(found: Judged) -> report.Report:
         grown,
     )
     return report.Report(
-        found, ("old.elf", "new`|<b>.elf"), Path("out"), sizes, [where], [Depth(500, 90)] * 2
+        found, ("old.elf", "new`|<b>.elf"), Path("out"), sizes, where, [Depth(500, 90)] * 2
     )
 
 
