@@ -48,14 +48,14 @@ class InterfaceRule:
 
     @property
     def abi(self) -> int:
-        """The version of the interface that has it."""
+        """Return the version of the interface that has it."""
         return int(self.number[1])
 
 
 @dataclass(frozen=True)
 class VictimShare:
-    """The units of work that the victim of a case finished alone, and beside one attacker and two;
-    None where it was not heard of."""
+    """Says how many units of work the victim of a case finished alone, and beside one attacker and
+    two; None where it was not heard of."""
 
     resource: str
     work: str
@@ -65,7 +65,7 @@ class VictimShare:
 
     @property
     def due(self) -> list[int]:
-        """The least that is its due beside one attacker and two: half of an equal share."""
+        """Return the least that is its due beside one attacker and two: half of an equal share."""
         return [(self.alone or 0) // (2 * (number + 1)) for number in ATTACKERS]
 
 

@@ -44,7 +44,7 @@ Job = Iterator[ValidationRow]
 
 @dataclass(frozen=True)
 class BareRun:
-    """What a program sent, and how its run ended (0: it closed the mailbox with 0)."""
+    """Says what a program sent, and how its run ended (0: it closed the mailbox with 0)."""
 
     code: int
     numbers: tuple[int, ...]
@@ -449,8 +449,8 @@ def build_limit(program: dict[str, Any], icache: int) -> Path:
 
 
 def _limit(program: dict[str, Any]) -> Job:
-    """Run a program with the cache on and off. The instructions are those with the
-    cache on: without it a reading can be one too high."""
+    """Run a program with the cache on and off. The instructions are those with the cache on:
+    without it a reading can be one too high."""
     off, on = (run("cw310", build_limit(program, icache)) for icache in (0, 1))
     counts = zip(on.numbers[1::2], on.numbers[::2], off.numbers[::2], strict=False)
     measured = dict(enumerate(counts if off.code == 0 and on.code == 0 else ()))

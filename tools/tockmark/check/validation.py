@@ -200,7 +200,9 @@ class StoredValidation(Part, frozen=True):
 
 def stored_text(rows: list[ValidationRow]) -> str:
     """Return the file of these rows."""
-    return documents.text_of(StoredValidation(FORMAT, VERSION, _compiler(), tuple(rows)), ("rows",))
+    said = subprocess.run([GCC, "--version"], capture_output=True, text=True, check=False).stdout
+    compiler = said.splitlines()[0] if said else "unknown"
+    return documents.text_of(StoredValidation(FORMAT, VERSION, compiler, tuple(rows)), ("rows",))
 
 
 def load_validation(path: Path) -> list[ValidationRow]:
@@ -210,8 +212,3 @@ def load_validation(path: Path) -> list[ValidationRow]:
     if twice:
         raise TockmarkError(f"{shown(path)}: the row {twice[0]} stands twice", ANEW)
     return rows
-
-
-def _compiler() -> str:
-    done = subprocess.run([GCC, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()[0] if done.stdout else "unknown"

@@ -154,9 +154,10 @@ def cache_verb(
         raise TockmarkError(f"{cache.PLACE} is off: nothing is kept", f"unset {cache.PLACE}")
     where = paths.shown(kept.folder)
     try:
-        count, size = kept.clear() if clear else kept.size()
+        files = kept.clear() if clear else kept.held()
     except OSError as error:
         raise TockmarkError(f"{where}: {error.strerror}") from error
+    count, size = len(files), sum(on_disk for _, on_disk, _ in files)
     if as_json:
         held = {"boots": count, "bytes": size, "most_bytes": kept.limit}
         options.show(held | {"folder": str(kept.folder), "cleared": clear})

@@ -325,7 +325,7 @@ def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
         flags=kernel.flags,
         rustc=kernel.rustc,
         flash_bytes=kernel.flash_bytes,
-        ram_bytes=kernel.room.ram_start - board.ram.base if kernel.room and board else None,
+        ram_bytes=kernel.room.ram_start - board.memory.ram.base if kernel.room and board else None,
     )
 
 

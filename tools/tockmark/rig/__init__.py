@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where it is measured: boards, images, the simulator, and running them; text comes out."""
+"""Modules here know boards, kernels and flash images, and run them: text comes out."""

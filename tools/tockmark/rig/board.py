@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Board profiles (boards/*.toml): memory map, clock, UART, app slots, how boots run there, and what
-of the suite a target cannot measure: one answer for `image`, `run` and `parse`.
+"""A board profile (boards/*.toml) says a board's memory map, clock, UART and app slots, and how boots
+run there. What of the suite its target cannot measure has one answer here for all verbs.
 """
 
 import importlib
@@ -54,7 +54,7 @@ class Room(Part, frozen=True):
 
 
 class Load(Part, frozen=True):
-    """How a board's whole flash is loaded."""
+    """Says how a board's whole flash is loaded."""
 
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]  # IMAGE stands for the file
 
@@ -68,13 +68,13 @@ class Load(Part, frozen=True):
 
 
 class BootSettings(Part, frozen=True):
-    """What the chip's boot ROM asks of a flash image."""
+    """Says what the chip's boot ROM asks of a flash image."""
 
     manifest: Literal["opentitan"] | None = None  # by which it enters: rig/image.py
 
 
 class ProfileFile(Part, frozen=True):
-    """A profile as it stands in its file, but for its target."""
+    """Holds a profile as it stands in its file, but for its target."""
 
     name: str
     description: str
@@ -104,16 +104,12 @@ class BoardProfile(ProfileFile, frozen=True, kw_only=True):
         return self.memory.flash
 
     @property
-    def ram(self) -> Region:
-        return self.memory.ram
-
-    @property
     def kernels(self) -> dict[int, Path]:
-        """The baseline kernel, by version of the system-call interface."""
+        """Return the baseline kernels, by version of the system-call interface."""
         return {1: self.kernel_v1, 2: self.kernel}
 
     def configured(self, options: Mapping[str, object]) -> "BoardProfile":
-        """Return the same with options of the command line for its target."""
+        """Return the profile with options of the command line for its target."""
         return msgspec.structs.replace(self, target=self.target.configured(options))
 
 

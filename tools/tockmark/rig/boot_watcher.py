@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Lines of the UART protocol (docs/protocol.md) as they come from a board: their form, whether they
-came in intact, and what they tell of the boot: which one speaks, when its suite is over, whether
-the kernel panicked.
+"""Lines of the UART protocol (docs/protocol.md) are taken here as they come from a board. They tell
+whether they came in intact, which boot speaks, when its suite is over, whether the kernel panicked.
 
 A checksum ends every line that has numbers in it. What lines mean together is for tockmark/log/;
 who waits for a boot's end needs no more than this. The first `begin` of a run says apps=N, and the
@@ -107,9 +106,10 @@ class Watch:
             return self._message(raw)
         text = line.text
         if line.seq == 0 and text.startswith("begin "):
-            given_up = self._give_up()
+            # Whose a begin was that this one cut off is never known, but for a boot's own.
+            cut_off = self._held if self._own else []
             self._begin, self._held = [line], [raw]
-            return given_up + self._decide(last=False)
+            return cut_off + self._decide(last=False)
         if self._begin is not None:
             if text.startswith("+ ") and line.app == self._begin[-1].app:
                 self._begin.append(line)
@@ -119,8 +119,10 @@ class Watch:
         if not self._own:
             return []
         self.records += 1
-        if text.startswith("end ") and self._is_of_this_image(text):
-            self._ended.add(line.app)
+        if text.startswith("end "):
+            image = dict(_PAIR.findall(text)).get("image", self.image)
+            if self.image in (None, image):
+                self._ended.add(line.app)
         return [raw]
 
     def _message(self, raw: str) -> list[str]:
@@ -159,12 +161,3 @@ class Watch:
             self._expected = int(said["apps"]) if said.get("apps", "").isdecimal() else 1
         self._begun.add(app)
         return held
-
-    def _give_up(self) -> list[str]:
-        """Drop a begin that another cut off: whose it was is never known, but for a boot's own."""
-        held, self._begin, self._held = self._held, None, []
-        return held if self._own else []
-
-    def _is_of_this_image(self, text: str) -> bool:
-        said = dict(_PAIR.findall(text)).get("image")
-        return said in (None, self.image) or self.image is None

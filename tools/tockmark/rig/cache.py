@@ -159,7 +159,7 @@ class Cache:
 
     def held(self) -> list[tuple[float, int, Path]]:
         """Return of each file when it was used last, its bytes on disk, and its path. One that may
-        still be under way is left to its writer."""
+        still be under way is left to its writer. OSError if the folder cannot be read."""
         found, now = [], time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.folder or "") as entries:
             for entry in entries:
@@ -171,17 +171,12 @@ class Cache:
                         found.append((about.st_mtime, on_disk(about.st_size), Path(entry.path)))
         return found
 
-    def size(self) -> tuple[int, int]:
-        """Return how many boots are kept, and their bytes. OSError if the folder cannot be read."""
-        held = self.held()
-        return len(held), sum(size for _, size, _ in held)
-
-    def clear(self) -> tuple[int, int]:
-        """Remove all; return how many boots and bytes that was. OSError if it cannot be done."""
+    def clear(self) -> list[tuple[float, int, Path]]:
+        """Remove all; return what was held. OSError if it cannot be done."""
         gone = self.held()
         for _, _, path in gone:
             path.unlink(missing_ok=True)
-        return len(gone), sum(size for _, size, _ in gone)
+        return gone
 
     def _bound(self) -> int:
         """Remove what was not used for longest, if there is too much; return the bytes left."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""From a kernel ELF and an app's objects to a flash image.
+"""Flash images are made here, of a kernel ELF and the objects of apps.
 
 Where apps may lie is the kernel's decision, so each app is linked for the kernel at hand: its
 symbols say where (or the board profile, if it has none), gcc links, elf2tab packs, and the apps are
@@ -108,7 +108,7 @@ class AppSlot(Part, frozen=True):
 
     @property
     def symbols(self) -> Mapping[str, int]:
-        """Where its symbols are, by its ELF."""
+        """Return where its symbols are, by its ELF."""
         return read_elf(Path(self.elf)).addresses
 
 
@@ -185,8 +185,8 @@ def build_image(
 
 
 def stopping_early(image: Image, board: BoardProfile, path: Path) -> Image:
-    """The same image, whose apps end a row that repeats: as a file of its own, at `path`, and with
-    an id of its own."""
+    """Return an image whose apps end a row that repeats: it is another file, at `path`, and has
+    another id."""
     flash = bytearray(image.flash.read_bytes())
     number = image_id([image.id, STEADY_STOP_WORD])
     for slot in image.slots:

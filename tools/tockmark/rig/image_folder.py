@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A folder of laid images: what `tockmark image` writes, and `install` and `run --images` read.
+"""`tockmark image` writes a folder of laid images, which `install` and `run --images` read.
 
 manifest.json       what is here, with the sha256 of each part
 README.md           how this board is loaded and measured
@@ -78,7 +78,7 @@ class LeftOut(Part, frozen=True):
 
 
 class ImageManifest(Part, frozen=True, omit_defaults=False):
-    """What a folder holds."""
+    """Says what a folder holds."""
 
     version: int
     tockmark: str  # the version that laid it
@@ -105,7 +105,7 @@ class ImageManifest(Part, frozen=True, omit_defaults=False):
 
 
 class _Versioned(msgspec.Struct):
-    """What a manifest of any version has."""
+    """Holds what a manifest of any version has."""
 
     version: int
 
@@ -147,7 +147,7 @@ class Laid:
 
     @property
     def langs(self) -> list[Lang]:
-        """The languages of its apps."""
+        """Return the languages of its apps."""
         return list(dict.fromkeys(boot.lang for boot in self.manifest.boots))
 
     def boots(
@@ -466,22 +466,22 @@ def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
 
 
 def no_tool(board: BoardProfile) -> str:
-    """Why `load` gave False."""
+    """Say why `load_boot` gave False."""
     if board.load is None:
         return f"tockmark knows no tool that loads {board.name}"
     return f"{board.load.command[0]} is not on PATH"
 
 
 def by_hand(board: BoardProfile, flash: Path) -> str:
-    """What a person does where `load` cannot, in one line."""
+    """Say in one line what a person does where `load_boot` cannot."""
     if board.load is None:
         return f"load {shown(flash)} to {board.memory.flash.base:#x}, the start of its flash"
     return shlex.join(board.load.words(flash))
 
 
 def with_apps(laid: Laid, boot: LaidBoot, board: BoardProfile, file: Path) -> bytes:
-    """A flash file that holds the kernel, with a boot's apps in the place of all apps there, as
-    tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
+    """Return a flash file that holds the kernel with a boot's apps in the place of all apps there,
+    as tockloader lays them. TockmarkError if it holds another kernel; the file stays as it is."""
     if is_through(file):  # of a pipe nothing may ever come, of a device no end
         raise TockmarkError(f"{shown(file)} is not a file", "give a flash file with the kernel")
     with reading(file, "give one that holds the kernel", "the flash file "):

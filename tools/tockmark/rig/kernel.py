@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The kernel that is measured: its ELF as the tool knows it, what it was made of and by whom, and
-whether several links of it differ in their layout only.
+"""Here is what the tool knows of the kernel that is measured: what its ELF says, what it was made
+of and by whom, and whether several links of it differ in their layout only.
 
 What a kernel was made of is said by its ELF, by its user in options or in a manifest, and, of the
 baseline kernel, by this checkout; who contradicts another is refused.
@@ -37,7 +37,7 @@ RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 OPT_LEVELS = re.compile("[0-3sz]")
 SECTION = (1024, 100)  # a section may differ by so many bytes, or by one part in so many
-FUNCTION = (16, 16)  # the same of a function: a few calls in a short one, more in a long one
+FUNCTION = (16, 16)  # so may a function: a few calls in a short one, more in a long one
 END = 32  # characters of either end of a long symbol that are shown
 _ROOM = ("_sapps", "_eapps", "_sappmem", "_eappmem")  # symbols of the bounds of Room
 _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")  # its name
@@ -45,7 +45,7 @@ _RUSTC = re.compile(rb"rustc version ([ -~]+)")
 
 
 class Origin(Part, frozen=True):
-    """What a kernel was made of; also the form of a manifest. None: not known."""
+    """Says what a kernel was made of; a manifest has this form, too. None: not known."""
 
     name: str | None = None
     commit: str | None = None  # of the source
@@ -56,7 +56,7 @@ class Origin(Part, frozen=True):
 
 @dataclass(frozen=True)
 class KernelElf:
-    """What the tool reads from a kernel's ELF, and what else is known of its origin."""
+    """Holds what the tool reads from a kernel's ELF, and what else is known of its origin."""
 
     path: Path
     name: str | None  # only the baseline kernel says its name, and with what opt-level it was built
@@ -115,8 +115,8 @@ def named(
     opt_level: str | None = None,
     manifest: Path | None = None,
 ) -> KernelElf:
-    """The kernel with what its user says of it, by options and in a manifest, beside what its ELF
-    says. TockmarkError where they contradict each other."""
+    """Return a kernel with what its user says of it, by options and in a manifest, beside what its
+    ELF says. TockmarkError where they contradict each other."""
     said = {
         shown(kernel.path): known_facts(kernel),
         "--kernel-name": {} if name is None else {"name": name},
@@ -214,7 +214,7 @@ def room_of(kernel: KernelElf, board: BoardProfile) -> Room:
 
 
 def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:
-    """The kernel with words of its image changed; one that has no such word stays as it is."""
+    """Return a kernel with words of its image changed; one without such a word stays as it is."""
     segments = [(start, bytearray(data)) for start, data in kernel.segments]
     for name in kernel.words.keys() & words.keys():
         for start, data in segments:
@@ -226,7 +226,7 @@ def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:
 
 @dataclass(frozen=True)
 class _Link:
-    """What is compared of a link; sizes in bytes."""
+    """Holds what is compared of a link; sizes are in bytes."""
 
     kernel: KernelElf
     hash: str | None  # of its symbols and their addresses; None: it has none

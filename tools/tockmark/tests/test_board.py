@@ -22,9 +22,9 @@ PROFILE = (paths.BOARDS / "earlgrey-sim.toml").read_text()
 def test_a_profile_is_called_as_its_file(name: str) -> None:
     board = boards.load(name)
     assert board.name == name
-    room = board.slots
+    room, ram = board.slots, board.memory.ram
     assert board.flash.base <= room.flash_start < room.flash_end <= board.flash.end
-    assert board.ram.base <= room.ram_start < room.ram_end <= board.ram.end
+    assert ram.base <= room.ram_start < room.ram_end <= ram.end
 
 
 def test_each_kind_is_a_target() -> None:

@@ -38,7 +38,7 @@ class BuildError(TockmarkError):
 
 @dataclass(frozen=True)
 class Patch:
-    """What is changed in a commit's files before they are built."""
+    """Says what is changed in a commit's files before they are built."""
 
     digest: str  # of all that decides what is changed
     put: Callable[[Path], object]  # TockmarkError, and nothing changed, if it does not fit
@@ -46,7 +46,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the user makes a kernel of a commit."""
+    """Says how the user makes a kernel of a commit."""
 
     command: str  # for the shell, in the top folder of the worktree
     elf: PurePosixPath  # what it makes, from there

@@ -28,7 +28,7 @@ ELF_FOLDER = Path("target", "riscv32imc-unknown-none-elf", "release")
 
 
 class MisfitError(Exception):
-    """Why an edit has no place in a text: words that follow the file's name."""
+    """Says why an edit has no place in a text, in words that follow the file's name."""
 
 
 class Edit(Part, frozen=True):
@@ -71,7 +71,7 @@ class Edit(Part, frozen=True):
 
 
 class PatchPart(Part, frozen=True):
-    """What goes in as a whole, or not at all."""
+    """Goes in as a whole, or not at all."""
 
     edits: tuple[Edit, ...]
     # Our files, by their paths in the tree.
@@ -79,7 +79,7 @@ class PatchPart(Part, frozen=True):
 
     @property
     def texts(self) -> dict[str, str]:
-        """What our files hold, by their paths in the tree."""
+        """Return what our files hold, by their paths in the tree."""
         return {
             target: (paths.PERF / source).read_text(encoding="utf-8")
             for target, source in self.copies.items()
@@ -102,7 +102,7 @@ class Family(Part, frozen=True):
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a tree, or with `check` would have."""
+    """Says what became of a tree, or with `check` would have."""
 
     family: Family
     changed: bool

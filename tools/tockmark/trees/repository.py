@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The user's repository: its commits, and worktrees in which these are built.
+"""The user's repository is read here for its commits, which are built in worktrees of ours.
 
 Nothing of the user's changes. git does what is asked and nothing beside. A worktree has its own
 files, index and HEAD, and no branch; it goes at the end. Its folder is one of the tool's, in none
