@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A board profile (boards/*.toml) says a board's memory map, clock, UART and app slots, and how boots
-run there. What of the suite its target cannot measure has one answer here for all verbs.
+"""A board profile (boards/*.toml) says a board's memory map, clock, UART and app slots, and how
+boots run there. What of the suite its target cannot measure has one answer here for all verbs.
 """
 
 import importlib
