@@ -252,25 +252,21 @@ def diff_json(diff: Diff, growth: Sequence[Growth] | None = None) -> dict[str, o
 
 
 def _table(what: str, changes: Sequence[ShareChange], total: str) -> list[str]:
-    table = NamedTable(what, COLUMNS)
+    def together(some: Sequence[ShareChange], name: str) -> ShareChange:
+        sides = merged((one.base for one in some), name), merged((one.new for one in some), name)
+        return ShareChange(name, *sides)
 
-    def add(name: str, changes: Sequence[ShareChange]) -> None:
-        sides = merged((c.base for c in changes), ""), merged((c.new for c in changes), "")
-        one = ShareChange(name, *sides)
+    table = NamedTable(what, COLUMNS)
+    whole = together(changes, total)
+    for one in (*first_of(changes, SHOWN, together), whole):
+        if one is whole:
+            table.add(RULE)
         table.add_named(
-            name,
+            one.name,
             *(one.base.instructions, one.new.instructions, _signed(one.instructions)),
             *(one.base.cycles, one.new.cycles, _signed(one.cycles)),
             _signed(one.in_body),
         )
-
-    shown, rest = first_of(changes, SHOWN)
-    for change in shown:
-        add(change.name, [change])
-    if rest:
-        add(f"{len(rest)} more", rest)
-    table.add(RULE)
-    add(total, changes)
     return table.text()
 
 
@@ -279,19 +275,18 @@ def _sizes(growth: Sequence[Growth]) -> list[str]:
         return ["No function or object came, went or changed its size."]
     table = NamedTable("function or object", SIZE_COLUMNS, text.shortened)
 
-    def add(name: str, growth: Sequence[Growth], *sides: int, behind: str = "") -> None:
-        more = [_signed(sum(one.flash for one in growth)), _signed(sum(one.ram for one in growth))]
-        table.add_named(name, *sides, *more, behind=behind)
+    def together(some: Sequence[Growth], name: str) -> Growth:
+        grown = sum(one.flash for one in some), sum(one.ram for one in some)
+        return Growth(name, SymbolSize(), SymbolSize(0, *grown))
 
-    shown, rest = first_of(growth, SHOWN)
-    for one in shown:
+    whole = together(growth, "sum")
+    for one in (*first_of(growth, SHOWN, together), whole):
+        if one is whole:
+            table.add(RULE)
+        # Only one name has sizes; what several have together is by how much they grew.
+        base, new = (side and side.pieces and side.flash for side in (one.base, one.new))
         went = " (went)" if one.new is None else " (came)" if one.base is None else ""
-        flash = [side.flash if side else 0 for side in (one.base, one.new)]
-        add(one.name, [one], *flash, behind=went)
-    if rest:
-        add(f"{len(rest)} more", rest, 0, 0)
-    table.add(RULE)
-    add("sum", growth, 0, 0)
+        table.add_named(one.name, base, new, _signed(one.flash), _signed(one.ram), behind=went)
     return table.text()
 
 

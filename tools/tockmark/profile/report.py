@@ -57,19 +57,19 @@ Shown = TypeVar("Shown")
 def tables(profile: StoredProfile) -> str:
     """Return both tables: by phase in their order, by function the costly ones first."""
     phases = sorted(profile.phases, key=lambda share: PHASES.index(share.name))
-    shown, rest = first_of(profile.functions, SHOWN)
-    functions = [*shown, merged(rest, f"{len(rest)} more")] if rest else shown
-    by_phase, by_function = (
-        _table(what, shares, profile.cycles)
-        for what, shares in (("phase", phases), ("function", functions))
-    )
-    return "\n".join([*by_phase, "", *by_function])
+    functions = first_of(profile.functions, SHOWN, merged)
+    by_phase = _table("phase", phases, profile.cycles)
+    return "\n".join([*by_phase, "", *_table("function", functions, profile.cycles)])
 
 
-def first_of(every: Sequence[Shown], most: int) -> tuple[Sequence[Shown], Sequence[Shown]]:
-    """Part what fits into a table of so many lines from the rest, which has one of them."""
-    count = most if len(every) <= most else most - 1
-    return every[:count], every[count:]
+def first_of(
+    every: Sequence[Shown], most: int, together: Callable[[Sequence[Shown], str], Shown]
+) -> list[Shown]:
+    """Return what fits into a table of so many lines; what does not stands `together` in one."""
+    if len(every) <= most:
+        return [*every]
+    rest = every[most - 1 :]
+    return [*every[: most - 1], together(rest, f"{len(rest)} more")]
 
 
 def _table(what: str, shares: Sequence[Share], whole: int) -> list[str]:

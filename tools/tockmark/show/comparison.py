@@ -6,14 +6,14 @@ did.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from statistics import median
 
 from tockmark.compare import limits, rule
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
 from tockmark.compare.gate import Gated
-from tockmark.compare.limits import Level, SimulatorBound
+from tockmark.compare.limits import Level
 from tockmark.compare.pairs import (
     Comparison,
     Factor,
@@ -153,12 +153,10 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
     ]
     if len(comparisons) > 1:  # whose table has marks in the place of words
         return [*found, *(f"{v or APP} ({w.mark}): {w.meaning}" for v, w in rule.VERDICTS.items())]
-    return [
-        *found,
-        *(f"{verdict or APP}: {words.meaning}" for verdict, words in rule.VERDICTS.items()),
-        "interval: of the change, over layouts",
-        "instr: change of the instructions; < lower or > higher behind it if that is relevant",
-    ]
+    found += [f"{verdict or APP}: {words.meaning}" for verdict, words in rule.VERDICTS.items()]
+    found.append("interval: of the change, over layouts")
+    relevant = "< lower or > higher behind it if that is relevant"
+    return [*found, f"instr: change of the instructions; {relevant}"]
 
 
 def _detailed(comparison: Comparison) -> list[str]:
@@ -187,13 +185,8 @@ def pair_cells(pair: Pair) -> tuple[str, ...]:
     instret += _mark(pair.instret, pair.retired) if relevant else " "
     if verdict in (Verdict.TRIVIAL, Verdict.RELEVANT):
         verdict = f"{verdict}, {'lower' if cycles.lower else 'higher'}"
-    return (
-        *map(text.trimmed, (cycles.base, cycles.new)),
-        _change(cycles),
-        interval,
-        instret,
-        verdict,
-    )
+    sides = map(text.trimmed, (cycles.base, cycles.new))
+    return (*sides, _change(cycles), interval, instret, verdict)
 
 
 def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
@@ -213,11 +206,11 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
         for label, there in rows.items():
             cells = [label, text.trimmed(next(iter(there.values())).cycles.base)]
             for letter in comparisons:
-                one = there.get(letter)
-                cells += (
-                    [text.trimmed(one.cycles.new), _change(one.cycles)] if one else [text.NONE] * 2
-                )
-                cells.append(_mark(one.cycles, one.verdict) if one else "")
+                if one := there.get(letter):
+                    cells += [text.trimmed(one.cycles.new), _change(one.cycles)]
+                    cells.append(_mark(one.cycles, one.verdict))
+                else:
+                    cells += [text.NONE, text.NONE, ""]
             table.add(*cells)
         lines += [*table.text(section), ""]
     return lines
@@ -444,14 +437,15 @@ def counted(gated: Gated, unit: str = "") -> str:
 
 
 WIDTHS = {"sim": 9, "board": 9, "board/sim": 10, "off": 8, "bound": 8, "instr": 6}
-STANDING_WORDS = {
-    Standing.EQUAL: "=",
-    Standing.WITHIN: "within",
-    Standing.OUTSIDE: "OUTSIDE",
-    Standing.UNSTATED: "no bound",
+STANDINGS: dict[
+    Standing, tuple[str, Callable[[str], str]]
+] = {  # the word in the table, and its colour
+    Standing.EQUAL: ("=", str),
+    Standing.WITHIN: ("within", str),
+    Standing.OUTSIDE: ("OUTSIDE", text.bad),
+    Standing.UNSTATED: ("no bound", text.doubtful),
 }
-COLOURS = {Standing.OUTSIDE: text.bad, Standing.UNSTATED: text.doubtful}
-WORD = max(map(len, STANDING_WORDS.values()))
+WORD = max(len(word) for word, _ in STANDINGS.values())
 FIGURES_OF_PAIR = ("ratio", "allowed", "unsure", "instructions", "same_samples", "standing")
 NOT_SHOWN = ("timing", "simulator", "board", "tool")  # differ by nature
 
@@ -518,6 +512,7 @@ def agreement_headline(found: Agreement) -> str:
 def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]:
     table = Table([LABEL, *figures(WIDTHS), TableColumn("", WORD, 2, left=True)], ends_at=text.LINE)
     for label, pair in rows:
+        word, coloured = STANDINGS[pair.standing]
         table.add(
             label,
             *map(text.trimmed, pair.cycles),
@@ -525,7 +520,7 @@ def _agree_table(title: str, rows: Iterable[tuple[str, AgreePair]]) -> list[str]
             _signed(pair.off),
             text.NONE if pair.allowed is None else text.trimmed(pair.allowed, 1),
             text.NONE if pair.instructions is None else _signed(pair.instructions),
-            COLOURS.get(pair.standing, str)(STANDING_WORDS[pair.standing]),
+            coloured(word),
         )
     return [*table.text(title), ""]
 
@@ -539,20 +534,14 @@ def _reasons(found: Agreement) -> list[str]:
     used = Counter(pair.bound for pair in found.pairs if pair.bound is not None)
     lines = ["", "Bounds (validation/bounds.toml); the board's own spread is added"] if used else []
     for bound, many in used.items():
-        rows = ", ".join(bound.rows)
-        lines += text.wrap(
-            f"{rows} ({many} rows), {bound_allows(bound)}: {' '.join(bound.why.split())}"
-        )
+        allows = "none stated"
+        if bound.cycles is not None:
+            relative = f"{text.percent(bound.relative)} or " if bound.relative else ""
+            instr = f", {bound.instructions} instructions" if bound.instructions else ""
+            allows = f"{bound.basis}, {relative}{text.trimmed(bound.cycles)} cycles{instr}"
+        why = " ".join(bound.why.split())
+        lines += text.wrap(f"{', '.join(bound.rows)} ({many} rows), {allows}: {why}")
     return lines
-
-
-def bound_allows(bound: SimulatorBound) -> str:
-    """Return what a bound allows, and on what ground."""
-    if bound.cycles is None:
-        return "none stated"
-    relative = f"{text.percent(bound.relative)} or " if bound.relative else ""
-    instr = f", {bound.instructions} instructions" if bound.instructions else ""
-    return f"{bound.basis}, {relative}{text.trimmed(bound.cycles)} cycles{instr}"
 
 
 def agree_json(names: Sequence[str], found: Agreement) -> object:

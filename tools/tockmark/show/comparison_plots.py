@@ -76,13 +76,8 @@ def distributions(named: list[Named]) -> Sheet | None:
         axes.set(title=f"{id_}{_cache(icache)}", xlabel=shown[0].unit)
         axes.set(ylabel="% of samples\nat or below")
         axes.set(xlim=(0, max(spread.values[-1] for spread in shown) * 1.05), ylim=(0, 104))
-        axes.legend(
-            loc="center left",
-            bbox_to_anchor=(1.01, 0.5),
-            title="median, worst",
-            fontsize=7,
-            handlelength=3,
-        )
+        outside: Any = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+        axes.legend(**outside, title="median, worst", fontsize=7, handlelength=3)
     return sheet
 
 
@@ -130,12 +125,9 @@ def before_after(named: list[Named]) -> Sheet | None:
     subs = max(map(len, blocks.values()))
     kept = sorted(moved, key=lambda id_: -_far(moved[id_]))[: max(1, MOST // subs)]
     shown = sorted(kept, key=lambda id_: _middle(_all(moved[id_])))  # the dearest on top
-    left = len(blocks) - len(moved)
-    sheet = Sheet(
-        f"Net cycles of one operation, by {named[0].name}",
-        named,
-        height=1.3 + LINE * (subs + 0.6) * max(3, len(shown)),
-    )
+    left, nearer = len(blocks) - len(moved), len(moved) - len(kept)
+    height = 1.3 + LINE * (subs + 0.6) * max(3, len(shown))
+    sheet = Sheet(f"Net cycles of one operation, by {named[0].name}", named, height=height)
     (axes,) = sheet.panels
     names = list(dict.fromkeys(which for id_ in blocks for which in blocks[id_]))
     for at, id_ in enumerate(shown):
@@ -151,9 +143,7 @@ def before_after(named: list[Named]) -> Sheet | None:
     axes.set_yticks([at * (subs + 0.6) + (subs - 1) / 2 for at in range(len(shown))], shown)
     axes.set_ylim(-1, max(1, len(shown) * (subs + 0.6)))
     note = f"\n{left} benchmarks within 1 % of 1 are not drawn" if left else ""
-    note += (
-        f"\n{len(moved) - len(kept)} nearer to 1 are not drawn" if len(moved) > len(kept) else ""
-    )
+    note += f"\n{nearer} nearer to 1 are not drawn" if nearer else ""
     axes.set_xlabel(f"ratio (left of 1: fewer cycles); a line spans a benchmark's parameters{note}")
     sheet.body.legend(loc="outside lower center", ncols=2)
     return sheet
@@ -211,8 +201,7 @@ def kernels(named: list[Named]) -> Sheet | None:
     columns = [one.result.column(icache, one.result.langs[0]) for one in named]
     rows = {
         words: found
-        for block in screen(load()).values()
-        for words, key in block.items()
+        for words, key in _first_screen().items()
         if any(found := [_costly(column.get(key)) for column in columns])
     }
     if not rows:
@@ -230,12 +219,11 @@ def kernels(named: list[Named]) -> Sheet | None:
         y = [heights[words] for words in there]
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
         axes.plot(x, y, style["marker"], color=style["color"], label=one.name, **hollow)
+    beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
     for words, found in rows.items():
-        ratios = [text.ratio(ratio(found[0], row)) for row in found[1:]]
-        told = " ".join(f"{one:>6}" for one in ratios)
-        axes.text(1.01, heights[words], told, transform=axes.get_yaxis_transform(), va="center")
-    heading = "ratio" if len(named) == 2 else "ratios"
-    axes.text(1.01, len(rows) + 1.0, heading, transform=axes.get_yaxis_transform(), va="center")
+        told = " ".join(f"{text.ratio(ratio(found[0], row)):>6}" for row in found[1:])
+        axes.text(1.01, heights[words], told, **beside)
+    axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **beside)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set_yticks(list(heights.values()), list(heights))
@@ -243,6 +231,11 @@ def kernels(named: list[Named]) -> Sheet | None:
     axes.set_xlabel(f"net cycles of one operation; on the right by {named[0].name}")
     sheet.body.legend(loc="outside lower center", ncols=3)
     return sheet
+
+
+def _first_screen() -> dict[str, RowKey]:
+    """Return the rows of the first screen by their words."""
+    return {words: key for block in screen(load()).values() for words, key in block.items()}
 
 
 def _costly(row: Row | None) -> Row | None:
@@ -275,9 +268,8 @@ def layouts(named: list[Named]) -> Sheet | None:
         axes.margins(x=0.2)
         if axes is not sheet.panels[0]:
             axes.tick_params(labelleft=False)
-    sheet.body.legend(
-        *sheet.panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-    )
+    entries = sheet.panels[0].get_legend_handles_labels()
+    sheet.body.legend(*entries, loc="outside lower center", ncols=3)
     return sheet
 
 
@@ -289,12 +281,7 @@ def _chosen(there: list[Named]) -> dict[str, RowKey]:
         for row in one.result.table.values()
         if len(layout_nets(row)) > 1
     }
-    first = {
-        words: key
-        for block in screen(load()).values()
-        for words, key in block.items()
-        if key in found
-    }
+    first = {words: key for words, key in _first_screen().items() if key in found}
     return first or {label: key for key, label in list(found.items())[:ROWS]}
 
 

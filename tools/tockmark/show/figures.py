@@ -123,10 +123,10 @@ def _sizes(axes: Axes) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in range(5, 15, 3)]))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(_size))
 
 
-def _size(value: float) -> str:
+def _size(value: float, _place: int) -> str:
     return f"{value / WRITTEN:g} KiB" if value >= WRITTEN else f"{value:g} B"
 
 
@@ -198,7 +198,7 @@ def sweeps(named: list[Named]) -> Sheet | None:
         most = max(max(curve.x) for curve in curves)
         if x == "size" and most >= WRITTEN:
             axes.xaxis.set_major_locator(MultipleLocator(2 ** math.ceil(math.log2(most / 4))))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _size(value)))
+            axes.xaxis.set_major_formatter(FuncFormatter(_size))
         else:
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("size, bytes" if x == "size" and most < WRITTEN else x)
@@ -235,24 +235,20 @@ def _fitted(axes: Axes, curves: list[tuple[Curve, trends.Sweep]]) -> None:
         axes.annotate("\n".join(words), (0.98, 0.04), **place)
 
 
-DRAWERS = (procedure_calls, memory_bandwidth, instruction_cache, context_switch, sweeps)
-COMPARING = (distributions, before_after, kernels, layouts)
-FIGURES: dict[str, Drawer] = {
-    drawer.__name__.replace("_", "-"): drawer for drawer in (*DRAWERS, *COMPARING)
-}
+DRAWERS = (
+    *(procedure_calls, memory_bandwidth, instruction_cache, context_switch, sweeps),
+    *(distributions, before_after, kernels, layouts),
+)
+FIGURES: dict[str, Drawer] = {drawer.__name__.replace("_", "-"): drawer for drawer in DRAWERS}
 SEVERAL = ("before-after", "kernels")  # hold whole results against each other
 
 
 def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
     """Draw what there is of one benchmark alone: its sweep, distribution, ranges over layouts."""
-    own = [
-        Named(
-            one.name,
-            replace(one.result, rows=tuple(row for row in one.result.rows if row.id == id_)),
-        )
-        for one in named
-    ]
-    there = [one for one in own if one.result.rows]
+    there = []
+    for one in named:
+        if rows := tuple(row for row in one.result.rows if row.id == id_):
+            there.append(Named(one.name, replace(one.result, rows=rows)))
     return draw(there, [name for name in FIGURES if name not in SEVERAL]) if there else {}
 
 
@@ -300,13 +296,13 @@ class Setting:
 
 def _settings(named: list[Named]) -> list[Setting]:
     """Return every result with every cache setting that it has rows of."""
-    every = [(one, icache) for one in named for icache in one.result.icaches]
-    several = len({icache for _, icache in every}) > 1
+    several = len({icache for one in named for icache in one.result.icaches}) > 1
     found = []
-    for one, icache in every:
-        parts = [one.name] if len(named) > 1 else []
-        parts += [f"i-cache {ICACHE[icache]}"] if several or not parts else []
-        found.append(Setting(", ".join(parts), one.result, icache))
+    for one in named:
+        for icache in one.result.icaches:
+            parts = [one.name] if len(named) > 1 else []
+            parts += [f"i-cache {ICACHE[icache]}"] if several or not parts else []
+            found.append(Setting(", ".join(parts), one.result, icache))
     return found
 
 
