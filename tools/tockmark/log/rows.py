@@ -9,9 +9,9 @@ before a series keeps it from counting. All that is found amiss becomes a proble
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -153,14 +153,6 @@ class App:
         self.open = self.found[row.key] = row
 
 
-@dataclass(frozen=True)
-class EarlierRun:
-    """What an app said before it began again in the same boot."""
-
-    before: App
-    again: Problem  # where it did
-
-
 @dataclass(eq=False)  # one is found among many by what it is
 class Booted:
     """What one boot said. Its name is known by a mark in the log, or by what its app says; the
@@ -174,7 +166,8 @@ class Booted:
     closed: bool = False  # by an end that fits its mark: all between is this boot's
     lang: Lang | None = None  # of its apps, if a mark says so
     image: str | None = None  # that it ran, if its app says so
-    runs: list[EarlierRun] = field(default_factory=list)  # that were begun again, in their order
+    # What apps said before they began again, each with where it did, in their order.
+    runs: list[tuple[App, Problem]] = field(default_factory=list)
 
     def of(self, app: App) -> str:
         """The boot's name; a boot without one is called by the app."""
@@ -205,26 +198,31 @@ class Measured:
         self.boots.append(boot)
         return boot
 
+    @property
+    def last(self) -> Booted:
+        """The boot that speaks now; of a log that begins without a mark, one without a name."""
+        return self.boots[-1] if self.boots else self.open(Booted())
+
 
 _IMAGE = re.compile("[0-9a-f]{8}")
 
 
-@dataclass(frozen=True)
-class Said:
-    """What an app's `begin` says of where it is."""
+class BootOfBegin(NamedTuple):
+    """The boot and the image that an app's `begin` names."""
 
     boot: str
     image: str
 
 
-def said(begin: dict[str, str]) -> Said | None:
-    """The boot and the image of a `begin`; older apps say none. ValueError if they cannot be."""
+def boot_of(begin: dict[str, str]) -> BootOfBegin | None:
+    """Return the boot and the image of a `begin`; older apps say none. ValueError if they cannot
+    be."""
     if not {"boot", "image"} & begin.keys():
         return None
     boot, image = begin.get("boot", ""), begin.get("image", "")
     if not re.fullmatch(BOOT_NAME, boot) or not _IMAGE.fullmatch(image):
         raise ValueError(f"boot={boot} image={image} is no boot and its image")
-    return Said(boot, image)
+    return BootOfBegin(boot, image)
 
 
 def mark(measured: Measured, record: BootMark) -> None:
@@ -236,38 +234,31 @@ def mark(measured: Measured, record: BootMark) -> None:
         return
     measured.ends = True
     boot = measured.boots[-1] if measured.boots else Booted()
-    own = boot.name, boot.icache, boot.reporter, boot.lang
-    boot.closed = not boot.closed and own == (record.name, record.icache, record.app, record.lang)
+    own = boot.name, boot.icache, boot.reporter, True, boot.lang
+    boot.closed = not boot.closed and own == astuple(record)
 
 
 def speaking(
-    measured: Measured, app: str, begins: Said | None = None, back: bool = False
+    measured: Measured, app: str, begins: BootOfBegin | None = None, back: bool = False
 ) -> Booted:
     """The boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
     if its lines went back to a smaller number without one."""
-    if not measured.boots:
-        measured.open(Booted())
-    boot, again = measured.boots[-1], measured.again.pop(app, None)
-    if boot.reporter is not None:
-        if again is None and not boot.closed:
-            _two_runs(measured, boot, app, back)
-        return _marked(measured, boot, app, begins, again)
-    return _unmarked(measured, boot, app, begins, again)
-
-
-def _two_runs(measured: Measured, boot: Booted, app: str, back: bool) -> None:
-    """An app that goes back or on after its end without a begin: two ran since the boot's mark, and
-    which of them is the mark's was lost. All is left out, and what follows is of no known boot."""
+    boot, again = measured.last, measured.again.pop(app, None)
+    if boot.reporter is None:
+        return _unmarked(measured, boot, app, begins, again)
     own = boot.apps.get(app)
-    if own is None or not (back or own.ended):
-        return
-    how = "goes on after its end" if own.ended else "goes back"
-    measured.tell(app, f"{how} without a begin; what it said in the boot {boot.name} is left out")
-    boot.apps, boot.runs, boot.closed = {}, [], True
+    if again is None and not boot.closed and own is not None and (back or own.ended):
+        # Two ran since the boot's mark, and which of them is the mark's was lost. All is left out,
+        # and what follows is of no known boot.
+        how = "goes on after its end" if own.ended else "goes back"
+        what = f"{how} without a begin; what it said in the boot {boot.name} is left out"
+        measured.tell(app, what)
+        boot.apps, boot.runs, boot.closed = {}, [], True
+    return _marked(measured, boot, app, begins, again)
 
 
 def _marked(
-    measured: Measured, boot: Booted, app: str, begins: Said | None, again: Problem | None
+    measured: Measured, boot: Booted, app: str, begins: BootOfBegin | None, again: Problem | None
 ) -> Booted:
     """In a boot with a mark. An app that cannot be of it tells that a mark was lost."""
     strange = app != boot.reporter or boot.closed
@@ -289,7 +280,7 @@ def _marked(
 
 
 def _unmarked(
-    measured: Measured, boot: Booted, app: str, begins: Said | None, again: Problem | None
+    measured: Measured, boot: Booted, app: str, begins: BootOfBegin | None, again: Problem | None
 ) -> Booted:
     """Without a mark. A boot that an app names is known by that; else all is of one boot."""
     if begins is None:
@@ -331,7 +322,7 @@ def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
 
 def _run_again(boot: Booted, app: str, again: Problem) -> None:
     """The same image runs a second time, as after a reset."""
-    boot.runs.append(EarlierRun(boot.apps.get(app, App(app)), again))
+    boot.runs.append((boot.apps.get(app, App(app)), again))
     boot.apps[app] = App(app)
     boot.marks = Marks()
 
@@ -340,9 +331,21 @@ def settle(measured: Measured) -> None:
     """The log is over: choose among the runs of each boot, and take the names of boots back of
     which not everything is certain."""
     for boot in measured.boots:
-        for run in reversed(boot.runs):
-            _choose(measured, boot, run)
-        _announced(measured, boot)
+        for before, again in reversed(boot.runs):
+            what = "began again; what came before is set aside"
+            # The later run counts; but if it did not end, one that did: a board may be reset once
+            # more before it is given its next image.
+            if before.ended and not boot.apps[before.name].ended:
+                boot.apps[before.name] = before
+                what = "began again, and did not end; what came before counts"
+            measured.tell(before.name, what, again.line)
+        left = 0
+        for app in boot.apps.values():  # the first `begin` of a boot says how many there are
+            if app.begin is not None and left == 0:
+                left = int(app.begin["apps"])
+            left = max(left - 1, 0)
+        if left:
+            measured.tell(None, f"{left} of the announced apps never began")
         needs_end = measured.ends or (boot.reporter is not None and boot.runs)
         if needs_end and boot.name is not None and not boot.closed:
             what = f"the end of the boot {boot.name} is missing: what follows it may be another's"
@@ -350,16 +353,6 @@ def settle(measured: Measured) -> None:
             boot.name = boot.icache = boot.image = None
     _leave_out_strays(measured)
     _attribute(measured)
-
-
-def _choose(measured: Measured, boot: Booted, run: EarlierRun) -> None:
-    """Of a run and the one chosen among those behind it: the later, but if that did not end, one
-    that did: a board may be reset once more before it is given its next image."""
-    name, what = run.before.name, "began again; what came before is set aside"
-    if run.before.ended and not boot.apps[name].ended:
-        boot.apps[name] = run.before
-        what = "began again, and did not end; what came before counts"
-    measured.tell(name, what, run.again.line)
 
 
 def _leave_out_strays(measured: Measured) -> None:
@@ -398,17 +391,6 @@ def _attribute(measured: Measured) -> None:
             app.lang = own or first
 
 
-def _announced(measured: Measured, boot: Booted) -> None:
-    """Count the apps of a boot: its first `begin` says how many there are."""
-    left = 0
-    for app in boot.apps.values():
-        if app.begin is not None and left == 0:
-            left = int(app.begin["apps"])
-        left = max(left - 1, 0)
-    if left:
-        measured.tell(None, f"{left} of the announced apps never began")
-
-
 PANICKED = ("panicked",)  # an `end` that is not one of all rows
 HOW = ("passes", "by", "clock", "from", "to")  # what a bench record may add at its end
 
@@ -427,8 +409,7 @@ def take(measured: Measured, record: Item) -> None:
     if isinstance(record, BootMark):
         mark(measured, record)
     elif isinstance(record, Mark):
-        measured.boots = measured.boots or [Booted()]
-        measured.boots[-1].marks.append(record)
+        measured.last.marks.append(record)
     elif isinstance(record, Restart) and record.app:
         measured.again[record.app] = record  # what its begin says tells whether it is of this boot
     elif isinstance(record, Problem):
@@ -444,7 +425,7 @@ def take(measured: Measured, record: Item) -> None:
 def _take_record(measured: Measured, record: Record) -> None:
     """Add one record of an app."""
     try:
-        begins = said(_unique(record.pairs)) if record.kind == "begin" else None
+        begins = boot_of(_unique(record.pairs)) if record.kind == "begin" else None
     except ValueError as error:
         measured.tell(record.app, f"{record.kind}: {error}", record.line)
         begins = None
@@ -568,8 +549,8 @@ def _one_run(samples: list[int]) -> str:
 
 
 def _fail(app: App, record: Record) -> None:
-    id_, params, (call, err) = _named(record, "call", "err")
-    _give_up(app, record.kind, id_, params, _why({"call": call, "err": err}))
+    id_, params, _ = _named(record, "call", "err")
+    _give_up(app, record.kind, id_, params, _why(dict(record.pairs[-2:])))
 
 
 def _why(pairs: dict[str, str]) -> str:

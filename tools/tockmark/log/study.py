@@ -31,6 +31,18 @@ from tockmark.suite.catalogue import OVERHEAD, Params
 COUNTED = re.compile(r"_(cycles|instructions)(?=$|,|:)")
 _PARAMS = re.compile(r", ([a-z][a-z_ ]*) (\d{1,9})$")
 WORD = 4  # bytes that a load moves
+MOST_LINES = 20  # of a title or a description: it stands above each of its tables
+LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
+COLUMNS: dict[str, CounterKind] = {"cycles": "cycles", "instructions": "instret"}
+
+_TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # as columns, where a log is for a spreadsheet
+_ABOUT = re.compile(r"description\s*:[\s,]*(.*)")
+_TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
+_FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
+_HEADING = re.compile(r"(?:[a-z_]+\s*,\s*)*run\s*,.*")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?\d[\d.]*")
+_CELL = re.compile(r"0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
+_PARAM = re.compile(r"\d{1,9}")
 
 
 class Titled(Part, frozen=True):
@@ -51,11 +63,6 @@ class StudyFacts(Part, frozen=True):
     overhead: dict[str, int]
     remarks: list[str]
     benchmark: list[Titled]
-
-    @property
-    def loaded(self) -> set[str]:
-        """The columns that say how much a sample loaded."""
-        return {entry.loaded for entry in self.benchmark if entry.loaded}
 
 
 def facts() -> StudyFacts:
@@ -81,20 +88,6 @@ def named(title: str, known: StudyFacts) -> Titled:
     return Titled(title, f"study.{slug or 'untitled'}", params)
 
 
-MOST_LINES = 20  # of a title or a description: it stands above each of its tables
-LONGEST = 2**31 - 1  # cycles, 215 s: more is a difference below zero, printed unsigned
-COLUMNS: dict[str, CounterKind] = {"cycles": "cycles", "instructions": "instret"}
-
-_TITLE = re.compile(r"benchmark\s*:[\s,]*(.*)")  # as columns, where a log is for a spreadsheet
-_ABOUT = re.compile(r"description\s*:[\s,]*(.*)")
-_TEST = re.compile(r"Test\s+\d+\s*:\s*(.*)")
-_FACT = re.compile(r"[A-Z][A-Za-z ]*: *-?\d+")
-_HEADING = re.compile(r"(?:[a-z_]+\s*,\s*)*run\s*,.*")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?\d[\d.]*")
-_CELL = re.compile(r"0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?")
-_PARAM = re.compile(r"\d{1,9}")
-
-
 @dataclass
 class StudyTable:
     """One table of a log: the columns that count something, sample by sample."""
@@ -103,16 +96,14 @@ class StudyTable:
     about: str  # the description that goes with it
     line: int
     columns: list[str]
-    params: list[str] = field(
-        default_factory=list
-    )  # what stands before `run`, the same in each row
+    broken: bool  # something in it does not fit: it is named, and the table left out
+    params: list[str]  # what stands before `run`, the same in each row
     series: dict[str, list[int]] = field(default_factory=dict)
     loaded: dict[str, list[int]] = field(default_factory=dict)  # bytes, by column
     without_cold: list[str] = field(default_factory=list)  # columns whose first sample cannot be
     impossible: list[str] = field(default_factory=list)  # samples that cannot be, in words
     rows: int = 0
     between: list[str] | None = None  # its cells, the same in every row
-    broken: bool = False  # something in it does not fit: it is named, and the table left out
 
     @property
     def before_run(self) -> int:
@@ -149,11 +140,11 @@ class Reader:
         self.problems: list[Problem] = []
         remarks = map(re.escape, known.remarks)
         self._remarks = [re.sub(r"\\{\w+\\}", r"-?\\d+", remark) for remark in remarks]
-        self._loaded = known.loaded
+        self._loaded = {entry.loaded for entry in known.benchmark} - {None}
         self._title: list[str] | None = None  # None until the first one
         self._about: list[str] = []
         self._test = ""
-        self._mode = ""  # what a line of plain text continues: title, about, or nothing
+        self._continued: list[str] | None = None  # what a line of plain text goes on: title, about
         self._table: StudyTable | None = None
         self._number = 0
 
@@ -164,73 +155,62 @@ class Reader:
         if not text:
             return
         if text == "### RESULTS ###":
-            self.finish()
-            self._title, self._about, self._test, self._mode = None, [], "", ""
+            self._begin(None)
         elif match := _TITLE.fullmatch(text):
-            self.finish()
-            self._title, self._about, self._test, self._mode = [match[1]], [], "", "title"
-        elif _TITLE.search(text):
-            self._torn_title(text)
+            self._begin([match[1]])
+        elif _TITLE.search(text):  # behind the rest of a line: whose tables follow is not known
+            self._break_open(f"a title within the line {text[:40]!r}")
+            self._begin(None)
         elif match := _ABOUT.fullmatch(text):
             self.finish()
-            self._about, self._mode = [match[1]], "about"
+            self._about = self._continued = [match[1]]
         elif _is_row(text) and raw.endswith(text):  # a blank behind may have been a digit
             self._row(text)
         elif match := _TEST.fullmatch(text):
             self.finish()
-            self._test, self._mode = match[1], ""
+            self._test, self._continued = match[1], None
         elif _HEADING.fullmatch(text):
             self._heading(text)
-        else:
-            self._text(text)
+        elif self._continued is not None and not _FACT.fullmatch(text):
+            if len(self._continued) < MOST_LINES:
+                self._continued.append(text)
+        elif self._continued is None and re.search(r"\d", text):  # no fact ("Run length: 7936")
+            self._out_of_place(text)
 
-    def _text(self, text: str) -> None:
-        """A line that is none of the known: part of a title, a remark, or out of place."""
-        if self._mode and not _FACT.fullmatch(text):
-            part = self._title if self._mode == "title" else self._about
-            if part is not None and len(part) < MOST_LINES:
-                part.append(text)
-        elif self._mode or not re.search(r"\d", text):
-            return  # a fact like "Run length: 7936", or words
-        elif self._title is None and not self.tables:
-            return  # what the kernel says before the first benchmark
-        elif any(re.fullmatch(pattern, text) for pattern in self._remarks):
-            return
-        elif self._table is not None and not self._table.broken and not text[0].isalpha():
-            self._break(f"{text[:40]!r} is no sample")
-        else:
-            self._problem(f"cannot place {text[:60]!r}; take the line out if it measures nothing")
-
-    def _torn_title(self, text: str) -> None:
-        """A title behind the rest of another line: whose tables follow is not known."""
-        if self._table is not None and not self._table.broken:
-            self._break(f"a title within the line {text[:40]!r}")
+    def _begin(self, title: list[str] | None) -> None:
+        """Begin what stands under a title; None: it has none yet, or what it is was lost."""
         self.finish()
-        self._title, self._about, self._test, self._mode = None, [], "", ""
+        self._title, self._about, self._test, self._continued = title, [], "", title
+
+    def _out_of_place(self, text: str) -> None:
+        """Tell of a line with a number that is none of the known, unless it is a remark or stands
+        before the first benchmark, where the kernel speaks."""
+        if self._title is None and not self.tables:
+            return
+        if any(re.fullmatch(pattern, text) for pattern in self._remarks):
+            return
+        if text[0].isalpha() or not self._break_open(f"{text[:40]!r} is no sample"):
+            self._problem(f"cannot place {text[:60]!r}; take the line out if it measures nothing")
 
     def _heading(self, text: str) -> None:
         self.finish()
-        self._mode = ""
+        self._continued = None
         columns = [column.strip().lower() for column in text.split(",")]
         counted = [column for column in columns if column in COLUMNS]
-        self._open(columns)
-        if self._table is None:
-            return
+        table = self._open(columns)
         if not counted or len(set(counted)) != len(counted):
             self._break(f"the heading {text[:60]!r} must name cycles or instructions, each once")
-        said = COUNTED.search(self._table.title)
+        said = COUNTED.search(table.title)
         if said and counted and said[1] not in counted:
             self._break(f"the title counts {said[1]}, but the heading {', '.join(counted)}")
 
     def _row(self, text: str) -> None:
-        self._mode = ""
-        cells = _NUMBER.findall(text)
-        if self._table is None:
-            self._open([])
-        table = self._table
-        if table is not None and (at := table.before_run) and len(cells) == len(table.columns):
+        self._continued = None
+        cells, between = _NUMBER.findall(text), _NUMBER.split(text)
+        table = self._table or self._open([])
+        if (at := table.before_run) and len(cells) == len(table.columns):
             table = self._of_params(table, cells[:at])
-        if table is None or table.broken:
+        if table.broken:
             return
         if not table.columns:
             if len(cells) != 2:
@@ -239,7 +219,7 @@ class Reader:
             table.columns = ["run", ""]
         if len(cells) != len(table.columns):
             self._break(f"{len(cells)} columns, but {len(table.columns)} in the rows or heading")
-        elif (between := _NUMBER.split(text)) != (table.between or between):
+        elif between != (table.between or between):
             self._break(f"{text[:40]!r} has other separators than the samples above")
         elif (run := cells[table.before_run]) != str(table.rows):
             self._break(f"sample {table.rows} expected, but sample {run[:20]} found")
@@ -249,17 +229,17 @@ class Reader:
             table.between = between
             self._sample(table, cells)
 
-    def _of_params(self, table: StudyTable, params: list[str]) -> StudyTable | None:
-        """The table with these parameters, which stand before `run`: this one, or a new one of the
-        same heading."""
+    def _of_params(self, table: StudyTable, params: list[str]) -> StudyTable:
+        """Return the table with these parameters, which stand before `run`: this one, or a new one
+        of the same heading."""
         if params == table.params:
             return table
         if table.rows:
             self.finish()
-        self._open(table.columns, params)
+        new = self._open(table.columns, params)
         if not all(map(_PARAM.fullmatch, params)):
             self._break(f"{', '.join(params)[:40]!r} is not what a table can be of")
-        return self._table
+        return new
 
     def _sample(self, table: StudyTable, cells: list[str]) -> None:
         first = table.before_run + 1
@@ -284,33 +264,37 @@ class Reader:
                 )
         table.rows += 1
 
-    def _open(self, columns: list[str], params: Sequence[str] = ()) -> None:
+    def _open(self, columns: list[str], params: Sequence[str] = ()) -> StudyTable:
         if self._title is None:
             self._problem("a table without a title; put 'benchmark: <what it is>' above it")
-            title, broken = "", True
+            title = ""
         else:
-            title, broken = " ".join(part for part in self._title if part), False
-            title = f"{title}: {self._test}" if self._test else title
+            title = " ".join(filter(None, self._title)) + (f": {self._test}" if self._test else "")
             title += "".join(
-                f", {name} {value}" for name, value in zip(columns, params, strict=False)
+                f", {key} {value}" for key, value in zip(columns, params, strict=False)
             )
-        about = " ".join(self._about)
-        self._table = StudyTable(title, about, self._number, columns, list(params), broken=broken)
+        about, broken = " ".join(self._about), self._title is None
+        self._table = StudyTable(title, about, self._number, columns, broken, list(params))
+        return self._table
 
     def cut(self) -> None:
         """The last line has no end: if it is a sample, some of its digits may be missing."""
-        if self._table is not None and not self._table.broken:
-            self._break("the last line has no line end; add one if nothing is missing")
+        self._break_open("the last line has no line end; add one if nothing is missing")
 
     def finish(self) -> None:
         """The table is over: keep it if all of it fits."""
         table, self._table = self._table, None
-        if table is None or table.broken:
-            return
-        if table.rows == 0:
+        if table is not None and not table.broken and table.rows == 0:
             self._problem(f"no samples under {table.title[:60]!r}", table.line)
-            return
-        self.tables.append(table)
+        elif table is not None and not table.broken:
+            self.tables.append(table)
+
+    def _break_open(self, what: str) -> bool:
+        """Break the table at hand, if there is one that is not broken; return whether it was."""
+        if self._table is None or self._table.broken:
+            return False
+        self._break(what)
+        return True
 
     def _break(self, what: str) -> None:
         assert self._table is not None
@@ -336,37 +320,32 @@ def measured(text: str, log: str, own: bool = False) -> Measured:
     if lines[-1].strip():
         reader.cut()
     reader.finish()
-    app = App(log, {"apps": "1", "format": "log of the 2021 study"})
+    begin = {"apps": "1", "format": "log of the 2021 study"}
+    app = App(log, begin)
     boot = Booted(f"study-{log}", False if own else None, apps={log: app})
     found = Measured([boot], reader.problems)
     for table in reader.tables:
         try:
             _place(table, app, named(table.title, known))
         except ValueError as error:
-            found.problems.append(Problem(None, str(error), table.line))
+            found.tell(None, str(error), table.line)
     if app.rows and not any(row.id == OVERHEAD for row in app.rows):
-        _without_reading(found, app, known.overhead if own else None)
+        if own:
+            begin["overhead"] = "that of the study's time.log"
+            runs = {f"{name}_runs": f"{cost}*2" for name, cost in known.overhead.items()}
+            reading = StoredRow(OVERHEAD, log, 2, **runs)  # type: ignore[arg-type]
+            app.found = {reading.key: reading, **app.found}
+        else:
+            begin["overhead"] = "unknown"
+            found.tell(
+                None,
+                "nothing says what reading the counters costs, so no figure is net; add the tables"
+                " of timing_overhead, or say --study if the study of 2021 took it",
+            )
     strangers = [row.id for row in app.rows if row.id.startswith("study.")]
-    if strangers and app.begin:
-        app.begin["unknown_titles"] = ", ".join(dict.fromkeys(strangers))
+    if strangers:
+        begin["unknown_titles"] = ", ".join(dict.fromkeys(strangers))
     return found
-
-
-def _without_reading(found: Measured, app: App, overhead: dict[str, int] | None) -> None:
-    """What a reading costs is not in this log: say what is taken for it, or that it is unknown."""
-    assert app.begin is not None
-    if overhead is None:
-        app.begin["overhead"] = "unknown"
-        what = (
-            "nothing says what reading the counters costs, so no figure is net; add the tables of"
-            " timing_overhead, or say --study if the study of 2021 took it"
-        )
-        found.problems.append(Problem(None, what))
-        return
-    app.begin["overhead"] = "that of the study's time.log"
-    runs = {f"{name}_runs": f"{cost}*2" for name, cost in overhead.items()}
-    reading = StoredRow(OVERHEAD, app.name, 2, **runs)  # type: ignore[arg-type]
-    app.found = {reading.key: reading, **app.found}
 
 
 def _place(table: StudyTable, app: App, of: Titled) -> None:
@@ -374,7 +353,7 @@ def _place(table: StudyTable, app: App, of: Titled) -> None:
     runs = {}
     without_cold = set()
     for column, samples in table.series.items():
-        counted = column or of.counts or _said(table)
+        counted = column or of.counts or _counted(table)
         if counted is None:
             raise ValueError(
                 f"{table.title[:60]!r} does not say what it counts;"
@@ -401,8 +380,8 @@ def _place(table: StudyTable, app: App, of: Titled) -> None:
 
 
 def _inner(table: StudyTable, of: Titled) -> int:
-    """Operations in a sample; where a column says how many bytes each one loaded, the loads of the
-    middle one. ValueError if it should and does not."""
+    """Return the operations in a sample; where a column says how many bytes each one loaded, the
+    loads of the middle one. ValueError if it should and does not."""
     if of.loaded is None:
         return of.inner
     sizes = sorted(table.loaded.get(of.loaded, ()))
@@ -415,8 +394,8 @@ def _inner(table: StudyTable, of: Titled) -> int:
     return loads
 
 
-def _said(table: StudyTable) -> str | None:
-    """What a table without a heading counts, if its title or description says just one thing."""
+def _counted(table: StudyTable) -> str | None:
+    """Return what a table without a heading counts, if its title or description says one thing."""
     suffix = COUNTED.search(table.title)
     if suffix:
         return suffix[1]
