@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from tockmark.compare import pairs
 from tockmark.compare.limits import Level, Limit, Limits, last_that_means
-from tockmark.compare.pairs import Comparison, Finding, Moved, Pair, Usable, comparison, pair_up
+from tockmark.compare.pairs import Comparison, Finding, Moved, Usable, comparison, pair_up
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Absent
@@ -109,7 +109,17 @@ def gate(
     moved: list[Moved] = []
     unsure: list[Moved] = []
     for one in compared.judged:
-        _judge_row(one, limits, moved, unsure)
+        for series, change in one.changes.items():
+            limit = last_that_means(one.row, limits[series])
+            if limit is None:
+                continue
+            level, why = _judge(change, one.row.inner, limit)
+            if level is not Level.PASS:
+                moved.append(Moved(level, one.row, why, series, change))
+                continue
+            level, why = _judge(change.without_doubt, one.row.inner, limit)
+            if level > Level.BETTER:
+                unsure.append(Moved(level, one.row, why, series, change))
     moved.sort(key=lambda finding: finding.place)
     return Gated(compared, moved, gone, unsure, warnings, notes, both)
 
@@ -139,21 +149,6 @@ def _named(rows: list[str]) -> str:
     """How many rows there are, and the first of them."""
     more = ", …" if len(rows) > NAMED else ""
     return f"{len(rows)} row{'s' if len(rows) > 1 else ''} ({', '.join(rows[:NAMED])}{more})"
-
-
-def _judge_row(pair: Pair, limits: Limits, moved: list[Moved], unsure: list[Moved]) -> None:
-    """Add to `moved` what of a row is beyond a limit, or to `unsure` if it perhaps is."""
-    for series, change in pair.changes.items():
-        limit = last_that_means(pair.row, limits[series])
-        if limit is None:
-            continue
-        level, why = _judge(change, pair.row.inner, limit)
-        if level is not Level.PASS:
-            moved.append(Moved(level, pair.row, why, series, change))
-            continue
-        level, why = _judge(change.without_doubt, pair.row.inner, limit)
-        if level > Level.BETTER:
-            unsure.append(Moved(level, pair.row, why, series, change))
 
 
 def _judge(changed: Change, inner: int, limit: Limit) -> tuple[Level, str]:

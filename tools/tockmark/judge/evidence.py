@@ -192,17 +192,9 @@ def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row
 
 def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Diff:
     """Profile a row on both sides, and compare the profiles. TockmarkError if one side has none."""
+    cached = row.icache is not False
+    wanted = [replace(one, id=row.id, params=row.params, icache=cached) for one in sides]
     base, head = (
-        profile(
-            replace(
-                one,
-                id=row.id,
-                params=row.params,
-                icache=row.icache is not False,
-                out=one.out / file_name(row.name),
-            ),
-            catalogue,
-        )[0]
-        for one in sides
+        profile(replace(one, out=one.out / file_name(row.name)), catalogue)[0] for one in wanted
     )
     return profile_diff(base, head)

@@ -176,8 +176,7 @@ def _follow(sites: list[_Site], step: Step, after: Step) -> None:
     elif calls(step):
         sites.append(_Site(step, trap=False))
     elif after.pc != step.pc + step.size:
-        for depth in range(len(sites) - 1, -1, -1):
-            site = sites[depth]
+        for depth, site in reversed([*enumerate(sites)]):
             if site.trap:
                 return
             if after.pc == site.step.pc + site.step.size:
@@ -190,8 +189,7 @@ def phase_of(frames: Stack, user: bool, callers: Iterable[Stack]) -> str:
     first: the innermost that a rule knows decides."""
     if user:
         return APP
-    own = _known(frames)
-    if own is not None:
+    if own := _known(frames):
         return own
     nearest = next(filter(None, map(_known, callers)), None)
     return nearest if nearest in _OF_CALLERS else KERNEL

@@ -37,6 +37,7 @@ from tockmark.suite.catalogue import ICACHE, Catalogue
 
 KERNEL = -1  # whose stack it is, beside the apps' by number
 DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind
+COUNTS = ("path", "calls", "inlined", "cut", "cycles")  # of a function, in JSON
 FIGURES = ("own_cycles", "own_instructions", "whole_cycles", "whole_instructions")
 
 COLUMNS = (
@@ -186,9 +187,8 @@ class _Tracker:
                 self._count(one, cut=True)
 
     def _count(self, one: _Active | _Trap, cut: bool = False) -> None:
-        if isinstance(one, _Active):
-            for call in (*one.inner.values(), one.call):
-                self._count_call(call, cut)
+        for call in (*one.inner.values(), one.call) if isinstance(one, _Active) else ():
+            self._count_call(call, cut)
 
     def _count_call(self, call: Call, cut: bool = False) -> None:
         path = call.scope.path
@@ -456,11 +456,7 @@ def costs_json(found: Costs) -> dict[str, object]:
         "cycles": found.cycles,
         "functions": [
             {
-                "path": one.path,
-                "calls": one.calls,
-                "inlined": one.inlined,
-                "cut": one.cut,
-                "cycles": one.cycles,
+                **{name: getattr(one, name) for name in COUNTS},
                 **{name: of and asdict(of) for name, of in one.spreads.items()},
             }
             for one in found.functions

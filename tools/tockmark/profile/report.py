@@ -120,15 +120,15 @@ def without_folders(name: str, room: int) -> str:
 
 
 def listing(sample: Sequence[Spent], elves: list[Path]) -> Iterator[str]:
-    """Yield the sample, an instruction a line: its charges, its address, what it is, where it
-    belongs."""
+    """Yield a line for each instruction of the sample: its charges, its address, what it is, where
+    it belongs."""
     instructions = _disassembly(elves)
-    yield f"{'cycles':>6} {'address':8}  {'instruction':34} {'function, phase':40} charged"
+    yield f"{'cycles':>6} {'address':8}  {'instruction':34} {'function, phase':40} charged\n"
     for one in sample:
         where = f"{one.place.stack[-1].name}, {one.place.phase}"
         assembly = instructions.get(one.step.pc, f"{one.step.insn:#x}")
         why = ", ".join(sorted(f"{cause} {cycles}" for cause, cycles in one.charges))
-        yield f"{one.cycles:6} {one.step.pc:08x}  {assembly:34} {where:40} {why}"
+        yield f"{one.cycles:6} {one.step.pc:08x}  {assembly:34} {where:40} {why}\n"
 
 
 def _disassembly(elves: list[Path]) -> dict[int, str]:

@@ -88,15 +88,8 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
         return (app if step.user else kernel).frames(step.pc)
 
     spent = attribute.attributed(found, where)
-    kept = file.stored(
-        spent,
-        options.id,
-        options.params,
-        options.icache,
-        options.measured,
-        options.board.name,
-        options.apps.lang,
-    )
+    row = options.id, options.params, options.icache
+    kept = file.stored(spent, *row, options.measured, options.board.name, options.apps.lang)
     counted = samples_of(run.row, "instret")[run.number]
     at_once = options.apps.abi != 1  # there by another command, in samples of their own
     if at_once and abs(kept.instructions - counted) > (MISCOUNT if options.icache else 0):
@@ -125,9 +118,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
         "profile.json": file.text(kept),
         "stacks.folded": report.folded(kept),
         "flame.svg": report.flame_graph(kept, f"{kept.kernel.title}, {board}", told),
-        "sample.txt": "".join(
-            f"{line}\n" for line in report.listing(spent, [options.kernel.path, app.path])
-        ),
+        "sample.txt": "".join(report.listing(spent, [options.kernel.path, app.path])),
     }
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
@@ -207,8 +198,7 @@ def _run(
             runs = list(sampler.windows(_instructions(tracing.lines(), trace)))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
-                ending = simulation.ending()
-                if ending:
+                if ending := simulation.ending():
                     raise TockmarkError(ending, "`tockmark run` shows more", INCOMPLETE)
         finally:
             plain.stop()
