@@ -35,11 +35,9 @@ USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 
 
 @verb(
-    (
-        "tockmark image --board cw310 -o out",
-        "tockmark image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
-        "tockmark image syscall  # one boot for the simulator",
-    )
+    "tockmark image --board cw310 -o out",
+    "tockmark image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
+    "tockmark image syscall  # one boot for the simulator",
 )
 def image_verb(
     *,
@@ -53,9 +51,8 @@ def image_verb(
     abi: run_options.Abi = 2,
     lang: Annotated[
         str,
-        Option(
-            help="Languages of the apps, separated by commas: c, rust.",
-            autocompletion=options.several(lambda: catalogues.LANGS),
+        options.several_of(
+            lambda: catalogues.LANGS, "Languages of the apps, separated by commas: c, rust."
         ),
     ] = "c",
     samples: Annotated[
@@ -95,12 +92,10 @@ def image_verb(
 
 
 @verb(
-    (
-        "tockmark install --images out syscall",
-        "tockmark install --images out syscall --dry-run",
-        "tockmark install --images out syscall --flash-file mine.flash",
-    ),
-    {INCOMPLETE: "nothing was loaded: the board's tool is not on PATH"},
+    "tockmark install --images out syscall",
+    "tockmark install --images out syscall --dry-run",
+    "tockmark install --images out syscall --flash-file mine.flash",
+    exits={INCOMPLETE: "nothing was loaded: the board's tool is not on PATH"},
 )
 def install_verb(
     boot: Annotated[str, Argument(help="A boot of the folder: its README lists them.")],
@@ -148,11 +143,9 @@ def install_verb(
 
 
 @verb(
-    (
-        "tockmark listen --port /dev/ttyACM1",
-        "tockmark listen --port /dev/ttyACM1 -o uart.log && tockmark parse uart.log",
-    ),
-    {
+    "tockmark listen --port /dev/ttyACM1",
+    "tockmark listen --port /dev/ttyACM1 -o uart.log && tockmark parse uart.log",
+    exits={
         OK: "it ended: Ctrl-C, or --seconds are over",
         INCOMPLETE: "the port is gone; the lines are kept",
         INTERRUPTED: NEVER,
@@ -215,11 +208,9 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
 
 
 @verb(
-    (
-        "tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab",
-        "tockmark run-tab ping.tab pong.tab --max-cycles 5000000",
-    ),
-    {
+    "tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab",
+    "tockmark run-tab ping.tab pong.tab --max-cycles 5000000",
+    exits={
         OK: "the app ended, the core sleeps for good, or the limit is reached",
         INCOMPLETE: "the kernel panicked or hung",
     },
@@ -287,12 +278,10 @@ def _ended(session: Session) -> int:
 
 
 @verb(
-    (
-        "tockmark parse uart.log -o uart.json && tockmark table uart.json",
-        "tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
-        "tockmark parse loop.log --study",
-    ),
-    {INCOMPLETE: "rows failed or are missing; what was good is kept"},
+    "tockmark parse uart.log -o uart.json && tockmark table uart.json",
+    "tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
+    "tockmark parse loop.log --study",
+    exits={INCOMPLETE: "rows failed or are missing; what was good is kept"},
 )
 def parse_verb(
     *,
@@ -301,11 +290,7 @@ def parse_verb(
         Path | None, options.output_to("Result file; default: LOG with .json.")
     ] = None,
     board: Annotated[
-        str | None,
-        Option(
-            help="Board profile that it was captured from.",
-            autocompletion=options.one(boards.names),
-        ),
+        str | None, options.one_of(boards.names, "Board profile that it was captured from.")
     ] = None,
     kernel: Annotated[Path | None, Option(help="ELF of the kernel that ran.")] = None,
     claims: run_options.KernelClaims,
@@ -361,11 +346,9 @@ def parse_verb(
 
 
 @verb(
-    (
-        "tockmark agree sim.json board.json",
-        "tockmark agree sim.json board.json --only app --icache off --all",
-    ),
-    {
+    "tockmark agree sim.json board.json",
+    "tockmark agree sim.json board.json --only app --icache off --all",
+    exits={
         OK: "every row is there and within its bound",
         INCOMPLETE: "a row is outside or missing, or a result is incomplete",
         UNUSABLE: "unusable input, wrong usage, or results of different things",

@@ -121,13 +121,10 @@ def _elves(given: list[Path]) -> str:
 
 
 @verb(
-    (
-        "tockmark judge ~/tock main my-change --build 'make -C BOARD'"
-        " --elf target/TARGET/release/NAME",
-        "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
-        " --markdown comment.md",
-    ),
-    {
+    "tockmark judge ~/tock main my-change --build 'make -C BOARD' --elf target/TARGET/release/NAME",
+    "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
+    " --markdown comment.md",
+    exits={
         OK: "pass",
         INCOMPLETE: "beyond a soft limit, or something is missing",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
@@ -198,11 +195,9 @@ def judge_verb(
 
 
 @verb(
-    (
-        "tockmark bisect ~/tock release-2.2 master --row syscall.command --limit '+2 %'"
-        " --build 'make -C BOARD' --elf target/TARGET/release/NAME",
-    ),
-    {
+    "tockmark bisect ~/tock release-2.2 master --row syscall.command --limit '+2 %'"
+    " --build 'make -C BOARD' --elf target/TARGET/release/NAME",
+    exits={
         OK: "found",
         INCOMPLETE: "it is one of several commits, of which no others can be measured",
         UNUSABLE: "unusable input, wrong usage, nothing to be found, or an end that cannot be"
@@ -217,9 +212,9 @@ def bisect_verb(
     bad: Annotated[str, Argument(metavar="BAD", help="A later one, in which it is.")],
     row: Annotated[
         str,
-        Option(
-            help="The benchmark, with its parameters if it has any: call.args:n=3.",
-            autocompletion=options.one(run_options.benchmarks),
+        options.one_of(
+            run_options.benchmarks,
+            "The benchmark, with its parameters if it has any: call.args:n=3.",
         ),
     ],
     limit: Annotated[

@@ -22,12 +22,9 @@ Form = StrEnum("Form", {name.upper(): name for name in export.FORMS})  # type: i
 
 
 @verb(
-    (
-        "tockmark gate base.json new.json",
-        "tockmark gate monday.json tuesday.json new.json --limits limits.toml"
-        " --markdown summary.md",
-    ),
-    {
+    "tockmark gate base.json new.json",
+    "tockmark gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
+    exits={
         OK: "pass",
         INCOMPLETE: "beyond a soft limit, or the new result is incomplete",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
@@ -65,11 +62,9 @@ def gate_verb(
 
 
 @verb(
-    (
-        "tockmark export results/a.json --format csv -o a.csv",
-        "tockmark export results/a.json --format bmf > a.bmf",
-    ),
-    {INCOMPLETE: "a row has an error, and is in csv alone"},
+    "tockmark export results/a.json --format csv -o a.csv",
+    "tockmark export results/a.json --format bmf > a.bmf",
+    exits={INCOMPLETE: "a row has an error, and is in csv alone"},
 )
 def export_verb(
     path: Annotated[Path, Argument(metavar="RESULT", help="Result file.")],

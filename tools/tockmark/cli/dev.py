@@ -24,8 +24,9 @@ from tockmark.suite.selection import of_names
 
 
 @verb(
-    ("tockmark doctor", "tockmark doctor --json"),
-    {OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
+    "tockmark doctor",
+    "tockmark doctor --json",
+    exits={OK: "all is in place", INCOMPLETE: "something is missing, or of another version"},
 )
 def doctor_verb(as_json: options.AsJson = False) -> None:
     """Show what is installed and built, in which version, and what to do about the rest."""
@@ -35,8 +36,9 @@ def doctor_verb(as_json: options.AsJson = False) -> None:
 
 
 @verb(
-    ("tockmark validate", "tockmark validate --part memory,study"),
-    {
+    "tockmark validate",
+    "tockmark validate --part memory,study",
+    exits={
         OK: "every row is inside its bound, or is explained as it was measured",
         INCOMPLETE: "a row is neither",
     },
@@ -44,9 +46,8 @@ def doctor_verb(as_json: options.AsJson = False) -> None:
 def validate_verb(
     part: Annotated[
         str | None,
-        Option(
-            help=f"Parts, separated by commas: {', '.join(programs.PARTS)}.",
-            autocompletion=options.several(lambda: programs.PARTS),
+        options.several_of(
+            lambda: programs.PARTS, f"Parts, separated by commas: {', '.join(programs.PARTS)}."
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -76,12 +77,10 @@ def validate_verb(
 
 
 @verb(
-    (
-        "tockmark conformance",
-        "tockmark conformance --abi 1 --seeds 20",
-        "tockmark conformance --kernel ~/tock/earlgrey-cw310.elf",
-    ),
-    {OK: "nothing is lost", INCOMPLETE: "something is lost"},
+    "tockmark conformance",
+    "tockmark conformance --abi 1 --seeds 20",
+    "tockmark conformance --kernel ~/tock/earlgrey-cw310.elf",
+    exits={OK: "nothing is lost", INCOMPLETE: "something is lost"},
 )
 def conformance_verb(
     abi: Annotated[
@@ -126,7 +125,7 @@ def conformance_verb(
     raise Exit(INCOMPLETE if any(count.lost for count in done.values()) else OK)
 
 
-@verb(("make sim-retire && tockmark interrupts-off",))
+@verb("make sim-retire && tockmark interrupts-off")
 def interrupts_off_verb(abi: Abi = 2, as_json: options.AsJson = False) -> None:
     """Show the longest time that the baseline kernel keeps interrupts off, by cause.
 
@@ -140,7 +139,7 @@ def interrupts_off_verb(abi: Abi = 2, as_json: options.AsJson = False) -> None:
         print(f"{stretch.cycles:9}  {cause}")
 
 
-@verb(("tockmark cache", "tockmark cache --clear"))
+@verb("tockmark cache", "tockmark cache --clear")
 def cache_verb(
     clear: Annotated[bool, Option("--clear", help="Remove all of it.")] = False,
     as_json: options.AsJson = False,

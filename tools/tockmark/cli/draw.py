@@ -36,11 +36,9 @@ class PictureFormat(StrEnum):
 
 
 @verb(
-    (
-        "tockmark plot results/a.json",
-        "tockmark plot before.json after.json --picture before-after --format png -o pictures",
-    ),
-    {
+    "tockmark plot results/a.json",
+    "tockmark plot before.json after.json --picture before-after --format png -o pictures",
+    exits={
         OK: "all that was asked for is drawn",
         INCOMPLETE: "a picture of --picture has no rows",
         UNUSABLE: "unusable input, wrong usage, or nothing to draw",
@@ -92,8 +90,9 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]
 
 
 @verb(
-    ("tockmark site results -o build/site", "tockmark site before.json after.json -o out"),
-    {
+    "tockmark site results -o build/site",
+    "tockmark site before.json after.json -o out",
+    exits={
         INCOMPLETE: "written, but a result is incomplete (the pages say it, too),"
         " or a file in a folder is damaged",
         UNUSABLE: "unusable input or wrong usage; nothing written",

@@ -56,10 +56,7 @@ class RunPlace:
 
     board: Annotated[
         str | None,
-        Option(
-            help=f"Board profile in boards/; default: {boards.DEFAULT}.",
-            autocompletion=options.one(boards.names),
-        ),
+        options.one_of(boards.names, f"Board profile in boards/; default: {boards.DEFAULT}."),
     ] = None
     images: Annotated[
         Path | None, Option(help="Folder that `tockmark image` made, with all that it says.")
@@ -77,10 +74,7 @@ class RunPlace:
     ] = None
     machine: Annotated[
         str | None,
-        Option(
-            help="Simulated machine, in place of --board: cw310 or nexysvideo.",
-            autocompletion=options.one(machines),
-        ),
+        options.one_of(machines, "Simulated machine, in place of --board: cw310 or nexysvideo."),
     ] = None
 
     def loaded(self, laid: Laid | None, limits: Mapping[str, object]) -> BoardProfile:
@@ -114,9 +108,9 @@ class AppChoice:
     ] = None
     lang: Annotated[
         str | None,
-        Option(
-            help="Languages of the apps, separated by commas: c, rust; default: c.",
-            autocompletion=options.several(lambda: catalogues.LANGS),
+        options.several_of(
+            lambda: catalogues.LANGS,
+            "Languages of the apps, separated by commas: c, rust; default: c.",
         ),
     ] = None
     short: Annotated[
@@ -157,15 +151,13 @@ class AppChoice:
 
 
 @verb(
-    (
-        "tockmark run",
-        "tockmark run --only kernel,call.args:n=3",
-        "tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off",
-        "make sim-nexysvideo kernel-nexysvideo && tockmark run --machine nexysvideo",
-        "tockmark run --lang c,rust",
-        "tockmark run --only kernel --json > run.json",
-    ),
-    {
+    "tockmark run",
+    "tockmark run --only kernel,call.args:n=3",
+    "tockmark run --kernel ~/tock/earlgrey-cw310.elf --opt-level z --icache off",
+    "make sim-nexysvideo kernel-nexysvideo && tockmark run --machine nexysvideo",
+    "tockmark run --lang c,rust",
+    "tockmark run --only kernel --json > run.json",
+    exits={
         INCOMPLETE: "rows failed or are missing; what was good is kept",
         INTERRUPTED: "Ctrl-C; what was measured is kept",
     },
@@ -350,13 +342,11 @@ def default_path(
 
 
 @verb(
-    (
-        "tockmark profile syscall.command",
-        "tockmark profile call.args:n=3 -o out",
-        "tockmark profile syscall.sbrk --functions grant '*::setup_mpu'",
-        "tockmark profile syscall.sbrk --diff before.elf after.elf",
-        "tockmark profile --diff before/profile.json after/profile.json",
-    )
+    "tockmark profile syscall.command",
+    "tockmark profile call.args:n=3 -o out",
+    "tockmark profile syscall.sbrk --functions grant '*::setup_mpu'",
+    "tockmark profile syscall.sbrk --diff before.elf after.elf",
+    "tockmark profile --diff before/profile.json after/profile.json",
 )
 def profile_verb(
     benchmark: Annotated[
@@ -381,11 +371,7 @@ def profile_verb(
     icache: run_options.ICache = None,
     abi: run_options.Abi = 2,
     lang: Annotated[
-        str,
-        Option(
-            help="Language of the apps: c or rust.",
-            autocompletion=options.one(lambda: catalogues.LANGS),
-        ),
+        str, options.one_of(lambda: catalogues.LANGS, "Language of the apps: c or rust.")
     ] = "c",
     output: Annotated[Path | None, options.output_to("Folder; default: in build/profile/.")] = None,
     compared: Annotated[

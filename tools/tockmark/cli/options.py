@@ -50,6 +50,16 @@ def several(names: Callable[[], Iterable[str]]) -> Completer:
     return completed
 
 
+def one_of(names: Callable[[], Iterable[str]], help: str) -> Any:
+    """Return the option whose value is one of these names, which the shell completes."""
+    return Option(help=help, autocompletion=one(names))
+
+
+def several_of(names: Callable[[], Iterable[str]], help: str) -> Any:
+    """Return the option whose value is some of these names, with commas between them."""
+    return Option(help=help, autocompletion=several(names))
+
+
 def output_to(help: str) -> Any:
     """Return the option that says where a verb writes what it makes."""
     return Option("-o", "--output", help=help)
@@ -64,10 +74,10 @@ def rows() -> list[str]:
 
 Only = Annotated[
     str | None,
-    Option(
-        help="Which rows: ids, groups, patterns, kernel or app, separated by commas:"
+    several_of(
+        rows,
+        "Which rows: ids, groups, patterns, kernel or app, separated by commas:"
         " 'syscall,call.args:n=3'.",
-        autocompletion=several(rows),
     ),
 ]
 EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]

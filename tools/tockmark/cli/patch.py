@@ -20,8 +20,10 @@ NEED_IPC = (
 
 
 @verb(
-    ("tockmark patch ~/tock", "tockmark patch ~/tock --check", "tockmark patch ~/tock --reverse"),
-    {
+    "tockmark patch ~/tock",
+    "tockmark patch ~/tock --check",
+    "tockmark patch ~/tock --reverse",
+    exits={
         OK: "the tree is as was asked for, or with --check can be brought there",
         UNUSABLE: "it cannot, and nothing was changed; or wrong usage",
     },

@@ -28,14 +28,12 @@ from tockmark.suite.selection import near_to, of_names, select
 
 
 @verb(
-    (
-        "tockmark table results/a.json",
-        "tockmark table a.json b.json  # side by side",
-        "tockmark table a.json --all",
-        "tockmark table a.json --only 'call.*,mem.copy_asm:size=64'",
-        "tockmark table a.json --events",
-    ),
-    {INCOMPLETE: "a result is incomplete"},
+    "tockmark table results/a.json",
+    "tockmark table a.json b.json  # side by side",
+    "tockmark table a.json --all",
+    "tockmark table a.json --only 'call.*,mem.copy_asm:size=64'",
+    "tockmark table a.json --events",
+    exits={INCOMPLETE: "a result is incomplete"},
 )
 def table_verb(
     files: Annotated[list[Path], Argument(help="Result files.")],
@@ -68,12 +66,10 @@ def table_verb(
 
 
 @verb(
-    (
-        "tockmark compare old.json new.json",
-        "tockmark compare a.json b.json c.json --baseline b --margin 2% --only 'syscall.*'",
-        "tockmark compare --by lang both.json",
-    ),
-    {
+    "tockmark compare old.json new.json",
+    "tockmark compare a.json b.json c.json --baseline b --margin 2% --only 'syscall.*'",
+    "tockmark compare --by lang both.json",
+    exits={
         OK: "compared, whatever the verdicts",
         INCOMPLETE: "a result is incomplete",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
@@ -145,12 +141,10 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
 
 
 @verb(
-    (
-        "tockmark history --add results/new.json",
-        "tockmark history syscall.command -o command.png",
-        "tockmark history 'call.args n=3 icache=on'",
-    ),
-    {INCOMPLETE: "a line of the file was torn and left out"},
+    "tockmark history --add results/new.json",
+    "tockmark history syscall.command -o command.png",
+    "tockmark history 'call.args n=3 icache=on'",
+    exits={INCOMPLETE: "a line of the file was torn and left out"},
 )
 def history_verb(
     row: Annotated[
@@ -200,7 +194,7 @@ def history_verb(
     raise Exit(INCOMPLETE if problems else OK)
 
 
-@verb(("tockmark fit results/new.json",), {INCOMPLETE: "the result is incomplete"})
+@verb("tockmark fit results/new.json", exits={INCOMPLETE: "the result is incomplete"})
 def fit_verb(
     file: Annotated[Path, Argument(help="Result file.")],
     only: options.Only = None,
@@ -219,7 +213,7 @@ def fit_verb(
     raise Exit(options.incomplete_code(result))
 
 
-@verb(("tockmark list", "tockmark list --json"))
+@verb("tockmark list", "tockmark list --json")
 def list_verb(as_json: options.AsJson = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
@@ -235,7 +229,7 @@ def topics() -> dict[str, Path]:
     return dict(sorted((path.stem, path) for path in paths.DOCS.glob("*.md")))
 
 
-@verb(("tockmark help", "tockmark help comparing", "tockmark help boards > boards.txt"))
+@verb("tockmark help", "tockmark help comparing", "tockmark help boards > boards.txt")
 def help_verb(
     topic: Annotated[
         str | None,

@@ -17,7 +17,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from tockmark import paths
-from tockmark.cli.options import Switch, one
+from tockmark.cli.options import Switch, one_of
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
 from tockmark.rig import cluster as clusters
@@ -69,10 +69,7 @@ KernelManifest = Annotated[
     Path | None,
     Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
 ]
-BoardName = Annotated[
-    str,
-    Option(help="Board profile: the name of a file in boards/.", autocompletion=one(boards.names)),
-]
+BoardName = Annotated[str, one_of(boards.names, "Board profile: the name of a file in boards/.")]
 Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call interface.")]
 ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, and again off.")]
 ICache = Annotated[Switch | None, Option(help="Instruction cache; default: as on the board.")]

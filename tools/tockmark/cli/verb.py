@@ -77,7 +77,7 @@ _debug = False
 
 
 def verb(
-    examples: tuple[str, ...], exits: Mapping[int, str] | None = None
+    *examples: str, exits: Mapping[int, str] | None = None
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Declare the function NAME_verb as the verb NAME. `exits` says what its exit codes mean where
     that is not the usual."""
