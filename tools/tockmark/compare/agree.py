@@ -34,7 +34,7 @@ NO_CLOCK = "the board has no clock that sees interrupts, as the simulator's does
 
 
 class Standing(StrEnum):
-    """How a row of the board stands to the simulator's."""
+    """This says how a row of the board stands to the simulator's."""
 
     EQUAL = "equal"  # to the cycle, and in instructions
     WITHIN = "within"
@@ -53,43 +53,43 @@ class AgreePair:
 
     @property
     def cycles(self) -> tuple[float, float]:
-        """The simulator's and the board's."""
+        """Return the simulator's and the board's."""
         assert self.sim.net is not None  # or they would not be sound
         assert self.board.net is not None
         return self.sim.net, self.board.net
 
     @property
     def ratio(self) -> float | None:
-        """The board's cycles by the simulator's; None unless both are above zero."""
+        """Return the board's cycles by the simulator's; None unless both are above zero."""
         below, above = self.cycles
         return above / below if below > 0 and above > 0 else None
 
     @property
     def off(self) -> float:
-        """The cycles by which the board has more."""
+        """Return the cycles by which the board has more."""
         return self.cycles[1] - self.cycles[0]
 
     @property
     def instructions(self) -> float | None:
-        """The instructions by which the board has more; None where nothing counts them."""
+        """Return the instructions by which the board has more; None where nothing counts them."""
         one, two = self.sim.instructions, self.board.instructions
         return None if one is None or two is None else two - one
 
     @property
     def same_samples(self) -> bool:
-        """Whether both have the very same samples, one by one."""
+        """Return whether both have the very same samples, one by one."""
         both = [(self.sim.series(name), self.board.series(name)) for name in SERIES]
         return all(a == b or (a and b and a.samples == b.samples) for a, b in both)
 
     @property
     def allowed(self) -> float | None:
-        """The cycles by which they may be apart; None if no bound is stated."""
+        """Return the cycles by which they may be apart; None if no bound is stated."""
         stated = self.bound.allowed(self.sim) if self.bound else None
         return None if stated is None else stated + self.unsure
 
     @property
     def far(self) -> float:
-        """How far they are apart, by what is allowed: up to 1 is within."""
+        """Return how far they are apart, by what is allowed: up to 1 is within."""
         if self.allowed is None or self.bound is None:
             return 0
         counts = abs(self.instructions or 0), self.bound.instructions
@@ -97,7 +97,7 @@ class AgreePair:
 
     @property
     def standing(self) -> Standing:
-        """What follows for the row."""
+        """Return what follows for the row."""
         if not self.off and not self.instructions:
             return Standing.EQUAL
         if self.allowed is None:
@@ -115,23 +115,23 @@ class Agreement:
     lone: dict[str, list[Lone]]  # rows without a pair, by the list of LONE in which they stand
 
     def that_are(self, standing: Standing) -> list[AgreePair]:
-        """The rows that stand so, the farthest first."""
+        """Return the rows that stand so, the farthest first."""
         found = [pair for pair in self.pairs if pair.standing is standing]
         return sorted(found, key=lambda pair: (-pair.far, -abs(pair.off)))
 
     @property
     def machine(self) -> str:
-        """The machine whose bounds count."""
+        """Return the machine whose bounds count."""
         return machine_of(self.sim)
 
     @property
     def factors(self) -> list[Factor]:
-        """What was not the same when they were measured."""
+        """Return what was not the same when they were measured."""
         return differing_factors(self.sim, self.board)
 
     @property
     def incomplete(self) -> tuple[str, ...]:
-        """Why either result is incomplete."""
+        """Return why either result is incomplete."""
         return (*self.sim.incomplete, *self.board.incomplete)
 
     @property
@@ -142,7 +142,7 @@ class Agreement:
 
     @property
     def layouts(self) -> str | None:
-        """Why kernel and apps are not known to lie in the same places; None if they do."""
+        """Return why kernel and apps are not known to lie in the same places; None if they do."""
         sim, board = self.sim, self.board
         own, other = sim.provenance, board.provenance
         if own.kernel.sha256 is None or other.kernel.sha256 is None:

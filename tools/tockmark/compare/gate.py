@@ -34,12 +34,12 @@ class Gated:
 
     @property
     def findings(self) -> list[Finding]:
-        """All that was found, the worst first."""
+        """Return all that was found, the worst first."""
         return sorted([*self.gone, *self.moved], key=lambda finding: finding.place)
 
     @property
     def level(self) -> Level:
-        """The level of the whole: a warning makes it at least a soft one."""
+        """Return the level of the whole: a warning makes it at least a soft one."""
         worst = max((finding.level for finding in self.findings), default=Level.PASS)
         return max(worst, Level.SOFT) if self.warnings else worst
 
@@ -125,7 +125,7 @@ def gate(
 
 
 def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
-    """Why a result is incomplete, but for the rows that the bases have: these become findings."""
+    """Return why a result is incomplete, without the bases' rows: these become findings."""
     there = result.table
 
     def own(row: Row | Absent) -> bool:
@@ -138,7 +138,8 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
 
 
 def _lost(row: Row, kind: str, why: str | None) -> Finding:
-    """A row that was good and is not there: it may not pass as if it had not got worse.
+    """Make a finding of a row that was good and is not there: it may not pass as if it had not
+    got worse.
 
     A row is skipped for a reason that holds for the whole kernel: that warns."""
     level = Level.SOFT if kind == "skipped" else Level.HARD
@@ -146,7 +147,7 @@ def _lost(row: Row, kind: str, why: str | None) -> Finding:
 
 
 def _named(rows: list[str]) -> str:
-    """How many rows there are, and the first of them."""
+    """Say how many rows there are, and name the first of them."""
     more = ", …" if len(rows) > NAMED else ""
     return f"{len(rows)} row{'s' if len(rows) > 1 else ''} ({', '.join(rows[:NAMED])}{more})"
 

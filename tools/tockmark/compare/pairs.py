@@ -155,7 +155,7 @@ class RowPair:
 
     @property
     def row(self) -> Row:
-        """The row of the first side that has it."""
+        """Return the row of the first side that has it."""
         row = self.bases[0][1] if self.bases else self.new
         assert row is not None
         return row
@@ -191,7 +191,7 @@ def pair_up(bases: Sequence[Result], new: Result, loosely: bool = False) -> list
 
 
 def _gone(results: Iterable[Result]) -> dict[Key, tuple[str, str | None]]:
-    """The rows that results say are not there, in which of their lists, and why."""
+    """Return the rows that results say are not there, in which of their lists, and why."""
     return {
         gone.key: (kind, gone.why)
         for result in results
@@ -239,17 +239,17 @@ class Pair:
 
     @property
     def verdict(self) -> Verdict | None:
-        """What is said of its cycles."""
+        """Return what is said of its cycles."""
         return self.verdicts.get("cycles")
 
     @property
     def retired(self) -> Verdict | None:
-        """What is said of its instructions."""
+        """Return what is said of its instructions."""
         return self.verdicts.get("instret")
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
-        """What is said of each series; nothing of a row that has no verdict."""
+        """Return what is said of each series; nothing of a row that has no verdict."""
         return {
             series: found.verdict(self.margin if series == "cycles" else self.margin / 2)
             for series, found in self.changes.items()
@@ -267,7 +267,7 @@ class Finding:
 
     @property
     def place(self) -> tuple[int, float]:
-        """Its place in a list: the worst come first, and among these the largest."""
+        """Return its place in a list: the worst come first, and among these the largest."""
         return -self.level, -math.inf
 
 
@@ -299,32 +299,32 @@ class Comparison:
 
     @cached_property
     def sections(self) -> list[tuple[str, list[Pair]]]:
-        """The pairs as tables have them."""
+        """Return the pairs as tables have them."""
         return tables(self.pairs, self.rule.catalogue, lambda pair: pair.row)
 
     @property
     def in_order(self) -> list[Pair]:
-        """The pairs in the order of the tables."""
+        """Return the pairs in the order of the tables."""
         return [pair for _, pairs in self.sections for pair in pairs]
 
     @property
     def judged(self) -> list[Pair]:
-        """The pairs that have a verdict."""
+        """Return the pairs that have a verdict."""
         return [pair for pair in self.pairs if pair.judged]
 
     @property
     def mean(self) -> Mean | None:
-        """The mean of the leading language, if it has one."""
+        """Return the mean of the leading language, if it has one."""
         return next(iter(self.means.values()), None)
 
     @cached_property
     def means(self) -> dict[Lang, Mean]:
-        """The mean over the rows of each language."""
+        """Return the mean over the rows of each language."""
         found = {lang: self._geometric_mean(lang) for lang in LANGS}
         return {lang: mean for lang, mean in found.items() if mean}
 
     def moved(self) -> list[Moved]:
-        """What is relevant, the instructions of a row before its cycles."""
+        """Return what is relevant, the instructions of a row before its cycles."""
         return [
             Moved(Level.PASS, pair.row, "", series, pair.changes[series])
             for pair in self.in_order
@@ -333,8 +333,9 @@ class Comparison:
         ]
 
     def _geometric_mean(self, lang: Lang) -> Mean | None:
-        """The mean of the logarithms in each layout, and how far these means spread: one link may
-        move many rows together. Of rows that every layout has, whose base is in this language."""
+        """Return the mean of the logarithms in each layout, with how far these means spread: one
+        link may move many rows together. It is of the rows that every layout has, whose base is in
+        this language."""
         found = [
             (pair.row, *pair.values["cycles"])
             for pair in self.pairs
@@ -355,7 +356,7 @@ class Comparison:
 
 
 def _mean_value(values: list[tuple[Row, Value]]) -> Value:
-    """The geometric mean over benchmarks in each layout; likewise of what the nets may be off."""
+    """Return the geometric mean over benchmarks in each layout, and of what the nets may be off."""
     logs = by_benchmark((row, logs_of(one.nets) - math.log(one.inner)) for row, one in values)
     off = by_benchmark((row, np.log1p([one.error / one.net])) for row, one in values)
     nets = tuple(map(float, np.exp(logs)))
@@ -433,7 +434,7 @@ def comparison(
 
 
 def _values(bases: Sequence[Side], new: Side, series: str) -> tuple[Value, Value] | None:
-    """What both sides say of a series of a row; None if one of them says nothing."""
+    """Return what both sides say of a series of a row; None if one of them says nothing."""
     before = [
         (value, result.provenance.kernel.sha256)
         for result, row in bases

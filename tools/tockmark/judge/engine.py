@@ -67,7 +67,7 @@ class Judged:
 
     @property
     def moved(self) -> list[Moved]:
-        """All that moved for certain: cycles by more than a limit with their whole interval,
+        """Return all that moved for certain: cycles by more than a limit with their whole interval,
         instructions of an operation by one or more, and not by a stray one or two of a sample. In
         the order of trust, the largest change first."""
         found = {(one.row.key, one.series): one for one in self.gated.moved}
@@ -163,7 +163,7 @@ class Simulated:
 
     @property
     def effort(self) -> str:
-        """What it took, in words."""
+        """Say what it took."""
         return f"{self.boots} boots, of which {self.taken} were simulated before"
 
     def keep(self, result: Result) -> None:

@@ -49,7 +49,7 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """What happened, in one line."""
+        """Say what happened in one line."""
         gated = self.judged.gated
         many = len(gated.unsure)
         doubt = f"; {many} figure{'s' if many > 1 else ''} in doubt" if many else ""
@@ -57,14 +57,14 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """The verdict by the limits, and what it counts."""
+        """Say the verdict by the limits, and what it counts."""
         gated = self.judged.gated
         within = sum(one.level is Level.PASS for one in self.judged.moved)
         return f"{gated.level.words.title}: {counted(gated, ' figures')}, {within} within"
 
     @property
     def caveats(self) -> list[str]:
-        """What a reader must know besides."""
+        """Return what a reader must know besides."""
         gated, found = self.judged.gated, []
         if many := len(gated.unsure):
             found.append(

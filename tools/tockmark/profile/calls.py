@@ -119,7 +119,7 @@ class Function:
 
     @property
     def spreads(self) -> dict[str, CostSpread | None]:
-        """What its calls cost, by figure; None where there was no whole call."""
+        """Return what its calls cost, by figure; None where there was no whole call."""
         return {figure: spread(counts) for figure, counts in self.counts.items()}
 
 

@@ -57,12 +57,12 @@ class TwoSides:
 
     @property
     def in_body(self) -> int:
-        """Of the cycles, those that the benchmark's body takes: they make the row's net."""
+        """Return those cycles that the benchmark's body takes: they make the row's net."""
         return self.new.in_body - self.base.in_body
 
     @property
     def is_layout(self) -> bool:
-        """Whether it does the same, and takes other cycles."""
+        """Return whether it does the same, and takes other cycles."""
         return self.cycles != 0 and self.instructions == 0
 
 
@@ -87,17 +87,17 @@ class Diff(TwoSides):
 
     @property
     def changed(self) -> tuple[ShareChange, ...]:
-        """The functions that retire more or fewer instructions."""
+        """Return the functions that retire more or fewer instructions."""
         return tuple(change for change in self.functions if change.instructions)
 
     @property
     def moved(self) -> tuple[ShareChange, ...]:
-        """The functions that do the same in other cycles."""
+        """Return the functions that do the same in other cycles."""
         return tuple(change for change in self.functions if change.is_layout)
 
     @property
     def layout(self) -> int:
-        """Of the cycles, those of functions that do the same."""
+        """Return the cycles of functions that do the same."""
         return sum(change.cycles for change in self.moved)
 
 
@@ -120,12 +120,12 @@ class Growth:
 
     @property
     def flash(self) -> int:
-        """Bytes of flash that it takes more."""
+        """Return the bytes of flash that it takes more."""
         return (self.new or SymbolSize()).flash - (self.base or SymbolSize()).flash
 
     @property
     def ram(self) -> int:
-        """Bytes of RAM that it takes more."""
+        """Return the bytes of RAM that it takes more."""
         return (self.new or SymbolSize()).ram - (self.base or SymbolSize()).ram
 
 

@@ -72,7 +72,7 @@ class StoredProfile(Part, frozen=True):
 
     @property
     def cycles(self) -> int:
-        """Of the sample, as the app counted them."""
+        """Return the cycles of the sample, as the app counted them."""
         return sum(phase.cycles for phase in self.phases)
 
     @property

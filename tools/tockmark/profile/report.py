@@ -170,14 +170,14 @@ class FlameBox:
 
     @property
     def colour(self) -> str:
-        """That of its phase; one without cycles of its own takes that of what it called first."""
+        """Return its phase's colour; without cycles of its own that of what it called first."""
         if self.phase or not self.called:
             return COLOURS.get(self.phase, "#dddddd")
         return next(iter(self.called.values())).colour
 
     @property
     def depth(self) -> int:
-        """How many boxes stand on one another, this one among them."""
+        """Return how many boxes stand on one another, this one among them."""
         return 1 + max((box.depth for box in self.called.values()), default=0)
 
 

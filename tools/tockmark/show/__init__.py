@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How results are shown: tables, pictures, pages, exports."""
+"""This package shows results: as tables, pictures and exports."""
