@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from tockmark.rig.boot_watcher import RESET, sealed
 
@@ -29,12 +30,12 @@ class Mark:
     name: str
 
     def encode(self) -> str:
-        """As the simulator prints it, without its newline."""
+        """Return it as the simulator prints it, without its newline."""
         return sealed(f"#sim {self.cycle} {self.name} ")
 
 
 def decode(raw: str, line: int) -> Mark | None:
-    """The mark that a line of the log is, if it is one."""
+    """Return the mark that a line of the log is, if it is one."""
     match = _MARK.fullmatch(raw.rstrip("\r\n"))
     mark = Mark(line, int(match["cycle"]), match["name"]) if match else None
     return mark if mark and mark.encode() == raw.rstrip("\r\n") else None
@@ -56,23 +57,19 @@ class Marks:
             self.since_reset.setdefault(mark.name, mark)
 
     def of_row(self, start: str, end: str, before: int, line: int) -> list[Mark]:
-        """The marks of a row: they stand between the app's record before, at line `before` of the
-        log, and the row's own; those of a start from reset stand anywhere before the row."""
+        """Return the marks of a row: they stand between the app's record before it, at line `before`
+        of the log, and its own; those of a start from reset stand anywhere before the row."""
         if start == RESET:
             found = [
                 self.since_reset[name] for name in (RESET, end, FULL) if name in self.since_reset
             ]
-            return sorted((mark for mark in found if mark.line < line), key=_line)
-        first = bisect_right(self.every, before, key=_line)
-        return self.every[first : bisect_left(self.every, line, key=_line)]
-
-
-def _line(mark: Mark) -> int:
-    return mark.line
+            return sorted((mark for mark in found if mark.line < line), key=attrgetter("line"))
+        first = bisect_right(self.every, before, key=attrgetter("line"))
+        return self.every[first : bisect_left(self.every, line, key=attrgetter("line"))]
 
 
 def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:
-    """`count` samples, in cycles: after each `arm` from the first `start` to the next `end`.
+    """Return `count` samples, in cycles: after each `arm` from the first `start` to the next `end`.
 
     From `reset` there is one, and no `arm`. ValueError if a sample lacks one of its marks, or there
     are too few: then none of the row can be believed.

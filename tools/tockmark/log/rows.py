@@ -118,7 +118,7 @@ def samples_of(row: StoredRow, name: str) -> list[int]:
 
 
 def is_whole(row: StoredRow) -> bool:
-    """Whether a row has every series that it should: the simulator counts no instructions."""
+    """Return whether a row has every series that it should: the simulator counts no instructions."""
     wanted = set(SERIES) if row.clock == "core" else {"cycles"}
     return series_of(row) == wanted | (set(PASSES) if row.passes else set())
 
@@ -140,12 +140,12 @@ class App:
 
     @property
     def rows(self) -> tuple[StoredRow, ...]:
-        """All that it measured."""
+        """All rows that the app measured."""
         return tuple(self.found.values())
 
     @property
     def only(self) -> int:
-        """Which of its benchmarks it was told to run, a bit each; 0: all."""
+        """The benchmarks that it was told to run, a bit each; 0: all."""
         return int((self.begin or {}).get("only", 0)) & ~(1 << 31)
 
     def put(self, row: StoredRow) -> None:
@@ -176,7 +176,7 @@ class Booted:
 
 @dataclass
 class Measured:
-    """All of a log."""
+    """All that a log holds."""
 
     boots: list[Booted] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -226,7 +226,7 @@ def boot_of(begin: dict[str, str]) -> BootOfBegin | None:
 
 
 def mark(measured: Measured, record: BootMark) -> None:
-    """A mark begins a boot, or ends the one at hand if it fits that."""
+    """Begin a boot by its mark, or end the one at hand if the mark fits that."""
     if record.lang:
         measured.langs.add(record.lang)
     if not record.ends:
@@ -241,7 +241,7 @@ def mark(measured: Measured, record: BootMark) -> None:
 def speaking(
     measured: Measured, app: str, begins: BootOfBegin | None = None, back: bool = False
 ) -> Booted:
-    """The boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
+    """Return the boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
     if its lines went back to a smaller number without one."""
     boot, again = measured.last, measured.again.pop(app, None)
     if boot.reporter is None:
@@ -260,7 +260,8 @@ def speaking(
 def _marked(
     measured: Measured, boot: Booted, app: str, begins: BootOfBegin | None, again: Problem | None
 ) -> Booted:
-    """In a boot with a mark. An app that cannot be of it tells that a mark was lost."""
+    """Return the boot of an app behind a mark. One that cannot be of it tells that a mark was
+    lost."""
     strange = app != boot.reporter or boot.closed
     other = not strange and begins is not None and begins.boot != boot.name
     same = begins is not None and not other and begins.image == boot.image
@@ -282,7 +283,7 @@ def _marked(
 def _unmarked(
     measured: Measured, boot: Booted, app: str, begins: BootOfBegin | None, again: Problem | None
 ) -> Booted:
-    """Without a mark. A boot that an app names is known by that; else all is of one boot."""
+    """Return the boot of an app without a mark: the one that it names, or else one of all."""
     if begins is None:
         own = boot.apps.get(app)
         if boot.name is not None and (again is not None or own is None or own.ended):
@@ -454,7 +455,7 @@ def _of_a_panic_beside(measured: Measured, record: Record) -> bool:
 
 
 def _take_marks(boot: Booted, app: App, record: Record) -> None:
-    """The samples of a row by the simulator's clock: the marks since the record before."""
+    """Take the samples of a row by the simulator's clock: the marks since the record before."""
     row, app.open = app.open, None
     assert row is not None
     how = dict(record.pairs)
@@ -554,7 +555,7 @@ def _fail(app: App, record: Record) -> None:
 
 
 def _why(pairs: dict[str, str]) -> str:
-    """What a fail record says, in words."""
+    """Return what a fail record says, in words."""
     call, error = pairs.get("call", "?"), pairs.get("err", "?")
     return f"panicked at {error}" if call == "panic" else f"{call} returned {error}"
 
@@ -586,7 +587,7 @@ def _end(app: App, record: Record) -> None:
 
 
 def _how(record: Record) -> tuple[Record, dict[str, str]]:
-    """The record without the pairs that may stand behind n, and these."""
+    """Return the record without the pairs that may stand behind n, and these."""
     end = len(record.pairs)
     while end and record.pairs[end - 1][0] in HOW and any(k == "n" for k, _ in record.pairs[:end]):
         end -= 1
@@ -608,7 +609,7 @@ def _unique(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
 
 
 def _named(record: Record, *keys: str) -> tuple[str, Params, list[str]]:
-    """The one id, its parameters, and the values of the keys that must end the record."""
+    """Return the one id, its parameters, and the values of the keys that must end the record."""
     params, own = record.pairs[: -len(keys)], record.pairs[-len(keys) :]
     if len(record.words) != 1 or [name for name, _ in own] != list(keys):
         raise ValueError(f"an id, its parameters and {', '.join(keys)} must stand there")

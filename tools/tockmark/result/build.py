@@ -256,19 +256,25 @@ def result_of(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[Result,
 
 def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Result], str]:
     """Return what was measured in each layout, and the log of the first."""
-    context, varied = _context(ran, options), wanted.of_further_layouts()
-    logs = [
-        "".join(f"{line}\n" for job in jobs for line in _lines(job, options)) for jobs in ran.jobs
-    ]
-    made = []
-    for number, (log, jobs) in enumerate(zip(logs, ran.jobs, strict=True)):
-        own = replace(context, layouts=context.layouts[number : number + 1])
+    context = Context(
+        kernel=kernel_of(options.kernel, options.board),
+        board=board_of(options.board),
+        abi=options.abi,
+        boots=_boots(ran.jobs[0]),
+        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
+    )
+    made, logs = [], []
+    for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
+        log = "".join(f"{line}\n" for job in jobs for line in _lines(job, options))
+        file, kernel = showable(run.kernel.path.name), run.kernel
+        own = replace(context, layouts=(Layout(file, kernel.sha256, run.link, run.seed),))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
-        decoded = assemble(decode(log.splitlines()))
-        meant = varied if number else wanted
-        made.append(build(decoded, wanted.catalogue, own, expected, meant, said))
+        meant = wanted.of_further_layouts() if number else wanted
+        measured = assemble(decode(log.splitlines()))
+        made.append(build(measured, wanted.catalogue, own, expected, meant, said))
+        logs.append(log)
     return made, logs[0]
 
 
@@ -282,20 +288,6 @@ def _lines(job: Job, options: RunOptions) -> list[str]:
         for ends in (False, True)
     )
     return [begin, *job.lines, *([end] if job.ended else [])]
-
-
-def _context(ran: Ran, options: RunOptions) -> Context:
-    return Context(
-        kernel=kernel_of(options.kernel, options.board),
-        board=board_of(options.board),
-        abi=options.abi,
-        boots=_boots(ran.jobs[0]),
-        layouts=tuple(
-            Layout(showable(one.kernel.path.name), one.kernel.sha256, one.link, one.seed)
-            for one in ran.layouts
-        ),
-        cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
-    )
 
 
 def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:

@@ -289,8 +289,7 @@ class Row(StoredRow, frozen=True, dict=True):
 
     def runs_in(self, layout: int) -> dict[str, str | None]:
         """Return the encoded series of one layout, by the names of their fields."""
-        every = dict(enumerate((self, *self.further)))
-        held = every.get(layout, NOWHERE)
+        held = (self, *self.further)[layout] if layout <= len(self.further) else NOWHERE
         return {name: getattr(held, name) for name in NOWHERE.__struct_fields__}
 
     def with_layouts(self, others: Sequence[Row | None]) -> Row:

@@ -31,6 +31,8 @@ UNKNOWN_KERNEL = "unknown kernel"
 
 
 class Tool(Part, frozen=True):
+    """The tool that made a result."""
+
     name: str
     version: str
     commit: str | None = None  # of the checkout that it ran in; -dirty behind it: changed since
@@ -51,12 +53,12 @@ class Kernel(Part, frozen=True):
 
     @property
     def title(self) -> str:
-        """Its name, or what else tells it from others."""
+        """The kernel's name, or what else tells it from others."""
         return self.name or self.file or UNKNOWN_KERNEL
 
     @property
     def built(self) -> str:
-        """With what, for headings."""
+        """What it was built with, for headings."""
         return f"opt-level {self.opt_level or 'unknown'}" + (
             f", {self.flags}" if self.flags else ""
         )
@@ -123,7 +125,7 @@ class Apps(Part, frozen=True):
 
     @property
     def lang(self) -> str:
-        """That they are written in; C, if they do not say it."""
+        """The language that they are written in; C, if they do not say it."""
         return self.said.get("lang", "c")
 
 
@@ -137,7 +139,7 @@ class Layout(Part, frozen=True):
 
 
 class Provenance(Part, frozen=True):
-    """All of it."""
+    """All that is known of where a result comes from."""
 
     date: Date  # ISO 8601, in UTC; or only the year
     tool: Tool
@@ -151,11 +153,11 @@ class Provenance(Part, frozen=True):
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
 
     def said(self, name: str) -> list[str]:
-        """What the apps said of one thing, such as their compiler (`cc`), each answer once."""
+        """Return what the apps said of one thing, such as their compiler (`cc`), each answer once."""
         return sorted({apps.said[name] for apps in self.apps if apps.said.get(name)})
 
     def of_langs(self, langs: Collection[Lang]) -> "Provenance":
-        """The same, of boots and apps only what is in these languages."""
+        """Return it with the boots and apps alone that are in these languages."""
         return msgspec.structs.replace(
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
@@ -164,12 +166,12 @@ class Provenance(Part, frozen=True):
 
     @property
     def cycles(self) -> int:
-        """What all boots took together."""
+        """The cycles that all boots took together."""
         return sum(sum(boot.cycles.values()) for boot in self.boots)
 
     @property
     def line(self) -> str:
-        """In one line: it stands in every picture."""
+        """The line that stands in every picture."""
         kernel, board = self.kernel, self.board
         parts = [
             kernel.title + (f" ({kernel.sha256[:8]})" if kernel.sha256 else ""),

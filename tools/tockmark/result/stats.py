@@ -50,7 +50,7 @@ class Stats:
 
 
 def steady(samples: Sequence[int]) -> Sequence[int]:
-    """All but the cold one. A single sample, as of what a boot does only once, stands for the
+    """Return all samples but the cold one. A single sample, as of what a boot does only once, stands for the
     steady ones."""
     return samples[1:] if len(samples) > 1 else samples
 
@@ -79,7 +79,7 @@ def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
 
 
 def _whole(count: int, settled: int | None, period: int | None) -> int:
-    """How many of so many samples there are without the last period, if that is incomplete."""
+    """Return how many of so many samples are left without an incomplete last period."""
     return count if settled is None or not period else count - (count - settled) % period
 
 
@@ -113,14 +113,14 @@ def median(values: Sequence[float]) -> float:
 
 
 def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
-    """The smallest sample that at least `percent` of all do not exceed (nearest rank)."""
+    """Return the smallest sample that at least `percent` of all do not exceed (nearest rank)."""
     rank = math.ceil(len(ordered) * percent / 100)
     return int(ordered[max(rank, 1) - 1])
 
 
 def tail(values: Sequence[int] | Ints) -> tuple[int | None, int | None]:
-    """Where the repeating end of steady samples starts, and its period: (None, None) if there is
-    none.
+    """Return where the repeating end of steady samples starts, and its period; (None, None) if there
+    is none.
 
     A shorter series than SETTLED may repeat from its start if it holds the group twice.
     """
@@ -136,7 +136,7 @@ def tail(values: Sequence[int] | Ints) -> tuple[int | None, int | None]:
 
 
 def plain(value: float) -> float:
-    """Whole numbers as integers, others to six digits: more than any count has."""
+    """Return whole numbers as integers, others to six digits: more than any count has."""
     return int(value) if value == int(value) else round(value, 6)
 
 
@@ -153,7 +153,7 @@ class Fitted:
 
 
 def fitted(ys: Sequence[float] | Floats, *columns: Sequence[float] | Floats) -> Fitted:
-    """The line of least squares; the columns must not depend on each other.
+    """Return the line of least squares; the columns must not depend on each other.
 
     Taken from the means, where the columns' products stay small and whole numbers exact."""
     y = np.asarray(ys, dtype=np.float64)
@@ -182,7 +182,7 @@ class StraightLine:
 def fit_line(
     xs: Sequence[float], ys: Sequence[float], held_out: int | None = None
 ) -> StraightLine | None:
-    """A line through all points but one (the middle one, unless told); None below four points: two
+    """Return a line through all points but one (the middle one, unless told); None below four points: two
     make a line, a third a residual, the fourth checks it."""
     if len(set(xs)) < 4:
         return None
@@ -214,7 +214,7 @@ class Slope:
 
     @cached_property
     def per_pass(self) -> float:
-        """Counts of one pass, by the medians."""
+        """The counts of one pass, by the medians."""
         return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
 
     def exact(self, simulated: bool) -> bool:
