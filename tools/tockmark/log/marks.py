@@ -57,8 +57,8 @@ class Marks:
             self.since_reset.setdefault(mark.name, mark)
 
     def of_row(self, start: str, end: str, before: int, line: int) -> list[Mark]:
-        """Return the marks of a row: they stand between the app's record before it, at line `before`
-        of the log, and its own; those of a start from reset stand anywhere before the row."""
+        """Return the marks of a row: they stand between the record before it, at line `before` of
+        the log, and its own; those of a start from reset stand anywhere before the row."""
         if start == RESET:
             found = [
                 self.since_reset[name] for name in (RESET, end, FULL) if name in self.since_reset

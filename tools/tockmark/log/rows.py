@@ -118,7 +118,7 @@ def samples_of(row: StoredRow, name: str) -> list[int]:
 
 
 def is_whole(row: StoredRow) -> bool:
-    """Return whether a row has every series that it should: the simulator counts no instructions."""
+    """Return whether a row has all its series: the simulator counts no instructions."""
     wanted = set(SERIES) if row.clock == "core" else {"cycles"}
     return series_of(row) == wanted | (set(PASSES) if row.passes else set())
 
@@ -241,8 +241,8 @@ def mark(measured: Measured, record: BootMark) -> None:
 def speaking(
     measured: Measured, app: str, begins: BootOfBegin | None = None, back: bool = False
 ) -> Booted:
-    """Return the boot that an app now speaks in; `begins` is what its `begin` says, if this is one; `back`
-    if its lines went back to a smaller number without one."""
+    """Return the boot that an app now speaks in; `begins` is what its `begin` says, if this is one;
+    `back` if its lines went back to a smaller number without one."""
     boot, again = measured.last, measured.again.pop(app, None)
     if boot.reporter is None:
         return _unmarked(measured, boot, app, begins, again)

@@ -153,7 +153,7 @@ class Provenance(Part, frozen=True):
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
 
     def said(self, name: str) -> list[str]:
-        """Return what the apps said of one thing, such as their compiler (`cc`), each answer once."""
+        """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""
         return sorted({apps.said[name] for apps in self.apps if apps.said.get(name)})
 
     def of_langs(self, langs: Collection[Lang]) -> "Provenance":

@@ -50,8 +50,8 @@ class Stats:
 
 
 def steady(samples: Sequence[int]) -> Sequence[int]:
-    """Return all samples but the cold one. A single sample, as of what a boot does only once, stands for the
-    steady ones."""
+    """Return all samples but the cold one. A single sample, as of what a boot does only once, stands
+    for the steady ones."""
     return samples[1:] if len(samples) > 1 else samples
 
 
@@ -119,8 +119,8 @@ def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
 
 
 def tail(values: Sequence[int] | Ints) -> tuple[int | None, int | None]:
-    """Return where the repeating end of steady samples starts, and its period; (None, None) if there
-    is none.
+    """Return where the repeating end of steady samples starts, and its period; (None, None) if
+    there is none.
 
     A shorter series than SETTLED may repeat from its start if it holds the group twice.
     """
@@ -182,8 +182,8 @@ class StraightLine:
 def fit_line(
     xs: Sequence[float], ys: Sequence[float], held_out: int | None = None
 ) -> StraightLine | None:
-    """Return a line through all points but one (the middle one, unless told); None below four points: two
-    make a line, a third a residual, the fourth checks it."""
+    """Return a line through all points but one (the middle one, unless told); None below four
+    points: two make a line, a third a residual, the fourth checks it."""
     if len(set(xs)) < 4:
         return None
     order = sorted(range(len(xs)), key=lambda i: xs[i])
