@@ -31,6 +31,7 @@ from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select
 
+IMAGES = paths.ROOT / "build" / "image"
 USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 
 
@@ -58,9 +59,7 @@ def image_verb(
     samples: Annotated[
         int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
     ] = None,
-    output: Annotated[Path, options.output_to("Folder; default: build/image.")] = paths.ROOT
-    / "build"
-    / "image",
+    output: Annotated[Path, options.output_to("Folder; default: build/image.")] = IMAGES,
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
 

@@ -49,7 +49,7 @@ def patch_verb(
     elif check:
         print(f"The patch can be {'taken out' if reverse else 'put in'}; nothing was changed.")
     else:
-        print("The patch is out again." if reverse else _said(done))
+        print("The patch is out again." if reverse else _put_in(done))
     if not reverse:
         if done.no_ipc is not None:
             print(f"IPC is left out: {done.no_ipc}.\nRows that need it will fail: {NEED_IPC}.")
@@ -57,13 +57,15 @@ def patch_verb(
             print(_next(tree, done))
 
 
-def _said(done: Done) -> str:
+def _put_in(done: Done) -> str:
+    """Say what was put into the tree."""
     wired = "Perf" if done.no_ipc else "Perf and IPC"
     added = "".join(f"\n  {file}" for file in done.family.perf.copies)
     return f"{wired} wired into {done.family.board}. Added:{added}"
 
 
 def _next(tree: Path, done: Done) -> str:
+    """Say what to do with the tree now."""
     command = ["tockmark", "run", *done.family.run, "--kernel", str(done.family.elf(tree))]
     return (
         f"Next, build {done.family.board} as Tock's own documentation says, then\n"

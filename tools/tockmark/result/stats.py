@@ -50,8 +50,8 @@ class Stats:
 
 
 def steady(samples: Sequence[int]) -> Sequence[int]:
-    """Return all samples but the cold one. A single sample, as of what a boot does only once, stands
-    for the steady ones."""
+    """Return all samples but the cold one. A single sample, as of what a boot does only once,
+    stands for the steady ones."""
     return samples[1:] if len(samples) > 1 else samples
 
 
