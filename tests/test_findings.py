@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""docs/findings.md: its commands say what it says, and what it looks up is what the files hold. That the page is made of them byte for byte is test_docs.py's."""
+"""docs/findings.md: its commands say what it says, and what it looks up is what the files hold.
+test_docs.py holds the page to what it is made of, byte for byte."""
 
 import re
 import shlex
