@@ -74,7 +74,7 @@ def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plain.toml").write_text(profile)
     monkeypatch.setattr(paths, "BOARDS", tmp_path)
     monkeypatch.setattr(boards, "KINDS", tmp_path)
-    monkeypatch.setattr(kinds, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(kinds, "__path__", [str(tmp_path), *kinds.__path__])
 
 
 @pytest.mark.usefixtures("plain")
