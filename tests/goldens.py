@@ -83,7 +83,7 @@ GOLDENS = [Golden(name, **of) for name, of in LIST["goldens"].items()]
 
 @contextlib.contextmanager
 def surroundings() -> Iterator[None]:
-    """The same folder, environment and arguments wherever this is called."""
+    """Set folder, environment and arguments alike, wherever this is called from."""
     folder, before, arguments = Path.cwd(), dict(os.environ), sys.argv
     os.chdir(ROOT)
     if str(TOOLS) not in sys.path:  # this checkout's code, whichever environment runs it
@@ -189,7 +189,7 @@ def judgements(*kernels: str) -> str:
 
 
 def calm_judgement() -> str:
-    """The same of a change that changes the layout only."""
+    """Return what `judge` says of a change that moves code and nothing else."""
     return judgements("lay1")
 
 

@@ -322,7 +322,7 @@ def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
 
 
 def _run_again(boot: Booted, app: str, again: Problem) -> None:
-    """The same image runs a second time, as after a reset."""
+    """Begin a second run of an image that has begun before, as after a reset."""
     boot.runs.append((boot.apps.get(app, App(app)), again))
     boot.apps[app] = App(app)
     boot.marks = Marks()
