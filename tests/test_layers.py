@@ -4,6 +4,7 @@ lower ones only."""
 
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,12 @@ def test_a_new_layer_comes_into_the_picture_by_itself() -> None:
     assert boxes["d"].y < min(boxes[name].y for name in "abc")
     assert max(boxes[name].y for name in "abc") < boxes["base"].y
     assert len(architecture.lines(boxes, edges)) == len(edges)
+
+
+def test_no_circle_of_imports() -> None:
+    """Within a layer, too; an import inside a function counts as any other."""
+    graph = {layers.name_of(path): set(imports(path)) for path in modules()}
+    assert sum(map(len, graph.values())) > 300
+    TopologicalSorter(graph).prepare()  # CycleError, with the circle
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()

@@ -69,9 +69,15 @@ def imports(path: Path) -> list[str]:
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: an import by dots"
-            whole = node.module == "tockmark"
-            found += [f"tockmark.{a.name}" if whole else str(node.module) for a in node.names]
+            found += [_module(str(node.module), alias.name) for alias in node.names]
     return [name for name in found if name.split(".")[0] == "tockmark"]
+
+
+def _module(package: str, name: str) -> str:
+    """Return the module that `from package import name` takes something from."""
+    path = PACKAGE.parent.joinpath(*package.split("."), name)
+    inside = path.is_dir() or path.with_suffix(".py").exists() or package == "tockmark"
+    return f"{package}.{name}" if inside else package
 
 
 def edges() -> set[tuple[str, str]]:
