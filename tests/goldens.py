@@ -320,7 +320,7 @@ def difference(name: str, old: str, new: str, full: Path) -> str:
 
 
 def chosen(names: list[str]) -> list[Golden]:
-    """Those that are named, by their own name or their group's, and can be made here."""
+    """Return the goldens of these names or groups that can be made here."""
     known = {one.name for one in GOLDENS} | {one.group for one in GOLDENS}
     if unknown := set(names) - known:
         raise SystemExit(f"goldens: none is called {', '.join(sorted(unknown))}")

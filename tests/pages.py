@@ -78,7 +78,7 @@ def _of_code(code: str) -> list[tuple[int, str]]:
 
 
 def every() -> list[Command]:
-    """Those of all pages."""
+    """Return the commands of all pages."""
     return [
         command
         for page in PAGES

@@ -71,8 +71,8 @@ def clone_to(root: Path) -> None:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """That of somebody who stands in a clone: not what an outer make told, nor the width of this
-    terminal. Boots are kept as they are for a reader, in the clone."""
+    """Return the environment of somebody who stands in a clone: without an outer make's variables
+    and the width of this terminal. Boots are kept as they are for a reader, in the clone."""
     outer = ("MAKE", "MFLAGS", "CARGO", "TOCKMARK_CACHE")
     own = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
     return own | {"PYTHONPATH": str(root / "tools"), "COLUMNS": "100"}

@@ -38,7 +38,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(path: Path) -> list[Row]:
-    """Those of the new benchmark."""
+    """Return the rows of the new benchmark."""
     return [row for row in load(path).rows if row.id == "loop.divide"]
 
 

@@ -130,7 +130,7 @@ def test_a_kernel_that_panics_says_what_and_where_and_ends_the_run(tmp_path: Pat
 
 
 def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> None:
-    """One that locks a PMP entry which goes before all others: isolation would be none."""
+    """A ROM that locks a PMP entry which goes before all others would leave no isolation."""
     source = "li t0, -1\ncsrw pmpaddr0, t0\nli t0, 0x9f\ncsrw pmpcfg0, t0\nli t0, 0x20000400\njr t0"
     rom = assemble(tmp_path, "rom", ".globl _start\n_start:\n" + source, LATE + 0x80)
     options = ["--load", f"{rom}@{LATE + 0x80:#x}", "--boot", hex(LATE)]

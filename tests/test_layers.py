@@ -74,7 +74,7 @@ def test_an_arrow_that_follows_from_others_is_left_out() -> None:
 
 
 def test_a_new_layer_comes_into_the_picture_by_itself() -> None:
-    """One that stands beside others, too: no box lies on another."""
+    """Also a layer that stands beside others: no box lies on another."""
     edges = {("a", "base"), ("b", "base"), ("c", "base"), ("d", "a"), ("d", "b"), ("d", "c")}
     boxes = architecture.placed(edges)
     assert set(boxes) == {"a", "b", "c", "d", "base"}

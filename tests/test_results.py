@@ -37,10 +37,10 @@ def rebuilt(log: Path, whole: Result) -> Result:
     catalogue says why."""
     known = load()
     measured = assemble(decode(log.read_bytes().decode("latin-1").split("\n")))
-    said = {(boot.of(app), boot.icache, app.lang) for boot, app in measured.each()}
+    said = {(boot.name_for(app), boot.icache, app.lang) for boot, app in measured.each()}
     boots = {boot.name: boot for boot in known.boots()}
     provenance = whole.provenance
-    only = {(boot.of(app), boot.icache, app.lang): app.only for boot, app in measured.each()}
+    only = {(boot.name_for(app), boot.icache, app.lang): app.only for boot, app in measured.each()}
     expected = [
         Expected(
             known.of_only(boots[run.boot], only.get((run.boot, on, run.lang), 0)),

@@ -98,7 +98,7 @@ def open_port(port: str) -> int:
 
 
 def read(fd: int, most: int = sys.maxsize, end: bytes | None = None) -> bytes:
-    """What comes, until there is so much of it, or it ends so, or the other side closes."""
+    """Read until there are `most` bytes, or they end with `end`, or the other side closes."""
     found = b""
     while len(found) < most and not (end and found.endswith(end)):
         assert select.select([fd], [], [], PATIENCE)[0], f"silent after {found[-1000:]!r}"

@@ -146,13 +146,13 @@ def headers(seed: int) -> PartFound:
     test = "a_million_broken_headers_never_mislead"
     command = ["cargo", "test", "--quiet", "-p", "tockmark-kernel", test]
     code, out, err = call([*command, "--", "--ignored", "--nocapture"])
-    told = re.search(r"(\d+) headers, seed (\S+): \{(.*)\}", out)
-    if told is None and "error" in err:
+    summary = re.search(r"(\d+) headers, seed (\S+): \{(.*)\}", out)
+    if summary is None and "error" in err:
         raise TockmarkError("the kernel's tests cannot be built", f"run `{' '.join(command)}`")
     tries = []
-    if told is not None:
-        came = {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', told[3])}
-        tries.append(Try("app headers, read by the kernel", int(told[1]), told[2], came))
+    if summary is not None:
+        came = {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', summary[3])}
+        tries.append(Try("app headers, read by the kernel", int(summary[1]), summary[2], came))
     return PartFound(tries, [] if code == 0 and tries else [f"{test} failed: {last_line(out)}"])
 
 
@@ -168,9 +168,9 @@ def tested(counts: str, variable: str, *tests: str) -> PartFound:
         cases = list(ElementTree.parse(path).iter("testcase"))
     found = PartFound()
     for case in cases:
-        for told in case.iterfind("properties/property"):
-            if told.get("name") == "tried":
-                found.tries.append(Try(**json.loads(told.get("value", ""))))
+        for summary in case.iterfind("properties/property"):
+            if summary.get("name") == "tried":
+                found.tries.append(Try(**json.loads(summary.get("value", ""))))
         for wrong in (*case.iterfind("failure"), *case.iterfind("error")):
             said = (wrong.get("message") or "without a word").splitlines()[0]
             found.lost.append(f"{case.get('name')}: {said}")

@@ -326,7 +326,7 @@ def parse_verb(
         if ran is not None:
             installed.holds(ran)
         ran, board = ran or installed.kernel(), board or installed.manifest.board
-    told = LogClaims(
+    from_marks = LogClaims(
         board=boards.load(board) if board else None,
         kernel=ran,
         abi=abi,
@@ -335,7 +335,7 @@ def parse_verb(
         study=study,
     )
     settled(log)
-    result = parse.parse(log, known, told)
+    result = parse.parse(log, known, from_marks)
     write_whole({path: file.text(result)})
     print(f"{len(result.rows)} rows kept: {paths.shown(path)}")
     for id_ in sorted({row.id for row in result.rows} - known.benchmarks.keys()):

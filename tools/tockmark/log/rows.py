@@ -169,8 +169,8 @@ class Booted:
     # What apps said before they began again, each with where it did, in their order.
     runs: list[tuple[App, Problem]] = field(default_factory=list)
 
-    def of(self, app: App) -> str:
-        """The boot's name; a boot without one is called by the app."""
+    def name_for(self, app: App) -> str:
+        """Return the name of the boot; a boot without one has the name of the app."""
         return self.name or app.name
 
 
@@ -318,7 +318,7 @@ def _unmarked(
 def _name_unended(measured: Measured, boot: Booted, app: str) -> None:
     """Another boot begins; the decoder keeps of an app that speaks in both the last end only."""
     if app in boot.apps and not boot.apps[app].ended:
-        measured.tell(app, f"the boot {boot.of(boot.apps[app])} stops before its 'end'")
+        measured.tell(app, f"the boot {boot.name_for(boot.apps[app])} stops before its 'end'")
 
 
 def _run_again(boot: Booted, app: str, again: Problem) -> None:

@@ -112,12 +112,12 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             report.tables(kept),
         ]
     )
-    told = report.sample_told(kept, run.reading)
+    sampled = report.sample_told(kept, run.reading)
     files = {
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),
         "stacks.folded": report.folded(kept),
-        "flame.svg": report.flame_graph(kept, f"{kept.kernel.title}, {board}", told),
+        "flame.svg": report.flame_graph(kept, f"{kept.kernel.title}, {board}", sampled),
         "sample.txt": "".join(report.listing(spent, [options.kernel.path, app.path])),
     }
     for name, content in files.items():

@@ -154,7 +154,7 @@ def build(
 
 def _placed(row: Placed, boot: Booted, app: App) -> Placed:
     """Return a row of an app with what only its boot says of it."""
-    name = boot.of(app)
+    name = boot.name_for(app)
     own = {"own_app": app.name if app.name != name else None} if isinstance(row, StoredRow) else {}
     return structs.replace(row, boot=name, icache=boot.icache, lang=app.lang, **own)
 
@@ -168,7 +168,7 @@ def _said(measured: Measured) -> tuple[Apps, ...]:
     of: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for boot, app in measured.each():
         said = tuple((k, v) for k, v in (app.begin or {}).items() if k not in OF_ONE_BOOT)
-        of.setdefault(said, {})[boot.of(app)] = None
+        of.setdefault(said, {})[boot.name_for(app)] = None
     return tuple(Apps(tuple(boots), dict(said)) for said, boots in of.items())
 
 
@@ -179,7 +179,7 @@ def _held(measured: Measured, catalogue: Catalogue) -> list[Expected]:
     return [
         Expected(catalogue.of_only(known[name], app.only), boot.icache, lang=app.lang)
         for boot, app in measured.each()
-        if (name := boot.of(app)) in known
+        if (name := boot.name_for(app)) in known
     ]
 
 
@@ -191,9 +191,9 @@ def _missing(
 ) -> list[Absent]:
     """Return the rows that these boots should have given and did not, each with its first boot, and
     those that apps announced and gave nothing of, whatever the catalogue knows of them."""
-    told = [*(row for row in taken if is_whole(row)), *(row for _, row in dropped)]
-    there = {row.key for row in told}
-    in_boots = {(row.id, row.boot, row.icache, row.lang) for row in told}
+    measured_rows = [*(row for row in taken if is_whole(row)), *(row for _, row in dropped)]
+    there = {row.key for row in measured_rows}
+    in_boots = {(row.id, row.boot, row.icache, row.lang) for row in measured_rows}
     missing: dict[object, Absent] = {}
     for one in boots:
         if one.skipped is not None:

@@ -122,7 +122,7 @@ def _laid(measured: Measured, claims: LogClaims) -> list[tuple[LaidBoot, App]]:
     """Return the image of each app's boot, where it was laid."""
     every = claims.images.manifest.boots if claims.images else ()
     laid = {(one.name, one.lang): one for one in every}
-    found = ((laid.get((boot.of(app), app.lang)), app) for boot, app in measured.each())
+    found = ((laid.get((boot.name_for(app), app.lang)), app) for boot, app in measured.each())
     return [(one, app) for one, app in found if one is not None]
 
 

@@ -62,10 +62,10 @@ def _part(moved: Sequence[Moved], judged: Sequence[Row], series: str, lower: boo
         return f"cycles{CACHE[same[0].row.icache]} {typical}{_where(same, judged)}"
     counts = [round(one.change.new - one.change.base) for one in same]
     ((count, many),) = Counter(counts).most_common(1)
-    told = f"{count:+d} instructions"
+    change = f"{count:+d} instructions"
     if 2 * many < len(counts):
-        told = f"{min(counts, key=abs):+d} instructions or more"
-    return f"{told} ({typical}){_where(same, [row for row in judged if row.instret])}"
+        change = f"{min(counts, key=abs):+d} instructions or more"
+    return f"{change} ({typical}){_where(same, [row for row in judged if row.instret])}"
 
 
 def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
@@ -85,8 +85,8 @@ def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
     if len(some) > NAMED:
         many = sum(sum(found) for found in groups.values() if not all(found))
         some = [f"{many} other rows" if whole else f"{many} rows"]
-    told = [f"all of {', '.join(whole)}"] if whole else []
-    return f" on {' and '.join([*told, ', '.join(some)] if some else told)}"
+    groups_named = [f"all of {', '.join(whole)}"] if whole else []
+    return f" on {' and '.join([*groups_named, ', '.join(some)] if some else groups_named)}"
 
 
 # How comparisons are shown.
@@ -415,8 +415,8 @@ def _series_word(finding: Finding) -> str | None:
 def _notes(gated: Gated) -> list[str]:
     """Return the notes of the judgement, and how many rows are in doubt."""
     many = len(gated.unsure)
-    told = f"{many} figure{'s' if many > 1 else ''} may be beyond a limit, or it is the layout"
-    return [*gated.notes, *([f"{told}; --json names them"] if many else [])]
+    doubt = f"{many} figure{'s' if many > 1 else ''} may be beyond a limit, or it is the layout"
+    return [*gated.notes, *([f"{doubt}; --json names them"] if many else [])]
 
 
 def _gate_verdict(gated: Gated) -> str:

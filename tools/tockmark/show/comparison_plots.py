@@ -221,8 +221,8 @@ def kernels(named: list[Named]) -> Sheet | None:
         axes.plot(x, y, style["marker"], color=style["color"], label=one.name, **hollow)
     beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
     for words, found in rows.items():
-        told = " ".join(f"{text.ratio(ratio(found[0], row)):>6}" for row in found[1:])
-        axes.text(1.01, heights[words], told, **beside)
+        ratios = " ".join(f"{text.ratio(ratio(found[0], row)):>6}" for row in found[1:])
+        axes.text(1.01, heights[words], ratios, **beside)
     axes.text(1.01, len(rows) + 1.0, "ratio" if len(named) == 2 else "ratios", **beside)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -216,12 +216,12 @@ def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
         again = kernel.sha256 is not None and kernel == before
         built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        told = ["the same kernel" if again else f"{kernel.title}, {built}{sha}"]
-        told += [] if alone else [part for part in _conditions(column) if part not in same]
-        told += [OUR_OWN] if kernel.is_baseline and not again else []
-        told += readings(column.result)
+        notes = ["the same kernel" if again else f"{kernel.title}, {built}{sha}"]
+        notes += [] if alone else [part for part in _conditions(column) if part not in same]
+        notes += [OUR_OWN] if kernel.is_baseline and not again else []
+        notes += readings(column.result)
         before = kernel
-        line = "; ".join(told)
+        line = "; ".join(notes)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
     return [*out, *text.wrap(", ".join(same), "", width), ""]
 
@@ -298,17 +298,17 @@ def _ratio(base: Row | None, row: Row | None) -> str:
 
 def _screen_legend(columns: list[ResultColumn], second: int) -> str:
     time = " and in µs" if second == TIME else ""
-    told = f"Net cycles of one operation{time} (median, less the readings)"
+    notes = f"Net cycles of one operation{time} (median, less the readings)"
     if second == RANGE:
-        told += ", their median over the layouts and, where there are several, their range"
+        notes += ", their median over the layouts and, where there are several, their range"
     if len(columns) > 1:
-        told += (
+        notes += (
             f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"
             " kernel, a sweep weighing as one"
         )
     if not all(column.timed for column in columns):
-        told += "; instrs: net instructions, where the target counts no cycles"
-    return f'{told}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
+        notes += "; instrs: net instructions, where the target counts no cycles"
+    return f'{notes}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
 
 
 # Every row of one result or of several.
@@ -429,9 +429,9 @@ def side_by_side(
     out: list[str] = []
     for letter, (name, result) in zip(letters, named, strict=True):
         why = result.incomplete
-        told = [f"INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
+        notes = [f"INCOMPLETE: {why[0]} ({len(why)} in all)"] if why else []
         out.append(f"{letter} = {name}")
-        for line in [*header(result), *told]:
+        for line in [*header(result), *notes]:
             out += text.wrap(f"    {line}", " " * 12, width)
     out += ["", *text.wrap(SIDE_BY_SIDE, "", width), ""]
     fit = max(1, min(CHUNK, (width - NAME.width - 11) // 19))
@@ -539,7 +539,7 @@ def header(result: Result) -> list[str]:
         f" i-cache {icache}",
         f"        {layouts(result)}",
         f"timing  {board.validity}",
-        *(line for told in readings(result) for line in text.wrap(f"reading {told}", " " * 8)),
+        *(line for one in readings(result) for line in text.wrap(f"reading {one}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
@@ -547,15 +547,15 @@ def header(result: Result) -> list[str]:
 def readings(result: Result) -> list[str]:
     """Say what comes off, and how far off rows are that measure nothing; nothing where only other
     rows are shown."""
-    told = []
+    notes = []
     for lang, icache in product(result.langs, result.icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
         error = result.stated_error(icache, lang)
         if row is not None and row.net is not None:
             off = "no null controls" if error is None else f"null controls within {number(error)}"
             of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
-            told.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
-    return [f"{OVERHEAD} {', '.join(told)}"] if told else []
+            notes.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
+    return [f"{OVERHEAD} {', '.join(notes)}"] if notes else []
 
 
 def layouts(result: Result) -> str:
@@ -608,13 +608,13 @@ def _units(ids: list[str], catalogue: Catalogue) -> list[str]:
 
 def _spreads(rows: list[Row | None], catalogue: Catalogue) -> list[str]:
     """Say the least, the median and the most of rows that are distributions."""
-    told = []
+    notes = []
     for row in rows:
         if row is None or not (row.wanders or catalogue.is_distribution(row.id, row.icache)):
             continue
         if row.cycles and (spread := row.cycles.spread):
-            told.append(f"{row.label} {'–'.join(map(number, spread))}")
-    return _said("net cyc", told)
+            notes.append(f"{row.label} {'–'.join(map(number, spread))}")
+    return _said("net cyc", notes)
 
 
 def _raw(row: Row | None) -> list[str]:

@@ -384,8 +384,8 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
 
 
 def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Those that show one benchmark alone, of the results of the first group; and its history: of
-    the rows that changed, under the setting that has most of them."""
+    """Return the pictures of one benchmark alone, of the results of the first group; and its
+    history: of the rows that changed, under the setting that has most of them."""
     named = [Named(one.name, one.result) for group in site.groups[:1] for one in group.columns]
     there = [one for one in named if any(row.id == id_ for row in one.result.rows)]
     pictures = _inline(figures.of_benchmark(there[:SHOWN], id_))

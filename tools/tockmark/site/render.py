@@ -104,8 +104,8 @@ def _pages(site: Site) -> Iterator[Page]:
         yield Page(study_address(place), "study.html", title, "page", {"study": study})
     if found.validation:
         judged = validation.judge_rows(found.validation, validation.load_unexplained())
-        told = {"told": validation.validation_text(judged)}
-        yield Page("validation.html", "validation.html", "The simulator", "page", told)
+        values = {"told": validation.validation_text(judged)}
+        yield Page("validation.html", "validation.html", "The simulator", "page", values)
 
 
 def study_address(place: int) -> str:
@@ -176,8 +176,8 @@ def check_site(folder: Path) -> None:
 def _listed(folder: Path) -> set[str]:
     """The files of the site that is there; none if there is no site."""
     try:
-        told = json.loads((folder / LIST).read_text(encoding="utf-8"))
-        files = told["files"] if told.get("format") == FORMAT else []
+        manifest = json.loads((folder / LIST).read_text(encoding="utf-8"))
+        files = manifest["files"] if manifest.get("format") == FORMAT else []
         return {LIST, *map(str, files)} if files else set()
     except (OSError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return set()

@@ -195,8 +195,8 @@ def of_names(what: str, text: str | None, names: Iterable[str]) -> list[str]:
     for name in given:
         if name not in every:
             near = near_to(name, every)
-            told = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
-            raise TockmarkError(f"there is no {what} '{name}'", told)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
+            raise TockmarkError(f"there is no {what} '{name}'", hint)
     if not given:
         raise TockmarkError(f"--{what} '{text}' names nothing", f"there are {', '.join(every)}")
     return [name for name in every if name in given]

@@ -41,7 +41,7 @@ def pool(name: str) -> Result:
 
 
 def at(result: Result, links: Sequence[int]) -> Result:
-    """The same in some of its layouts."""
+    """Return the result in some of its layouts."""
     return result.at(list(links))
 
 
@@ -72,7 +72,7 @@ def relevant(base: Result, new: Result, known: Spread) -> tuple[int, int]:
 
 
 def changed(result: Result, cycles: float = 1, instructions: int = 0) -> Result:
-    """The same with so many times the cycles and so many instructions more in every row."""
+    """Return the result with so many times the cycles, and more instructions, in every row."""
 
     def as_if(one: Series | None, times: float, more: float) -> Series | None:
         if one is None or one.own is None:

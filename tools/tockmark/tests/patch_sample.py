@@ -49,7 +49,7 @@ def mainline(tree: Path, newest: str, since: date) -> list[tuple[str, str]]:
 
 
 def heads(tree: Path, refs: str, since: date) -> list[tuple[str, str]]:
-    """The same of what refs name."""
+    """Return commit and date of what refs name, newest first."""
     show = (
         "for-each-ref",
         "--sort=-committerdate",

@@ -164,7 +164,7 @@ def ipc_threading(made: Made) -> None:
 
 
 def ipc_connection_overhead(made: Made) -> None:
-    """The same title twice: the heading says what is counted."""
+    """Say one title twice: the heading says what is counted."""
     made.say(RESULTS)
     found = {"": ("find", "hit"), "failure ": ("fail to find", "miss")}
     for failure, (does, how) in found.items():

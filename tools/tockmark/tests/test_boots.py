@@ -28,7 +28,7 @@ def booted(boot: str, image: str, cycles: int = 5, app: str = "x", end: str = ""
 
 
 def marked(lines: list[str], icache: bool = True, name: str = "a") -> list[str]:
-    """The same between its marks."""
+    """Return the lines between the marks of their boot."""
     first, last = (BootMark(name, icache, "x", end).encode() for end in (False, True))
     return [first, *lines, last]
 

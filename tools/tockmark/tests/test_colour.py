@@ -32,7 +32,7 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def piped(arguments: list[str], **settings: str) -> str:
-    """What comes through a pipe."""
+    """Return what the tool writes into a pipe."""
     done = subprocess.run(
         [sys.executable, "-m", "tockmark", *arguments],
         env=environment(**settings),

@@ -74,7 +74,7 @@ def recorded() -> list[Stream]:
 
 
 def made() -> Stream:
-    """One that says its image."""
+    """Return a stream that says its image."""
     (boot,) = (boot for boot in KNOWN.boots() if boot.name == "loop")
     return Stream(boot, OWN, (HELLO, *said()))
 

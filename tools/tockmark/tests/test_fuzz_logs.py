@@ -73,7 +73,7 @@ def ours_named(marked: bool, boots: int = 2) -> Lines:
 
 
 def slower(record: str, more: int) -> str:
-    """The same record with other cycles, so that a row that comes under another boot shows."""
+    """Change the cycles of a record, so that a row that comes under another boot shows."""
     if not record.startswith("data cycles"):
         return record
     return re.sub(r"(?<![*\d])\d+", lambda match: str(int(match[0]) + more), record)
@@ -116,7 +116,7 @@ def loads(result: Result) -> None:
 
 
 def rows_of_the_study(lines: Lines, _: Catalogue) -> Rows:
-    """Those that are not marked as wrong."""
+    """Return the rows that are not marked as wrong."""
     measured = study.measured("\n".join(lines), "log")
     return {
         (row.id, frozenset(row.params.items())): series_in(row)

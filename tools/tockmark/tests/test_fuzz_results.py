@@ -87,7 +87,7 @@ def remembered(result: Result, good: Result, folder: Path) -> None:
 
 
 def one_line(where: str, work: Callable[..., Answer], *given: object) -> Answer | None:
-    """What comes of it; None if it is refused in one line."""
+    """Return what the work gives; None if it is refused in one line."""
     try:
         return work(*given)
     except TockmarkError as error:

@@ -111,7 +111,7 @@ def test_the_baseline_gets_a_boot_manifest_where_the_board_asks_for_one(tmp_path
 def test_a_baseline_for_another_machine_is_refused_where_a_manifest_is_asked_for(
     tmp_path: Path,
 ) -> None:
-    """That of the Nexys Video has a word in its place."""
+    """The kernel of the Nexys Video has a word in the manifest's place."""
     profile = boards.load("cw310")
     base = profile.flash.base
     other = replace(kernel((base, bytes(0x500))), words={SLICE_WORD: base + 0x400})

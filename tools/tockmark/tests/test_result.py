@@ -135,7 +135,7 @@ def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
 
 
 def test_one_reading_stands_for_itself_in_a_table(log: list[str], catalogue: Catalogue) -> None:
-    """That of the app time, wherever it is; or the first."""
+    """The readings of the app time stand for all, wherever it is; or else the first."""
     result = of(log, catalogue)
     assert [row.boot for row in result.rows if row.is_overhead] == ["time", "loop", "mem"]
     for rows, boot in ((result.rows, "time"), (result.rows[::-1], "time")):

@@ -104,7 +104,7 @@ def test_ctrl_c_keeps_what_is_there(options: run.RunOptions, tmp_path: Path) -> 
 def several(
     options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> run.RunOptions:
-    """The same in three layouts; the second one's boots are in a folder of their own."""
+    """Run in three layouts; the second one's boots are in a folder of their own."""
 
     def prepared(boot: Boot, *given: object) -> Image:
         name = f"{boot.name}.flash"

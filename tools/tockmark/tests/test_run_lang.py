@@ -29,7 +29,7 @@ options = pytest.fixture(stand_in.options)
 
 @pytest.fixture
 def bilingual(options: run.RunOptions, tmp_path: Path) -> run.RunOptions:
-    """The same and again in Rust, with the cache on and off, but for one boot."""
+    """Add the suite in Rust, with the cache on and off, but for one boot."""
     (c,) = options.suites
     rust = run.Suite(AppBuild(tmp_path / "rust", 2, "rust"), c.boots[1:], [])
     rust.apps.folder.mkdir()
@@ -39,7 +39,7 @@ def bilingual(options: run.RunOptions, tmp_path: Path) -> run.RunOptions:
 
 
 def in_rust(records: list[str]) -> list[str]:
-    """The same as an app in Rust would say them."""
+    """Return the records as an app in Rust would say them."""
     told = [record.replace("lang=c ", "lang=rust ") for record in records]
     return [record.replace("cycles 4000", "cycles 4711") for record in told]
 

@@ -30,7 +30,7 @@ OLD, NEW = made.result(KNOWN, 1.2), made.result(KNOWN)
 
 
 def of_kernel(result: Result, name: str, machine: str = "cw310", level: str = "z") -> Result:
-    """The same from another kernel or machine."""
+    """Return the result as if from another kernel or machine."""
     told = result.provenance
     kernel = msgspec.structs.replace(told.kernel, name=name, opt_level=level, sha256=None)
     board = msgspec.structs.replace(told.board, machine=machine)
