@@ -14,7 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tools" / "tockmark"
 HOUSE = ROOT / "docs" / "house.md"
-BASE = ("__init__", "errors", "paths", "files", "documents")  # what all may use
+# What all may use.
+BASE = ("__init__", "errors", "watcher", "processes", "paths", "files", "documents")
 NAMES = ("__version__", "BASELINE")  # that the package itself has
 TOP = ("__main__",)
 

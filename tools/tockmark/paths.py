@@ -1,17 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where things are: the tool works inside a checkout, beside what the Makefile builds. And of which
 commit that checkout is.
+
+What the tool writes is in the checkout as well, where that can be written, else in the user's own
+folders, or in the one that TOCKMARK_HOME names.
 """
 
 import functools
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+from tockmark import processes
 from tockmark.errors import TockmarkError, showable
 
 ROOT = Path(__file__).resolve().parents[2]
+HOME = "TOCKMARK_HOME"  # in the environment: the folder for all that the tool writes
+
+
+def _own(kind: str) -> Path:
+    """Return the user's own folder for the tool's `cache`, `config` or `data`."""
+    if home := os.environ.get(HOME):
+        return Path(home).absolute() / kind
+    import platformdirs  # only where it is needed: it takes a while to load
+
+    given: str = getattr(platformdirs, f"user_{kind}_dir")("tockmark")
+    return Path(given)
+
+
+def _written(folder: Path, kind: str) -> Path:
+    """Return a folder of the checkout if it can be written and nobody names another one, else the
+    user's own with the same name."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.environ.get(HOME) and os.access(there, os.W_OK):
+        return folder
+    return _own(kind) / folder.name
+
+
+def config() -> Path:
+    """Return the folder for what the user's own tool must remember, such as keys; it may not be
+    there yet."""
+    return _own("config")
+
 
 BOARDS = ROOT / "boards"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
@@ -19,16 +49,19 @@ LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
 APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
-RUNS = ROOT / "build" / "run"  # a folder for each run while it lasts
-CACHE = ROOT / "build" / "cache"  # what was simulated once (rig/cache.py)
-JUDGED = ROOT / "build" / "judge"  # a folder for each judgement
-COMMITS = ROOT / "build" / "commits"  # kernels built from commits of the user's checkout
-PROFILES = ROOT / "build" / "profile"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
 DATA = DOCS / "data"  # what pages are made from and is no result
 VALIDATION = ROOT / "validation"
 ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
+
+WRITTEN = _written(ROOT / "build", "cache")  # what can be made again
+RUNS = WRITTEN / "run"  # a folder for each run while it lasts
+CACHE = WRITTEN / "cache"  # what was simulated once (rig/cache.py)
+JUDGED = WRITTEN / "judge"  # a folder for each judgement
+COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checkout
+PROFILES = WRITTEN / "profile"
+NEW_RESULTS = _written(RESULTS, "data")  # where a verb puts a result that nobody names
 
 DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it
 GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it, nothing reads it
@@ -45,8 +78,7 @@ def shown(path: Path) -> str:
 def worktrees() -> Path:
     """Return where commits of the user's checkout are checked out: in the user's folder for what
     can be made again, since a folder of this checkout has Cargo's settings of ours."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")  # to be ignored unless absolute, as XDG has it
-    return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "tockmark"
+    return _own("cache")
 
 
 def check_environment(script: str) -> None:
@@ -79,7 +111,7 @@ def _git(*arguments: str) -> str | None:
     """Return what git says of this checkout; None if it fails or is not there."""
     command = ["git", "--no-optional-locks", "-C", str(ROOT), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
+        done = processes.run(command)
+    except TockmarkError:
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.text if done.code == 0 else None

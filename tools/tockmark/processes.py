@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Every foreign program is started here: compilers, simulators, git, the user's own commands.
+
+A program ends with the tool, however the tool ends: it joins the process group of a watcher
+(watcher.py) before it begins, and the watcher ends that group once nobody holds the other end of a
+pipe. Until a program has begun it holds that end as the tool does, so no moment is left in which a
+killed tool would leave it behind. One that starts further programs (`family`) has a watcher of its
+own as its parent, so that it can be ended with all of them while the tool goes on. (By itself
+PR_SET_PDEATHSIG reaches a program only, not what it starts, and ends it with the thread that
+started it.)
+
+Each has a folder for scratch, its TMPDIR, which goes with the watcher; it takes only so long and
+says only so much (`Bounds`). It holds the locks that it is given until it, and all that it started,
+has ended.
+"""
+
+import atexit
+import io
+import os
+import secrets
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
+from typing import IO, Any
+
+from tockmark import watcher
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.watcher import GRACE
+
+__all__ = [
+    "DEVNULL",
+    "GRACE",
+    "PIPE",
+    "STDOUT",
+    "Bounds",
+    "Child",
+    "Said",
+    "end_all",
+    "run",
+    "start",
+]
+
+LONGEST_LINE = 1 << 16  # characters; what is longer comes in parts
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long a program may take, and how much it may say on each stream."""
+
+    seconds: float = 600.0
+    size: int = 64 << 20  # bytes
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came of a program that has ended."""
+
+    code: int  # below zero a signal
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self) -> str:
+        """What it printed."""
+        return self.out.decode(errors="replace")
+
+    @property
+    def complaint(self) -> str:
+        """What it said on stderr."""
+        return self.err.decode(errors="replace")
+
+
+class NotStartedError(TockmarkError):
+    """A program cannot be run; `missing`: it is not there."""
+
+    missing = False
+
+
+@dataclass(eq=False)
+class Child:
+    """A foreign program that was started."""
+
+    name: str
+    bounds: Bounds
+    process: "subprocess.Popen[bytes]"  # the program, or its own watcher
+    own: "_Watcher | None"  # of a family
+    why: str | None = None  # the tool ended it: "took more than 600 s"
+    _timer: threading.Timer | None = None
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """Where it reads, if it was started with PIPE."""
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """What it prints, if it was started with PIPE; `lines` has the bounds besides."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    @property
+    def stderr(self) -> IO[bytes]:
+        """What it complains of, if it was started with PIPE."""
+        assert self.process.stderr is not None
+        return self.process.stderr
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; below zero a signal; None: it runs."""
+        code = self.process.poll()
+        if code is not None:
+            self._ended()
+        return code
+
+    def lines(self, stream: IO[bytes] | None = None) -> Iterator[str]:
+        """Yield what it prints line by line as it comes, without the newlines; `stream` is one of
+        its streams. Any byte is a character. What says too much is ended (`why`)."""
+        text = io.TextIOWrapper(stream or self.stdout, encoding="latin-1")
+        left = self.bounds.size
+        while line := text.readline(LONGEST_LINE):
+            left -= len(line)
+            if left < 0:
+                self.too_much()
+                return
+            yield line.rstrip("\r\n")
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """Wait for its end, or so long; return its exit code, or None while it runs."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        return self.code
+
+    def stop(self) -> None:
+        """Begin to end it: SIGTERM, and after GRACE SIGKILL."""
+        if self.own is not None:
+            self.own.end()  # which does it to all that it started
+        elif self.process.poll() is None:
+            self.process.terminate()
+            _later(GRACE, self.process.kill)
+
+    def end(self) -> int:
+        """End it, and wait until it has ended with all that it started."""
+        self.stop()
+        self.process.wait()
+        self._ended()
+        return self.process.returncode
+
+    def too_much(self) -> None:
+        """End it, for it said more than it may."""
+        self._over(f"said more than {self.bounds.size >> 10} KiB")
+
+    def _over(self, why: str) -> None:
+        self.why = self.why or why
+        self.stop()
+
+    def _ended(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with _lock:
+            _running.discard(self)
+        if self.own is not None:
+            self.own.end()
+
+
+class _Watcher:
+    """A process of watcher.py, and the end of the pipe that keeps it waiting."""
+
+    def __init__(self, command: Sequence[str], hold: Sequence[int], **settings: Any) -> None:
+        name = f"tockmark-{os.getpid()}-{secrets.token_hex(4)}"
+        self.folder = os.path.join(tempfile.gettempdir(), name)
+        end, self._pipe = os.pipe()
+        words = [sys.executable, "-I", "-S", watcher.__file__, str(end), self.folder, *command]
+        try:
+            self.process = subprocess.Popen(words, pass_fds=(end, *hold), **settings)
+        except BaseException:
+            self.end()
+            raise
+        finally:
+            os.close(end)
+
+    def end(self) -> None:
+        """Tell it to end what it watches."""
+        with _lock:
+            if self._pipe >= 0:
+                os.close(self._pipe)
+            self._pipe = -1
+
+
+_lock = threading.RLock()  # of these two
+_running: set[Child] = set()
+_shared: _Watcher | None = None
+
+
+def _watcher() -> _Watcher:
+    """Return the watcher of all that start no further programs."""
+    global _shared
+    with _lock:
+        if _shared is None or _shared.process.poll() is not None:
+            quiet = {"stdin": DEVNULL, "stdout": DEVNULL, "stderr": DEVNULL}
+            _shared = _Watcher([], [], process_group=0, cwd="/", **quiet)
+            os.makedirs(_shared.folder, 0o700, exist_ok=True)
+        return _shared
+
+
+@atexit.register
+def _leave() -> None:
+    """Wait for the watcher, so that nothing of ours is left when the tool is gone."""
+    if _shared is not None:
+        _shared.end()
+        _shared.process.wait()
+
+
+def start(
+    command: Sequence[str | Path],
+    *,
+    doing: str = "",
+    todo: str = "",
+    family: bool = False,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: int | IO[bytes] = DEVNULL,
+    stdout: int | IO[bytes] = PIPE,
+    stderr: int | IO[bytes] = PIPE,
+    hold: Sequence[int] = (),
+    bounds: Bounds = Bounds(),
+) -> Child:
+    """Start a program. NotStartedError if it cannot be run; `doing` and `todo` are for its line.
+
+    `family`: it starts programs of its own, or has a terminal to ask the user at; all of them end
+    with it. `hold`: descriptors, of locks say, that it keeps open till its end."""
+    words = [str(word) for word in command]
+    environment = dict(os.environ if env is None else env)
+    streams: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+    own: _Watcher | None = None
+    try:
+        if family:
+            if shutil.which(words[0], path=environment.get("PATH")) is None:
+                raise FileNotFoundError(2, "it is not there", words[0])
+            own = _Watcher(words, hold, start_new_session=True, cwd=cwd, env=environment, **streams)
+            process = own.process
+        else:
+            shared = _watcher()
+            environment["TMPDIR"] = shared.folder
+            process = subprocess.Popen(
+                words,
+                cwd=cwd,
+                env=environment,
+                process_group=shared.process.pid,
+                pass_fds=hold,
+                **streams,
+            )
+    except OSError as error:
+        raise _not_started(words[0], doing, todo, error, cwd) from error
+    child = Child(Path(words[0]).name, bounds, process, own)
+    child._timer = _later(bounds.seconds, child._over, f"took more than {bounds.seconds:g} s")
+    with _lock:
+        _running.add(child)
+    return child
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    input: bytes = b"",
+    doing: str = "",
+    todo: str = "",
+    **how: Any,
+) -> Said:
+    """Run a program to its end, and return what it said. TockmarkError if it cannot be run, or goes
+    beyond its bounds."""
+    with tempfile.TemporaryFile() as given:
+        given.write(input)
+        given.seek(0)
+        child = start(command, doing=doing, todo=todo, stdin=given if input else DEVNULL, **how)
+    try:
+        found = _read(child)
+    except BaseException:
+        child.end()
+        raise
+    if child.why is not None:
+        child.end()
+        before = f"{doing}: " if doing else ""
+        raise TockmarkError(f"{before}{child.name} {child.why}", "it was ended", INCOMPLETE)
+    return found
+
+
+def end_all() -> None:
+    """Begin to end all that run, as after Ctrl-C."""
+    with _lock:
+        running = list(_running)
+    for child in running:
+        child.stop()
+
+
+def _read(child: Child) -> Said:
+    """Read both streams to their ends, within the bounds, and wait for the program's end."""
+    out, err = bytearray(), bytearray()
+    with child.process, selectors.DefaultSelector() as ready:
+        ready.register(child.stdout, selectors.EVENT_READ, out)
+        ready.register(child.stderr, selectors.EVENT_READ, err)
+        while ready.get_map():
+            for key, _ in ready.select(1.0):
+                data = os.read(key.fd, LONGEST_LINE)
+                key.data.extend(data)
+                if not data:
+                    ready.unregister(key.fileobj)
+                elif len(key.data) > child.bounds.size:
+                    child.too_much()
+            if child.why is not None and child.code is not None:
+                break  # what it started may hold the streams
+    return Said(child.end() if child.why else child.wait() or 0, bytes(out), bytes(err))
+
+
+def _later(seconds: float, act: Callable[..., None], *words: str) -> threading.Timer:
+    """Do something after so many seconds, if the tool is still there."""
+    timer = threading.Timer(seconds, act, words)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _not_started(name: str, doing: str, todo: str, error: OSError, cwd: Path | None) -> Exception:
+    """Say in one line why a program cannot be run."""
+    before = f"{doing}: " if doing else ""
+    if error.filename == str(cwd):
+        return NotStartedError(f"{before}cannot enter {cwd}: {error.strerror}", todo)
+    if isinstance(error, FileNotFoundError):
+        found = NotStartedError(f"{before}{Path(name).name} is not there", todo)
+        found.missing = True
+        return found
+    return NotStartedError(f"{before}cannot run {name}: {error.strerror}", todo, INCOMPLETE)
