@@ -115,12 +115,15 @@ apps-%: setup
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
+# On all cores: conftest.py says what may not run beside each other.
+PYTEST := .venv/bin/pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
+
 test: build
-	@.venv/bin/pytest
+	@$(PYTEST)
 
 # What runs no program on the simulator: for every change, before `make test`.
 check: apps
-	@.venv/bin/pytest tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
+	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 conformance: build
 	@$(TOCKMARK) conformance

@@ -1,10 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What all tests share. Ctrl-C works in them even where the shell that started them ignores it, as
 one does for a job in the background; what they run is simulated, and not taken from the cache. The
-programs that they start inherit this."""
+programs that they start inherit this.
+
+`make test` runs them on all cores (pytest-xdist). The tests of a file run one after the other, and
+so do files that make the same product anew. Long files begin first, so that no core is idle at the
+end.
+"""
 
 import os
 import signal
 
+import pytest
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TOCKMARK_CACHE"] = "off"
+
+# Files that empty and fill one folder.
+TOGETHER = {"test_judge.py": "kernel-layouts", "test_kernel_layouts.py": "kernel-layouts"}
+LONG = ()  # files with a minute of work and more
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        name = item.path.name
+        item.add_marker(pytest.mark.xdist_group(TOGETHER.get(name, str(item.path))))
+    items.sort(key=lambda item: item.path.name not in LONG)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a test has made that `make build` does not make."""
+"""What a test has made that `make build` does not make: by one test at a time."""
 
+import fcntl
 import os
 import subprocess
 from pathlib import Path
@@ -15,9 +16,11 @@ def called(
     # Without what an outer make would tell this one, which then talks of its job server.
     own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "--no-print-directory", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env=own | variables, capture_output=True, text=True, check=False
-    )
+    with (paths.ROOT / "build" / "tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return subprocess.run(
+            command, cwd=cwd, env=own | variables, capture_output=True, text=True, check=False
+        )
 
 
 def make(*arguments: str, cwd: Path = paths.ROOT) -> None:

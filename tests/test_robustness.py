@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,21 @@ def test_an_experiment_that_is_stopped_itself_leaves_nothing(
     while interrupted.with_word(words[0]) and time.monotonic() < latest:
         time.sleep(0.05)
     assert interrupted.with_word(words[0]) == {}
+
+
+def test_a_process_that_begins_a_program_is_waited_for(tmp_path: Path) -> None:
+    """It has no environment meanwhile. One that has ended never gets any."""
+    environ, stat = tmp_path / "environ", tmp_path / "stat"
+    environ.touch()
+    stat.write_text("7 (a) b) R 1 7 7")
+    later = threading.Timer(0.1, environ.write_bytes, [b"A=b"])
+    later.start()
+    assert interrupted._environment(tmp_path) == b"A=b"
+    later.join()
+    environ.write_bytes(b"")
+    for line in ("7 (a) Z 1 7 7", "7 (kthreadd) S 0 0 0", "7 (kworker) S 2 0 0"):
+        stat.write_text(line)
+        assert interrupted._environment(tmp_path) == b""
 
 
 def test_what_does_not_end_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:

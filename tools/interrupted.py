@@ -71,9 +71,20 @@ def with_word(word: str) -> dict[int, str]:
     found = {}
     for process in Path("/proc").iterdir():
         with contextlib.suppress(OSError):  # it has ended, or is another user's
-            if process.name.isdigit() and word.encode() in (process / "environ").read_bytes():
+            if process.name.isdigit() and word.encode() in _environment(process):
                 words = (process / "cmdline").read_bytes().split(b"\0")
                 found[int(process.name)] = b" ".join(words).decode(errors="replace").strip()
+    return found
+
+
+def _environment(process: Path) -> bytes:
+    """Return the environment of a process. It is empty while an `exec` puts a new one in place, as
+    it is for good in a process that has ended and in one of Linux itself."""
+    while not (found := (process / "environ").read_bytes()):
+        state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+        if state in "ZX" or parent in ("0", "2"):
+            break
+        time.sleep(0.001)
     return found
 
 
@@ -108,9 +119,11 @@ def interrupt(
             while (running := with_word(word)) and code is not None and time.monotonic() < latest:
                 time.sleep(0.05)
         finally:  # also if the experiment is interrupted itself
-            for number in with_word(word):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGKILL)
+            while left := with_word(word):  # again, for what they began meanwhile
+                for number in left:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
+                process.poll()  # a zombie has no environment, so it is not among them
             process.wait()
         said.seek(0)
         text = said.read().decode(errors="replace")

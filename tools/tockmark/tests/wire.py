@@ -12,7 +12,7 @@ import termios
 import threading
 import tty
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,7 @@ class Wire:
         tty.setraw(self.slave)
         self.port = os.ttyname(self.slave)
         self._pieces = pieces
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
@@ -39,8 +40,9 @@ class Wire:
         for piece in self._pieces:
             if callable(piece):
                 piece()
-            while not callable(piece) and piece:
-                piece = piece[os.write(self.master, piece) :]
+            while not callable(piece) and piece and not self._closing.is_set():
+                if select.select([], [self.master], [], SOON)[1]:
+                    piece = piece[os.write(self.master, piece) :]
 
     def is_silent(self) -> bool:
         """Whether all was written and read. None unread may be the moment before the kernel brings
@@ -54,7 +56,9 @@ class Wire:
         return count[0]
 
     def close(self) -> None:
-        """Of both sides; who still writes is ended by it."""
+        """Close both sides, when whoever still writes has ended."""
+        self._closing.set()
+        self._thread.join()
         for side in (self.slave, self.master):
             os.close(side)
 
@@ -82,10 +86,8 @@ def session(
     boot: str = "loop",
 ) -> Iterator[serial.SerialSession]:
     """A boot whose board sends these pieces, then nothing more."""
-    wire = Wire(pieces)
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, closing(Wire(pieces)) as wire:
         patch.setattr(serial, "time", Clock(wire.is_silent))
         patch.setattr(ports, "WAIT", SOON)
         target = serial.SerialTarget(icache=True, baud=115_200, silence_s=60, port=wire.port)
         yield target.start(Start(boot, Path("x.flash"), True, image=image, boot=boot))
-    wire.close()
