@@ -25,13 +25,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 from typing import IO, Any
 
 from tockmark import watcher
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.errors import INCOMPLETE, TockmarkError, quoted
 from tockmark.watcher import GRACE
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "start",
 ]
 
+TICK = 0.2  # seconds between two looks at one that is waited for
 LONGEST_LINE = 1 << 16  # characters; what is longer comes in parts
 
 
@@ -155,6 +157,12 @@ class Child:
         self._ended()
         return self.process.returncode
 
+    def within(self, seconds: float) -> None:
+        """End it in so many seconds, no matter what it was given before."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = _later(seconds, self._over, f"took more than {seconds:g} s")
+
     def too_much(self) -> None:
         """End it, for it said more than it may."""
         self._over(f"said more than {self.bounds.size >> 10} KiB")
@@ -262,9 +270,9 @@ def start(
     except OSError as error:
         raise _not_started(words[0], doing, todo, error, cwd) from error
     child = Child(Path(words[0]).name, bounds, process, own)
-    child._timer = _later(bounds.seconds, child._over, f"took more than {bounds.seconds:g} s")
     with _lock:
         _running.add(child)
+    child.within(bounds.seconds)
     return child
 
 
@@ -294,6 +302,37 @@ def run(
     return found
 
 
+def follow(
+    command: Sequence[str | Path], tick: Callable[[], object] | None = None, **how: Any
+) -> Child:
+    """Run a program with its family to its end, and return it; `tick` is called now and then. Where
+    its stdout is a file, that is bounded, too."""
+    child = start(command, family=True, **how)
+    try:
+        while child.wait(TICK) is None:
+            if tick is not None:
+                tick()
+            _bound(child, how.get("stdout"))
+    except BaseException:
+        child.end()
+        raise
+    _bound(child, how.get("stdout"))
+    return child
+
+
+def holder(path: Path) -> str:
+    """Say which process holds a file or folder open, the oldest of several; nothing if none of the
+    user's does."""
+    there, own = os.path.realpath(path), os.getpid()
+    for number in sorted(int(name) for name in os.listdir("/proc") if name.isdecimal()):
+        with suppress(OSError):
+            for handle in os.listdir(f"/proc/{number}/fd"):
+                if number != own and os.readlink(f"/proc/{number}/fd/{handle}") == there:
+                    words = Path(f"/proc/{number}/cmdline").read_text(errors="replace")
+                    return f"process {number} ({quoted(words.replace(chr(0), ' ').strip())})"
+    return ""
+
+
 def end_all() -> None:
     """Begin to end all that run, as after Ctrl-C."""
     with _lock:
@@ -319,6 +358,14 @@ def _read(child: Child) -> Said:
             if child.why is not None and child.code is not None:
                 break  # what it started may hold the streams
     return Said(child.end() if child.why else child.wait() or 0, bytes(out), bytes(err))
+
+
+def _bound(child: Child, log: object) -> None:
+    """End a program whose log has grown too long, and cut the log."""
+    if isinstance(log, io.BufferedWriter) and os.fstat(log.fileno()).st_size > child.bounds.size:
+        child.too_much()
+        child.end()
+        log.truncate(child.bounds.size)
 
 
 def _later(seconds: float, act: Callable[..., None], *words: str) -> threading.Timer:

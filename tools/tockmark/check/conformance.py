@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tockmark import BASELINE, paths
+from tockmark import BASELINE, paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Problem, Record, decode
 from tockmark.rig.board import BoardProfile
@@ -141,8 +141,13 @@ def run(plan: Plan) -> Count:
     """Run all boots of a kernel, some at a time."""
     total = Count()
     with ThreadPoolExecutor(plan.jobs) as pool:
-        for count in pool.map(partial(run_trial, plan), trials(plan)):
-            total.add(count)
+        try:
+            for count in pool.map(partial(run_trial, plan), trials(plan)):
+                total.add(count)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            processes.end_all()
+            raise
     if plan.own:
         total.shares = shares(total.done)
         total.lost += lost(total.shares)
@@ -207,7 +212,7 @@ def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
 
 def logs_of(plan: Plan) -> Path:
     """Return where the logs of a kernel's boots are kept."""
-    return paths.ROOT / "build" / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
+    return paths.WRITTEN / "conformance" / f"{plan.kernel.sha256[:8]}-abi{plan.abi}"
 
 
 def read_log(lines: list[str]) -> Log:

@@ -3,13 +3,13 @@
 
 import importlib.metadata
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tockmark import paths
+from tockmark import paths, processes
+from tockmark.errors import TockmarkError
+from tockmark.processes import Bounds
 from tockmark.rig import board
 from tockmark.rig.image import GCC, AppBuild
 from tockmark.rig.kinds import sim
@@ -17,6 +17,7 @@ from tockmark.show import text
 
 SETUP = "run `make setup`"
 BUILD = "run `make build`"
+PATIENCE = 60.0  # seconds for a program to say its version
 RUST_TARGET = "riscv32imc-unknown-none-elf"
 
 
@@ -126,7 +127,8 @@ def _rust_target() -> str | None:
 
 def _output(command: list[str], folder: Path | None = None) -> str:
     """Return what a program prints; nothing where it is not there, or fails."""
-    if shutil.which(command[0]) is None:
+    try:
+        done = processes.run(command, cwd=folder, bounds=Bounds(PATIENCE))
+    except TockmarkError:
         return ""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return done.text.strip() if done.code == 0 else ""

@@ -9,7 +9,6 @@ some jobs. The programs and what is expected of them are data, under validation/
 import csv
 import importlib.util
 import os
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,16 +20,18 @@ from typing import Any
 
 from rich.progress import TaskID
 
-from tockmark import paths
+from tockmark import paths, processes
 from tockmark.check.validation import ValidationRow
 from tockmark.errors import TockmarkError
 from tockmark.paths import VALIDATION
+from tockmark.processes import Bounds
 from tockmark.result.stats import fitted
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import GCC
 from tockmark.rig.progress import bars
 
-BUILD = paths.ROOT / "build" / "validate"
+BUILD = paths.WRITTEN / "validate"
+LONGEST_BUILD = 3600.0  # seconds
 LINK = ("-nostdlib", "-nostartfiles", "-Wl,--build-id=none,--no-warn-rwx-segments")
 IN_FLASH = ("-mno-relax", *LINK, "-Wl,-Ttext=0x20000000,--omagic")
 
@@ -75,7 +76,8 @@ def build_simulators(parts: Iterable[ValidationPart]) -> None:
     targets = [f"sim-{machine}" for machine in machines]
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
-    if subprocess.run(command, cwd=paths.ROOT, stdout=sys.stderr, check=False).returncode:
+    bounds = Bounds(LONGEST_BUILD)
+    if processes.follow(command, cwd=paths.ROOT, stdout=2, stderr=2, bounds=bounds).code:
         raise TockmarkError("a simulator cannot be built", f"try `{' '.join(command)}`")
     missing = [machine for machine in machines if not simulator(machine).exists()]
     if missing:
@@ -97,6 +99,7 @@ def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
                 if shown.disable and task.finished:
                     print(f"{task.description}: {task.total} programs done", file=sys.stderr)
         except BaseException:
+            processes.end_all()
             pool.shutdown(cancel_futures=True)
             raise
     return [row for future in task_of for row in future.result()]
@@ -107,9 +110,9 @@ def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path
     made = BUILD / output
     made.parent.mkdir(parents=True, exist_ok=True)
     command = [GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise TockmarkError(f"building {output} failed: {done.stderr.strip()}")
+    done = processes.run(command, todo="run `make setup`")
+    if done.code != 0:
+        raise TockmarkError(f"building {output} failed: {done.complaint.strip()}")
     return made
 
 
@@ -124,9 +127,9 @@ def run(
     """Run a program from the address `boot` on, until it closes the mailbox."""
     command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
     command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = done.stderr.strip().splitlines()
-    return BareRun(done.returncode, tuple(map(int, done.stdout.split())), said[-1] if said else "")
+    done = processes.run(command, todo="run `make build`")
+    said = done.complaint.strip().splitlines()
+    return BareRun(done.code, tuple(map(int, done.text.split())), said[-1] if said else "")
 
 
 def _vendor() -> Path:

@@ -3,7 +3,6 @@
 their judgement, their table and their file.
 """
 
-import subprocess
 import textwrap
 import tomllib
 from collections import Counter
@@ -16,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from tockmark import documents, paths
+from tockmark import documents, paths, processes
 from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
@@ -200,7 +199,7 @@ class StoredValidation(Part, frozen=True):
 
 def stored_text(rows: list[ValidationRow]) -> str:
     """Return the file of these rows."""
-    said = subprocess.run([GCC, "--version"], capture_output=True, text=True, check=False).stdout
+    said = processes.run([GCC, "--version"]).text
     compiler = said.splitlines()[0] if said else "unknown"
     return documents.text_of(StoredValidation(FORMAT, VERSION, compiler, tuple(rows)), ("rows",))
 

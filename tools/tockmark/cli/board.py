@@ -31,7 +31,7 @@ from tockmark.show import comparison
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import select
 
-IMAGES = paths.ROOT / "build" / "image"
+IMAGES = paths.WRITTEN / "image"
 USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 
 
@@ -163,7 +163,7 @@ def listen_verb(
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
 
     Each line is in the log as soon as it is shown; `tockmark parse` reads it."""
-    path = output or paths.RESULTS / f"{datetime.now():%Y-%m-%d-%H%M%S}-listen.log"
+    path = output or paths.NEW_RESULTS / f"{datetime.now():%Y-%m-%d-%H%M%S}-listen.log"
     opened = Port(port, baud)
     count = 0
     try:

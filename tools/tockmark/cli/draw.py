@@ -22,7 +22,7 @@ from tockmark.suite import catalogue
 from tockmark.suite.catalogue import Catalogue
 from tockmark.suite.selection import of_names
 
-PLOTS = paths.ROOT / "build" / "plots"
+PLOTS = paths.WRITTEN / "plots"
 EVERY = 5.0  # seconds between its lines where no terminal shows them
 QUIET = 2.0  # seconds, after which it says how far it is
 STUDY = paths.RESULTS / "paper-2021.json"

@@ -334,10 +334,10 @@ def default_path(
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]
     parts += ["incomplete"] if result.incomplete else []
     stem, count = "-".join(file_name(part) for part in parts if part), 1
-    path = paths.RESULTS / f"{stem}.json"
+    path = paths.NEW_RESULTS / f"{stem}.json"
     while path.exists() or path.with_suffix(".log").exists():
         count += 1
-        path = paths.RESULTS / f"{stem}-{count}.json"
+        path = paths.NEW_RESULTS / f"{stem}-{count}.json"
     return path
 
 

@@ -81,4 +81,4 @@ def _commit(tree: Path) -> str | None:
         done = tried(tree, "rev-parse", "--verify", "HEAD")
     except TockmarkError:  # there is no git, and none is needed
         return None
-    return done.stdout.strip() or None
+    return done.text.strip() or None

@@ -8,7 +8,6 @@ they first ran. Pointing at a box tells what it is.
 """
 
 import re
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 from xml.sax.saxutils import escape
 
+from tockmark import processes
 from tockmark.profile import attribute
 from tockmark.profile.attribute import CAUSES, PHASES, Spent
 from tockmark.profile.file import Share, StoredProfile, merged
@@ -139,10 +139,9 @@ def _disassembly(elves: list[Path]) -> dict[int, str]:
             # Without the attributes, which name no Zicsr, objdump knows the CSR instructions too.
             bare = str(Path(folder) / elf.name)
             strip = [OBJCOPY, "--remove-section=.riscv.attributes", str(elf), bare]
-            if subprocess.run(strip, capture_output=True, check=False).returncode:
+            if processes.run(strip).code:
                 continue  # tockmark reads some files that binutils does not
-            done = subprocess.run([OBJDUMP, "-d", bare], capture_output=True, check=False)
-            for text_line in done.stdout.decode("utf-8", "replace").splitlines():
+            for text_line in processes.run([OBJDUMP, "-d", bare]).text.splitlines():
                 if match := line.match(text_line):
                     found[int(match[1], 16)] = " ".join(re.sub("[#<].*", "", match[2]).split())
     return found

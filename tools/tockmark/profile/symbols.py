@@ -8,8 +8,8 @@ to, so whatever it raises ends here.
 
 import bisect
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -17,9 +17,10 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from tockmark import paths
+from tockmark import paths, processes
 from tockmark.errors import TockmarkError, quoted, showable
 from tockmark.paths import shown
+from tockmark.processes import Bounds
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, read_elf
 
 LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
@@ -153,20 +154,10 @@ def readable(names: Iterable[str]) -> dict[str, str]:
     another build changes."""
     known = sorted(set(names))
     decoded = plain = [showable(name) for name in known]
-    try:
-        done = subprocess.run(
-            [FILT],
-            input="\n".join(plain),
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=True,
-            timeout=LONGEST,
-        )
-        lines = [showable(line) for line in done.stdout.split("\n")]
-        decoded = lines if len(lines) == len(plain) else plain
-    except (OSError, subprocess.SubprocessError):
-        pass
+    with suppress(TockmarkError):
+        done = processes.run([FILT], input="\n".join(plain).encode(), bounds=Bounds(LONGEST))
+        lines = [showable(line) for line in done.text.split("\n")]
+        decoded = lines if done.code == 0 and len(lines) == len(plain) else plain
     return {name: _HASH.sub("", text) for name, text in zip(known, decoded, strict=True)}
 
 

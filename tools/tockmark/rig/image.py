@@ -25,8 +25,8 @@ import hashlib
 import json
 import operator
 import re
+import shlex
 import struct
-import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from typing import Annotated
 
 import msgspec
 
-from tockmark import paths
+from tockmark import paths, processes
 from tockmark.documents import Part, Sha256
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import reading
@@ -311,33 +311,21 @@ def pack(name: str, elf: Path, tab: Path, abi: int, heap: int) -> int:
 def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
     """Run somebody else's tool, and return what it said. On failure the error is the last thing of
     that, and where the tool is not there what to do."""
-    tool = Path(command[0]).name
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise TockmarkError(f"{doing}: {tool} is not there", todo) from error
-    except OSError as error:
-        why = f"{doing}: cannot run {tool}: {error.strerror}"
-        raise TockmarkError(why, "", INCOMPLETE) from error
-    if done.returncode:
+    done = processes.run(command, doing=doing, todo=todo)
+    if done.code:
         # Some put a level before what they say: `[ERROR  ] no such file`.
         said = [
             re.sub(r"^\[[A-Z]+ *\] ", "", line.strip())
-            for line in (done.stderr or done.stdout).splitlines()
+            for line in (done.complaint or done.text).splitlines()
         ]
         reasons = [line for line in said if line and not line.startswith(_NO_REASON)]
-        last = reasons[-1] if reasons else f"without a word, code {done.returncode}"
+        last = reasons[-1] if reasons else f"without a word, code {done.code}"
         raise TockmarkError(
-            f"{doing}: {tool} failed: {last}", "--debug shows the command", INCOMPLETE
-        ) from subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
-    return done.stdout
+            f"{doing}: {Path(command[0]).name} failed: {last}",
+            "--debug shows the command",
+            INCOMPLETE,
+        ) from RuntimeError(f"code {done.code} of {shlex.join(command)}: {done.complaint}")
+    return done.text
 
 
 MANIFEST_SIZE = 0x400  # bytes of a boot manifest

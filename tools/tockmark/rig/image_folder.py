@@ -26,7 +26,7 @@ from typing import Annotated
 
 import msgspec
 
-from tockmark import __version__
+from tockmark import __version__, processes
 from tockmark.documents import Part, Sha256
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import is_through, reading, replaced_folder
@@ -353,6 +353,7 @@ def _lay_boots(
     except KeyboardInterrupt as error:
         raise TockmarkError("interrupted: nothing was laid", "", INTERRUPTED) from error
     finally:
+        processes.end_all()  # none is left but after Ctrl-C, or where one failed
         pool.shutdown(cancel_futures=True)
     return tuple(work.result() for work in works)
 

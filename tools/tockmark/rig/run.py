@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from tockmark import paths
+from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.files import folder_for_a_while
 from tockmark.rig import cache
@@ -246,6 +246,7 @@ class _Runner:
             for job in jobs:
                 if job.session is not None:
                     job.session.stop()
+            processes.end_all()
             pool.shutdown(cancel_futures=True)
             display.close()
         return False
@@ -267,7 +268,7 @@ class _Runner:
             if job.panicked and job.boot.panics:
                 job.skipped, job.note = job.boot.panics, None
         except TockmarkError as error:
-            job.note = str(error)
+            job.note = None if self.stop.is_set() else str(error)
         finally:
             job.state = "failed" if job.note else "done" if job.finished else "stopped"
             job.over = time.monotonic()

@@ -8,26 +8,24 @@ who changes it has to say that nothing kept is to be taken.
 
 import hashlib
 import itertools
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from tockmark import paths
+from tockmark import paths, processes
 from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
 from tockmark.files import replace_whole
 from tockmark.paths import shown
+from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
 from tockmark.rig.progress import task
 from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree
 
 LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
 KEPT_NAME = "kernel.elf"
-PATIENCE = 5.0  # seconds that a command has to end when it is told to
+BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that hold its last line
 TRIES = 3  # seeds in a row that give no new order, until there is none
 
@@ -111,11 +109,12 @@ class Builder:
         made.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
         kept.parent.mkdir(parents=True, exist_ok=True)
         what = f"building {commit.short}" + f", {link_args}" * bool(link_args)
-        code = _run(self.recipe.command, self.worktree.path, link_args, log, what)
-        if code:
+        ended = self._run(link_args, log, what)
+        if ended.why or ended.code:
             last = quoted(_last_line(log)) or "without a word"
+            how = ended.why or f"failed with code {ended.code}"
             raise BuildError(
-                f"the build of {commit.short} failed with code {code}: {last}",
+                f"the build of {commit.short} {how}: {last}",
                 f"all that it said is in {shown(log)}",
             )
         if not made.is_file():
@@ -125,41 +124,20 @@ class Builder:
             )
         replace_whole({kept: made.read_bytes()})
 
-
-def _run(command: str, folder: Path, link_args: str, log: Path, what: str) -> int:
-    """Run a command of the user's to its end, while its last line is shown, and return its exit
-    code. Whatever ends us ends it, with all that it began."""
-    with log.open("wb") as out, task(what) as show:
-        process = subprocess.Popen(
-            command,
-            shell=True,
-            cwd=folder,
-            env=outside_git() | {LINK_ARGS: link_args},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that its children end with it
-        )
-        try:
-            while True:
-                with suppress(subprocess.TimeoutExpired):
-                    return process.wait(0.2)
-                show(_last_line(log))
-        except BaseException:
-            _end(process)
-            raise
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all that it began: until they are gone they may write to the worktree."""
-    with suppress(ProcessLookupError):  # all are gone
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            os.killpg(process.pid, number)
-            until = time.monotonic() + PATIENCE
-            while time.monotonic() < until:
-                process.poll()  # one whose end nobody takes note of is not gone
-                os.killpg(process.pid, 0)
-                time.sleep(0.02)
+    def _run(self, link_args: str, log: Path, what: str) -> Child:
+        """Run the user's command to its end, while its last line is shown. What it began ends with
+        it, and keeps the worktree locked until then."""
+        with log.open("wb") as out, task(what) as show:
+            return processes.follow(
+                ["/bin/sh", "-c", self.recipe.command],
+                tick=lambda: show(_last_line(log)),
+                cwd=self.worktree.path,
+                env=outside_git() | {LINK_ARGS: link_args},
+                stdout=out,
+                stderr=STDOUT,
+                hold=[self.worktree.lock],
+                bounds=BOUNDS,
+            )
 
 
 def _last_line(log: Path) -> str:

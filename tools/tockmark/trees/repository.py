@@ -11,15 +11,18 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tockmark import processes
 from tockmark.errors import TockmarkError, file_name, quoted, showable
 from tockmark.paths import shown, worktrees
+from tockmark.processes import GRACE, Bounds, Said, holder
 
+WAIT = 4 * GRACE  # seconds
 SHORT = 9  # characters of a commit's name, where people read it
 
 # No hook of the user's runs, and no daemon is started that outlives us.
@@ -30,6 +33,8 @@ LEADING = [
     *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "PREFIX", "NAMESPACE", "SHALLOW_FILE"),
     *("OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES"),
 ]
+# These may start other programs: filters, or ssh where a clone has not all that they need.
+FETCHING = ("worktree", "checkout")
 _FORM = "--format=%H %s"
 
 
@@ -39,39 +44,35 @@ def outside_git() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in leading}
 
 
-def tried(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def tried(tree: Path, *command: str, hold: Sequence[int] = ()) -> Said:
     """Run git in a folder, whatever comes of it. TockmarkError if there is no git."""
     # Else git writes the user's index, if only to note what it looked at.
-    alone = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        return subprocess.run(
-            ["git", *QUIET, *command],
-            cwd=tree,
-            env=outside_git() | alone,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise TockmarkError("git is not there", "install it") from error
+    environment = outside_git() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    return processes.run(
+        ["git", *QUIET, *command],
+        todo="install git",
+        cwd=tree,
+        env=environment,
+        family=command[0] in FETCHING,
+        hold=hold,
+        bounds=Bounds(seconds=3600),
+    )
 
 
-def git(tree: Path, *command: str) -> str:
+def git(tree: Path, *command: str, hold: Sequence[int] = ()) -> str:
     """Return what git says, without the newline at its end. TockmarkError with its own reason if it
     fails."""
-    done = tried(tree, *command)
-    if done.returncode:
+    done = tried(tree, *command, hold=hold)
+    if done.code:
         raise TockmarkError(f"git {command[0]}: {reason(done)}")
-    return done.stdout.removesuffix("\n")
+    return done.text.removesuffix("\n")
 
 
-def reason(done: subprocess.CompletedProcess[str]) -> str:
+def reason(done: Said) -> str:
     """Say why git failed, in its own words: the first line that says so, else the first."""
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    lines = [line for line in done.complaint.splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
-    return quoted(said[0].partition(": ")[2] or said[0]) if said else f"code {done.returncode}"
+    return quoted(said[0].partition(": ")[2] or said[0]) if said else f"code {done.code}"
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,11 @@ class Repository:
         worktree does not hold whole."""
         name = f"{revision}^{{commit}}"
         done = tried(self.tree, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
-        if done.returncode or revision.startswith("-"):
+        if done.code or revision.startswith("-"):
             raise TockmarkError(
                 f"'{quoted(revision)}' names no commit of {shown(self.tree)}", self._missing()
             )
-        sha = done.stdout.split()[-1]
+        sha = done.text.split()[-1]
         for line in git(self.tree, "ls-tree", "-r", "--full-tree", sha).splitlines():
             if line.startswith("160000 "):
                 raise TockmarkError(
@@ -147,12 +148,12 @@ def repository(tree: Path) -> Repository:
     if not tree.is_dir():
         raise TockmarkError(f"{shown(tree)} is not a folder", "give the top folder of a checkout")
     done = tried(tree, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-cdup")
-    if done.returncode:
+    if done.code:
         raise TockmarkError(
             f"{shown(tree)} is no checkout of git's: {reason(done)}",
             "give the top folder of a clone",
         )
-    common, *up = done.stdout.splitlines()
+    common, *up = done.text.splitlines()
     if any(up):
         raise TockmarkError(
             f"{shown(tree)} is a folder within a checkout", f"give its top: {shown(tree / up[0])}"
@@ -181,16 +182,17 @@ class Worktree:
 
     repository: Repository
     path: Path
+    lock: int  # the descriptor that holds it
 
     def check_out(self, commit: Commit) -> None:
         """Put a commit there. What was built stays, as far as the tree has git ignore it; all else
         is as in the commit."""
         if not self.path.exists():
             add = ["worktree", "add", "--quiet", "--force", "--detach"]
-            git(self.repository.tree, *add, str(self.path), commit.sha)
+            git(self.repository.tree, *add, str(self.path), commit.sha, hold=[self.lock])
             return
-        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
-        git(self.path, "clean", "--quiet", "--force", "-d")
+        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha, hold=[self.lock])
+        git(self.path, "clean", "--quiet", "--force", "-d", hold=[self.lock])
 
     def remove(self) -> None:
         """Take it away, also if it is half made, its folder is gone, or it never was there."""
@@ -199,6 +201,19 @@ class Worktree:
         listed = git(tree, "worktree", "list", "--porcelain").splitlines()
         if f"worktree {self.path.resolve()}" in listed:
             tried(tree, "worktree", "remove", "--force", "--force", str(self.path))
+
+
+def _lock(handle: int) -> None:
+    """Lock a folder, once what a killed process began there has ended. BlockingIOError if it goes
+    on."""
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 @contextmanager
@@ -213,13 +228,14 @@ def worktree(repository: Repository, side: int = 0) -> Iterator[Worktree]:
     handle = os.open(folder, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
         except BlockingIOError:
+            who = holder(folder) or "another tockmark"
             raise TockmarkError(
-                f"another tockmark builds commits of {shown(repository.tree)}",
+                f"{who} builds commits of {shown(repository.tree)}",
                 "wait until it has ended",
             ) from None
-        found = Worktree(repository, folder / "tree")
+        found = Worktree(repository, folder / "tree", handle)
         found.remove()  # what a killed process left
         try:
             yield found

@@ -5,17 +5,17 @@ has no model of time, so nothing there is a cycle (docs/qemu.md).
 
 import hashlib
 import shutil
-import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Annotated, Self
 
 import msgspec
 
-from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark import processes
+from tockmark.errors import TockmarkError
+from tockmark.processes import Bounds, Child
 from tockmark.rig.boot_watcher import Watch
 from tockmark.rig.elf import one_segment
 from tockmark.rig.protocol import Ability, Start, fields
@@ -60,22 +60,14 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         # Its clock counts instructions, and leaps where the core sleeps: the same output each time.
         command += ["-icount", "shift=0,sleep=off"]
         command += ["-global", f"ibex-timer.timebase-freq={self.timer_hz}"]
-        said = tempfile.TemporaryFile("w+", encoding="latin-1")  # noqa: SIM115  # the session closes it
+        said = tempfile.TemporaryFile()  # noqa: SIM115  # the session closes it
+        bounds = Bounds(self.limit_s)
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=said,
-                text=True,
-                encoding="latin-1",  # a wild kernel may print any byte
-            )
-        except OSError as error:
+            process = processes.start(command, todo=INSTALL, stderr=said, bounds=bounds)
+        except BaseException:
             said.close()
-            raise TockmarkError(
-                f"cannot start {self.binary}: {error.strerror}", INSTALL, INCOMPLETE
-            ) from error
-        return QemuSession(process, said, Watch(start.image), self.limit_s)
+            raise
+        return QemuSession(process, said, Watch(start.image))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         return {"simulator_sha256": hashlib.sha256(Path(self._found()).read_bytes()).hexdigest()}
@@ -90,13 +82,11 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class QemuSession:
     """One boot in QEMU. It is over when its suite is, a moment behind a panic, or at the limit."""
 
-    process: subprocess.Popen[str]
-    said: IO[str]  # on stderr
+    process: Child
+    said: IO[bytes]  # on stderr
     watch: Watch
-    limit_s: int
     cycles: int = 0  # QEMU counts none
     killed: bool = False
-    _late: threading.Event = field(default_factory=threading.Event)
 
     @property
     def panicked(self) -> bool:
@@ -105,54 +95,40 @@ class QemuSession:
     @property
     def idle(self) -> bool:
         """Whether it took all the time that it has; QEMU does not end where the core sleeps."""
-        return self._late.is_set() and not (self.panicked or self.watch.over)
+        return self.process.why is not None and not (self.panicked or self.watch.over)
 
     def lines(self) -> Iterator[str]:
-        assert self.process.stdout is not None
-        limit = self._end_in(self.limit_s)
-        last: threading.Timer | None = None
+        panicked = False
         try:
-            for line in self.process.stdout:
-                yield from self.watch.take(line.rstrip("\r\n"))
+            for line in self.process.lines():
+                yield from self.watch.take(line)
                 if self.watch.over:
                     break
-                if self.panicked and last is None:
-                    last = self._end_in(PANIC_S)
+                if self.panicked and not panicked:
+                    self.process.within(PANIC_S)
+                    panicked = True
         finally:
-            for timer in (limit, *([last] if last else [])):
-                timer.cancel()
-            self.process.terminate()
+            self.process.stop()
 
     def stop(self) -> None:
         self.killed = not self.watch.over
-        self.process.terminate()
+        self.process.stop()
 
     def ending(self) -> str | None:
         code = self.process.wait()
         with self.said:
             self.said.seek(0)
-            said = [line.strip() for line in self.said if "terminating on signal" not in line]
+            lines = self.said.read().decode(errors="replace").splitlines()
+        said = [line.strip() for line in lines if "terminating on signal" not in line]
         if self.panicked:
             return f"the kernel panicked: {self.watch.panic}"
         if self.watch.over:
             return None
-        if self._late.is_set():
-            return f"{self.limit_s} s were not enough: the app or the kernel hangs"
+        if self.process.why:
+            return f"QEMU {self.process.why}: the app or the kernel hangs"
         if self.killed:
             return "QEMU was stopped"
         return f"QEMU ended with code {code}" + (f" ({said[-1]})" if said else "")
-
-    def _end_in(self, seconds: int) -> threading.Timer:
-        """End the process after so many seconds."""
-
-        def end() -> None:
-            self._late.set()
-            self.process.terminate()
-
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
-        return timer
 
 
 Target = QemuTarget

@@ -7,7 +7,6 @@ import hashlib
 import io
 import re
 import signal
-import subprocess
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -17,8 +16,10 @@ from typing import Annotated, Self
 
 import msgspec
 
+from tockmark import processes
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
+from tockmark.processes import Bounds, Child
 from tockmark.rig import cluster
 from tockmark.rig.cluster import ClusterRun
 from tockmark.rig.protocol import Ability, Start, fields
@@ -34,6 +35,7 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     PANIC: "the kernel panicked; its last lines in the log tell more",
 }
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
+BOUNDS = Bounds(seconds=24 * 3600, size=256 << 20)  # its own is --max-cycles
 _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pty
 
 
@@ -122,32 +124,29 @@ class Distant(Ended):
 class Simulation(Ended):
     """One simulator process; `cycles` follows its status lines."""
 
-    process: subprocess.Popen[str] = field(kw_only=True)
+    process: Child = field(kw_only=True)
     _listener: threading.Thread | None = None
     _terminal: str | None = None
     _terminal_or_end: threading.Event = field(default_factory=threading.Event)
 
     @property
     def code(self) -> int | None:
-        return self.process.poll()
+        return self.process.code
 
     def lines(self) -> Iterator[str]:
         """Yield the UART's lines as they come, without their newlines, until the simulator ends."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            yield line.rstrip("\r\n")
+        return self.process.lines()
 
     def stop(self) -> None:
         """End the process early."""
-        if self.process.poll() is None:
-            self.process.terminate()
+        self.process.stop()
 
     def ending(self) -> str | None:
         """Wait for the end; None if the suite closed, else what went wrong in one line."""
         self.process.wait()
         if self._listener is not None:
             self._listener.join()
-        return self.explained()
+        return f"the simulator {self.process.why}" if self.process.why else self.explained()
 
     def terminal(self) -> str:
         """Wait for the pseudo-terminal behind which it prints. TockmarkError if there is none: it
@@ -165,8 +164,7 @@ class Simulation(Ended):
         self._listener.start()
 
     def _listen(self) -> None:
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
+        for line in self.process.lines(self.process.stderr):
             if line.startswith(_TERMINAL):
                 self._terminal = line.removeprefix(_TERMINAL).strip()
                 self._terminal_or_end.set()
@@ -221,21 +219,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         command += [*self._settings(start), *more]
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                encoding="latin-1",  # a wild kernel may print any byte
-            )
-        except OSError as error:
-            raise TockmarkError(
-                f"cannot start {shown(self.binary)}: {error.strerror}",
-                "run `make build`",
-                INCOMPLETE,
-            ) from error
+        process = processes.start(command, todo="run `make build`", bounds=BOUNDS)
         simulation = Simulation(process=process)
         simulation.listen()
         return simulation
