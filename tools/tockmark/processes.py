@@ -26,7 +26,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 from typing import IO, Any
@@ -95,6 +95,7 @@ class Child:
     own: "_Watcher | None"  # of a family
     why: str | None = None  # the tool ended it: "took more than 600 s"
     _timer: threading.Timer | None = None
+    _texts: dict[IO[bytes], io.TextIOWrapper] = field(default_factory=dict)
 
     @property
     def stdin(self) -> IO[bytes]:
@@ -125,7 +126,10 @@ class Child:
     def lines(self, stream: IO[bytes] | None = None) -> Iterator[str]:
         """Yield what it prints line by line as it comes, without the newlines; `stream` is one of
         its streams. Any byte is a character. What says too much is ended (`why`)."""
-        text = io.TextIOWrapper(stream or self.stdout, encoding="latin-1")
+        stream = stream or self.stdout
+        if stream not in self._texts:  # kept, or the stream is closed before the program has ended
+            self._texts[stream] = io.TextIOWrapper(stream, encoding="latin-1")
+        text = self._texts[stream]
         left = self.bounds.size
         while line := text.readline(LONGEST_LINE):
             left -= len(line)
