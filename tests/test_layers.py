@@ -2,6 +2,7 @@
 """The tool's layers, in the order in which a sample travels: a module imports its own layer and
 lower ones only."""
 
+import re
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -49,6 +50,22 @@ def test_every_folder_is_a_layer() -> None:
 )
 def test_what_may_import_what(own: str, other: str, fine: bool) -> None:
     assert (wrong(own, [other]) == []) is fine
+
+
+def test_one_module_starts_foreign_programs() -> None:
+    """What it starts ends with the tool; so nobody else starts any. (A worker of a cluster has
+    nothing of ours.)"""
+    starts = re.compile(
+        r"^\s*(?:import|from) (?:subprocess|multiprocessing|pty)\b"
+        r"|\bos\.(?:system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)\("
+        r"|\b(?:ProcessPoolExecutor|create_subprocess_\w+)\b",
+        re.MULTILINE,
+    )
+    allowed = {"processes.py", "watcher.py", "rig/cluster_worker.py"}
+    found = {
+        str(path.relative_to(PACKAGE)) for path in modules() if starts.search(path.read_text())
+    }
+    assert found == allowed
 
 
 def test_the_simulators_speed_is_measured_without_the_tool() -> None:

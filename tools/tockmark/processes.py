@@ -383,7 +383,7 @@ def _later(seconds: float, act: Callable[..., None], *words: str) -> threading.T
 def _not_started(name: str, doing: str, todo: str, error: OSError, cwd: Path | None) -> Exception:
     """Say in one line why a program cannot be run."""
     before = f"{doing}: " if doing else ""
-    if error.filename == str(cwd):
+    if cwd is not None and str(error.filename) == str(cwd):
         return NotStartedError(f"{before}cannot enter {cwd}: {error.strerror}", todo)
     if isinstance(error, FileNotFoundError):
         found = NotStartedError(f"{before}{Path(name).name} is not there", todo)

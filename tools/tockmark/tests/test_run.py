@@ -227,7 +227,7 @@ def test_only_runs_the_boots_that_give_its_rows(options: run.RunOptions) -> None
 def test_a_kernel_s_name_does_not_leave_the_folder(
     name: str, options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    monkeypatch.setattr(paths, "NEW_RESULTS", tmp_path)
     result, _ = ran(options)
     first = options.layouts[0]
     kernel = dataclasses.replace(first.kernel, name=name)
@@ -240,7 +240,7 @@ def test_a_kernel_s_name_does_not_leave_the_folder(
 def test_no_run_replaces_another_and_a_partial_one_says_so(
     options: run.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paths, "RESULTS", tmp_path)
+    monkeypatch.setattr(paths, "NEW_RESULTS", tmp_path)
     whole, _ = ran(options)
     end(tmp_path, "mem", "4", [])
     broken, _ = ran(options)

@@ -99,11 +99,35 @@ def test_what_a_killed_run_left_goes_with_the_next(user: User) -> None:
     process, child = building(user)
     process.kill()
     process.communicate()
-    os.kill(child, signal.SIGKILL)
     assert user.state() != before
     with sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
+        assert not runs(child)  # or it would write to the same path
         assert side.upto(1)
     assert user.state() == before
+
+
+def test_what_runs_on_all_the_same_is_named(user: User) -> None:
+    """Where its watcher was killed, too."""
+    process, child = building(user)
+    begun = Path(f"/proc/{child}/stat").read_text().split()
+    shell = int(begun[3])
+    watcher = int(Path(f"/proc/{shell}/stat").read_text().split()[3])
+    process.send_signal(signal.SIGSTOP)  # it would end what the watcher lost
+    os.kill(watcher, signal.SIGKILL)
+    process.kill()
+    process.communicate()
+    try:
+        with (
+            pytest.raises(
+                TockmarkError, match=rf"^process {child} \(sleep 1000\) builds commits of "
+            ),
+            sides(user.tree, ["HEAD"], Recipe(COPY, ELF)),
+        ):
+            pass
+    finally:
+        os.kill(child, signal.SIGKILL)
+    with sides(user.tree, ["HEAD"], Recipe(COPY, ELF)) as (side,):
+        assert side.upto(1)
 
 
 def test_two_at_a_time_are_told_so(user: User) -> None:

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Foreign programs: they end with the tool, at whatever moment it is killed, and within bounds."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tockmark import processes
+from tockmark.errors import TockmarkError
+from tockmark.processes import GRACE, STDOUT, Bounds
+
+SOON = GRACE + 3.0  # seconds, on a machine that does other things, too
+MARK = "TOCKMARK_TEST_MARK"  # in the environment of all that a test starts
+STEPS = 12  # at which a tool is killed, drawn of all the lines that it runs to start programs
+
+# A tool that starts programs, and kills itself before the line of processes.py that it is told.
+TOOL = """
+import os, signal, sys
+from tockmark import processes
+left = int(sys.argv[1])
+
+def step(frame, event, _):
+    global left
+    if frame.f_code.co_filename != processes.__file__:
+        return None
+    if event == "line":
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return step
+
+sys.settrace(step)
+simulator = processes.start(["sleep", "1000"])
+build = processes.start(["sh", "-c", "sleep 1000 & setsid sleep 1000 & wait"], family=True)
+processes.run(["true"])
+print(next(processes.start(["sh", "-c", "echo up; sleep 1000"]).lines()))
+build.end()
+sys.settrace(None)
+print(int(sys.argv[1]) - left)
+"""
+
+
+def marked(mark: str) -> dict[int, str]:
+    """Every process that has the mark in its environment, by its number, and its command line."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        try:
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def left_of(mark: str) -> dict[int, str]:
+    """What is left of it after a while that should be nothing."""
+    until = time.monotonic() + SOON
+    while (found := marked(mark)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
+
+
+def tool(script: str, mark: str, *words: str, scratch: Path) -> "subprocess.Popen[str]":
+    environment = os.environ | {MARK: mark, "TMPDIR": str(scratch)}
+    command = [sys.executable, "-c", script, *words]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_at_whatever_step_it_is_killed_nothing_is_left(tmp_path: Path) -> None:
+    with tool(TOOL, "whole", "0", scratch=tmp_path) as whole:
+        said, _ = whole.communicate()
+        assert said.startswith("up\n")
+        steps = int(said.removeprefix("up\n"))
+    assert left_of("whole") == {}
+    assert steps > 50
+    for step in random.Random(28).sample(range(1, steps), STEPS):
+        with tool(TOOL, f"step {step}", str(step), scratch=tmp_path) as killed:
+            assert killed.wait() == -signal.SIGKILL, step
+        assert left_of(f"step {step}") == {}, step
+    assert list(tmp_path.iterdir()) == []  # nor a folder for scratch
+
+
+def test_what_ignores_the_word_is_ended_all_the_same(tmp_path: Path) -> None:
+    deaf = "trap '' TERM INT HUP; while :; do sleep 0.1; done"
+    script = (
+        "from tockmark import processes as p\n"
+        f"one = p.start(['sh', '-c', {deaf!r}])\n"
+        f"two = p.start(['sh', '-c', {deaf!r}], family=True)\n"
+        "print('up', flush=True); one.wait()"
+    )
+    with tool(script, "deaf", scratch=tmp_path) as deafened:
+        assert deafened.stdout is not None
+        assert deafened.stdout.readline() == "up\n"
+        deafened.kill()
+    assert left_of("deaf") == {}
+
+
+def test_a_family_ends_while_the_tool_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one of its children that left its session, and process group."""
+    monkeypatch.setenv(MARK, "family")
+    script = "sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' & echo up; wait"
+    child = processes.start(["sh", "-c", script], family=True)
+    assert next(iter(child.lines())) == "up"
+    begun = time.monotonic()
+    assert child.end() != 0
+    assert time.monotonic() - begun < GRACE + 1.5
+    assert marked("family") == {}
+
+
+def test_what_a_family_leaves_behind_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MARK, "daemon")
+    done = processes.run(["sh", "-c", "setsid sleep 1000 >&- 2>&- & exit 3"], family=True)
+    assert done.code == 3
+    assert marked("daemon") == {}
+
+
+def test_a_program_holds_the_lock_that_it_is_given(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with lock.open("w") as file:
+        child = processes.start(["sleep", "1000"], hold=[file.fileno()])
+    assert processes.holder(lock).startswith(f"process {child.process.pid} (sleep 1000")
+    child.end()
+    assert processes.holder(lock) == ""
+
+
+@pytest.mark.parametrize("family", [False, True])
+def test_who_says_too_much_or_takes_too_long_is_ended(family: bool, tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match=r"^working: yes said more than 64 KiB; it was ended$"):
+        processes.run(["yes"], doing="working", family=family, bounds=Bounds(size=1 << 16))
+    with pytest.raises(TockmarkError, match=r"^sleep took more than 0\.2 s; it was ended$"):
+        processes.run(["sleep", "1000"], family=family, bounds=Bounds(0.2))
+    child = processes.start(["yes"], family=family, bounds=Bounds(size=1 << 16))
+    assert len(list(child.lines())) == 1 << 15
+    assert child.end() != 0
+    assert child.why == "said more than 64 KiB"
+
+
+def test_a_line_without_an_end_comes_in_parts() -> None:
+    child = processes.start(["head", "-c", "200000", "/dev/zero"])
+    parts = list(child.lines())
+    assert max(map(len, parts)) <= processes.LONGEST_LINE
+    assert sum(map(len, parts)) == 200_000
+
+
+def test_a_log_is_bounded_too(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as out:
+        child = processes.follow(["yes"], stdout=out, stderr=STDOUT, bounds=Bounds(size=1 << 20))
+    assert child.why == "said more than 1024 KiB"
+    assert log.stat().st_size == 1 << 20
+
+
+@pytest.mark.parametrize("family", [False, True])
+def test_what_cannot_be_started_is_one_line(family: bool, tmp_path: Path) -> None:
+    with pytest.raises(TockmarkError, match=r"^working: no-such is not there; install it$"):
+        processes.run(["no-such"], doing="working", todo="install it", family=family)
+    with pytest.raises(TockmarkError, match=f"^cannot enter {tmp_path}/no: "):
+        processes.run(["true"], cwd=tmp_path / "no", family=family)
+
+
+def test_a_file_that_is_no_program_is_not_started(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF, but no more")
+    program.chmod(0o755)
+    with pytest.raises(TockmarkError, match=f"^cannot run {program}: Exec format error"):
+        processes.run([program])
+
+
+def test_each_has_a_folder_for_scratch_that_goes(tmp_path: Path) -> None:
+    done = processes.run(["sh", "-c", "touch $TMPDIR/x; echo $TMPDIR"], family=True)
+    assert not Path(done.text.strip()).exists()
+
+
+def test_input_and_both_streams_go_through_whole() -> None:
+    given = bytes(range(256)) * 2000
+    done = processes.run(["sh", "-c", "tee /dev/stderr"], input=given)
+    assert (done.out, done.err, done.code) == (given, given, 0)
+
+
+def test_after_its_watcher_was_killed_another_one_is_started() -> None:
+    processes.run(["true"])
+    watcher = processes._watcher().process
+    watcher.kill()
+    watcher.wait()
+    assert processes.run(["echo", "on"]).text == "on\n"
