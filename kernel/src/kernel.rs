@@ -14,7 +14,7 @@ use crate::drivers::Drivers;
 use crate::frame::Frame;
 use crate::loader::Apps;
 use crate::process::{Process, Processes};
-use crate::report;
+use crate::report::{self, Line};
 use crate::say;
 use crate::slots::MAX_PROCESSES;
 use crate::syscall::Next;
@@ -208,19 +208,22 @@ impl Kernel {
     }
 
     /// The current process did what it may not: says so and stops it, or starts it again if the image
-    /// says so (see [`Machine::fault_restarts`]), in one line. The others run on.
+    /// says so (see [`Machine::fault_restarts`]), in one line and as soon as that is out. The others run
+    /// on.
     pub fn fault(&mut self, cause: u32, value: u32) {
         let index = self.index();
         let process = &self.processes[index];
-        report::fault(&process.app, &process.frame, cause, value);
+        let pc = process.frame.pc();
+        let line = Line::Fault { cause, value, pc };
         let restarts = &mut self.restarts[index];
         match restarts.checked_sub(1) {
             Some(left) => {
                 *restarts = left;
                 self.restart_current();
+                self.say(index, line);
             }
             None => {
-                report::stopped(&process.app, &process.frame, cause);
+                report::stopped(&process.app, &process.frame, line, cause);
                 self.stop_current();
             }
         }
@@ -229,11 +232,16 @@ impl Kernel {
 
     /// The current process ends itself; it says with a code how its work went, and zero is well.
     pub fn terminate(&mut self, code: u32) {
-        if code != 0 {
-            let name = report::Name(self.process().app.name);
-            say!("app {name} ended with code 0x{code:x}");
-        }
         self.stop_current();
+        if code != 0 {
+            self.say(self.index(), Line::Ended(code));
+        }
+    }
+
+    /// Says a line about this process in its turn.
+    fn say(&mut self, process: usize, line: Line) {
+        let console = &mut self.drivers.console;
+        console.say(process, line, &mut self.processes);
     }
 
     /// Ends the current process, and what the drivers had under way for it.

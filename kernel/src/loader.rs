@@ -3,8 +3,8 @@
 //! Finds applications in flash and gives each its RAM.
 //!
 //! Applications stand one after the other; a header says where the next one is. An application that
-//! cannot be run is refused with a line that says why, and the search goes on; a header that cannot
-//! be read ends the search, since nothing says where the next one is.
+//! cannot be run is refused with a line that says why, and the search goes on; a header whose checksum or
+//! sizes are wrong ends the search, since nothing says where the next one is.
 
 use crate::abi::{INTERFACE, UNSTATED};
 use crate::process::App;
@@ -69,6 +69,10 @@ pub fn find_apps(flash: &'static [u8], flash_start: u32, ram: Region) -> Apps {
         let size = match tbf::parse(flash.get(offset as usize..).unwrap_or(&[])) {
             Ok(Entry::End) => return apps,
             Ok(Entry::Padding(size)) => size,
+            Ok(Entry::Unusable(size, why)) => {
+                say!("bad app header at 0x{at:08x}: {why}; it is passed over");
+                size
+            }
             Ok(Entry::App(header)) => {
                 take(&mut apps, &header, at, ram);
                 header.total_size

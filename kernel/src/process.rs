@@ -46,7 +46,7 @@ pub enum State {
     Yielded,
     /// It waits for this upcall, whose arguments it wants without a function being called.
     YieldedFor(UpcallId),
-    /// It waits for its turn to print a line ([`crate::drivers::console`]).
+    /// It waits until a line about it is out ([`crate::drivers::console`]).
     Printing,
     /// It has ended, or there is none.
     Stopped,
@@ -162,26 +162,38 @@ impl Process {
         }
         let slot = subscription_slot(id)?;
         if !is_from_process(id) {
-            self.upcalls.cancel(id);
+            self.upcalls.retain(|other| other != id);
         }
         Ok(core::mem::replace(&mut self.subscriptions[slot], new))
     }
 
     /// Reports an event. It waits until the process yields.
     pub fn schedule(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
+        if self.ignores(id) {
+            return Ok(());
+        }
         self.upcalls.push(Upcall { id, arguments })
     }
 
     /// Reports what another process has sent.
     pub fn notify(&mut self, id: UpcallId, arguments: [u32; 3]) -> Result<(), ErrorCode> {
+        if self.ignores(id) {
+            return Ok(());
+        }
         self.upcalls.push_foreign(Upcall { id, arguments })
+    }
+
+    /// Does the process wait for any upcall that it subscribed to, and this is none? It is then dropped at
+    /// once, so that whether the process can run shows without a search.
+    fn ignores(&self, id: UpcallId) -> bool {
+        self.state == State::Yielded && handler(&self.subscriptions, id).is_none()
     }
 
     /// Could the process run if it were given the core?
     pub fn is_runnable(&self) -> bool {
         match self.state {
             State::Ready => true,
-            State::Yielded => self.upcalls.iter().any(|up| self.handler(up.id).is_some()),
+            State::Yielded => !self.upcalls.is_empty(),
             State::YieldedFor(id) => self.upcalls.iter().any(|up| up.id == id),
             State::Printing | State::Stopped => false,
         }
@@ -209,15 +221,14 @@ impl Process {
     /// Runs the oldest waiting upcall that somebody subscribed to; the others before it are dropped.
     #[inline(never)]
     fn run_oldest_upcall(&mut self) -> bool {
-        while let Some(upcall) = self.upcalls.pop() {
-            if let Some(handler) = self.handler(upcall.id) {
-                let [first, second, third] = self.arguments(upcall);
-                let arguments = [first, second, third, handler.userdata];
-                self.frame.call(handler.function, arguments);
-                return true;
-            }
-        }
-        false
+        let subscriptions = &self.subscriptions;
+        let Some((upcall, handler)) = self.upcalls.pop(|id| handler(subscriptions, id)) else {
+            return false;
+        };
+        let [first, second, third] = self.arguments(upcall);
+        let arguments = [first, second, third, handler.userdata];
+        self.frame.call(handler.function, arguments);
+        true
     }
 
     /// Hands the arguments of the oldest upcall with this id to the process, calling nothing.
@@ -240,11 +251,15 @@ impl Process {
         let buffer = self.inbox.open(sender as usize);
         [sender + FIRST_PROCESS, buffer.length(), buffer.start()]
     }
+}
 
-    fn handler(&self, id: UpcallId) -> Option<Subscription> {
-        let slot = subscription_slot(id).ok()?;
-        Some(self.subscriptions[slot]).filter(|handler| handler.function != 0)
-    }
+/// What of these a process subscribed to this upcall with.
+fn handler(
+    subscriptions: &[Subscription; SUBSCRIPTION_SLOTS],
+    id: UpcallId,
+) -> Option<Subscription> {
+    let slot = subscription_slot(id).ok()?;
+    Some(subscriptions[slot]).filter(|handler| handler.function != 0)
 }
 
 impl Default for Process {

@@ -15,6 +15,8 @@ pub enum Entry<'a> {
     End,
     /// A header without a program: keep this many bytes free.
     Padding(u32),
+    /// A header that is whole, as its checksum says, but of no use; and how many bytes to pass over.
+    Unusable(u32, Error),
     App(Header<'a>),
 }
 
@@ -36,6 +38,10 @@ pub struct Header<'a> {
     pub kernel_version: Option<(u16, u16)>,
 }
 
+/// The longest name that an application can have, since others look for it with interrupts off
+/// ([`crate::drivers::ipc::find`]), and lines about it have its name. docs/kernel.md says what it costs.
+pub const NAME_BYTES: usize = 64;
+
 /// Why a header cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -44,6 +50,7 @@ pub enum Error {
     Checksum,
     Truncated(u16),
     Name,
+    LongName(usize),
     Entry,
 }
 
@@ -55,6 +62,12 @@ impl fmt::Display for Error {
             Error::Checksum => out.write_str("checksum does not match"),
             Error::Truncated(kind) => write!(out, "header entry of type {kind} is cut short"),
             Error::Name => out.write_str("package name is not text"),
+            Error::LongName(length) => {
+                write!(
+                    out,
+                    "package name has {length} bytes, more than {NAME_BYTES}"
+                )
+            }
             Error::Entry => out.write_str("entry point lies outside of the app"),
         }
     }
@@ -72,7 +85,8 @@ mod kind {
     pub const PROGRAM: u16 = 9;
 }
 
-/// Reads what stands at the start of `flash`, which goes to the end of the applications' flash.
+/// Reads what stands at the start of `flash`, which goes to the end of the applications' flash. An error
+/// is a header whose size cannot be believed: nothing says where the next one is.
 pub fn parse(flash: &[u8]) -> Result<Entry<'_>, Error> {
     let (Some(version), Some(first)) = (half(flash, 0), word(flash, 0)) else {
         return Ok(Entry::End);
@@ -98,7 +112,8 @@ pub fn parse(flash: &[u8]) -> Result<Entry<'_>, Error> {
         return Err(Error::Checksum);
     }
     let enabled = word(header, 8).ok_or(Error::Size)? & ENABLED != 0;
-    parse_entries(header, total_size, enabled)
+    let entry = parse_entries(header, total_size, enabled);
+    Ok(entry.unwrap_or_else(|error| Entry::Unusable(total_size, error)))
 }
 
 fn parse_entries(header: &[u8], total_size: u32, enabled: bool) -> Result<Entry<'_>, Error> {
@@ -117,6 +132,7 @@ fn parse_entries(header: &[u8], total_size: u32, enabled: bool) -> Result<Entry<
         match kind {
             kind::MAIN => main = Some(words::<3>(value).ok_or(cut)?),
             kind::PROGRAM => program = Some(words::<3>(value).ok_or(cut)?),
+            kind::PACKAGE_NAME if length > NAME_BYTES => return Err(Error::LongName(length)),
             kind::PACKAGE_NAME => name = str::from_utf8(value).map_err(|_| Error::Name)?,
             kind::FIXED_ADDRESSES => fixed = Some(words::<2>(value).ok_or(cut)?),
             kind::KERNEL_VERSION => {

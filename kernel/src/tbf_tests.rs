@@ -114,13 +114,19 @@ fn what_does_not_fit_is_refused() {
     let whole = app(&usual("cut", 0, 0, 0), 512, 1);
     assert_eq!(parse(&whole[..508]), Err(Error::Size), "longer than flash");
     let outside = app(&[(kind::MAIN, value(&[4096, 0, 0]))], 512, 1);
-    assert_eq!(parse(&outside), Err(Error::Entry));
+    assert_eq!(parse(&outside), Ok(Entry::Unusable(512, Error::Entry)));
     let wrapped = app(&[(kind::MAIN, value(&[0, u32::MAX, 0]))], 512, 1);
-    assert_eq!(parse(&wrapped), Err(Error::Entry));
+    assert_eq!(parse(&wrapped), Ok(Entry::Unusable(512, Error::Entry)));
     let short = app(&[(kind::MAIN, value(&[0]))], 512, 1);
-    assert_eq!(parse(&short), Err(Error::Truncated(kind::MAIN)));
+    let cut = Error::Truncated(kind::MAIN);
+    assert_eq!(parse(&short), Ok(Entry::Unusable(512, cut)));
     let name = app(&[(kind::PACKAGE_NAME, vec![0xFF, 0xFE])], 512, 1);
-    assert_eq!(parse(&name), Err(Error::Name));
+    assert_eq!(parse(&name), Ok(Entry::Unusable(512, Error::Name)));
+    for (length, takes) in [(NAME_BYTES, true), (NAME_BYTES + 1, false)] {
+        let image = app(&usual(&"n".repeat(length), 0, 0, 0), 512, 1);
+        let refused = Entry::Unusable(512, Error::LongName(length));
+        assert_eq!(parse(&image) == Ok(refused), !takes, "{:?}", parse(&image));
+    }
 }
 
 /// A sequence of numbers that looks random and is the same for the same start.
@@ -153,7 +159,9 @@ pub fn broken_app(numbers: &mut Numbers) -> Vec<u8> {
             1 => (kind::PROGRAM, value(&[&offsets[..], &[400, 0]].concat())),
             2 => (
                 kind::PACKAGE_NAME,
-                b"an app's name"[numbers.below(13) as usize..].to_vec(),
+                b"an app's name".repeat(1 + numbers.below(6) as usize)
+                    [numbers.below(13) as usize..]
+                    .to_vec(),
             ),
             3 => (
                 kind::FIXED_ADDRESSES,
@@ -211,21 +219,33 @@ fn fuzz(inputs: u32) {
                 assert!(program.contains(&header.entry), "{input}");
                 let name = header.name.as_bytes().as_ptr_range();
                 let whole = image[..header_size as usize].as_ptr_range();
+                assert!(header.name.len() <= NAME_BYTES, "{input}");
                 let inside = whole.start <= name.start && name.end <= whole.end;
                 assert!(inside || header.name.is_empty(), "{input}");
                 "app"
             }
+            Ok(Entry::Unusable(size, why)) => {
+                assert!(
+                    (BASE_SIZE..=image.len()).contains(&(size as usize)),
+                    "{input}"
+                );
+                match why {
+                    Error::Truncated(_) => "truncated",
+                    Error::Name => "name",
+                    Error::LongName(_) => "long name",
+                    Error::Entry => "entry",
+                    other => panic!("{input}: {other:?} says nothing of the size"),
+                }
+            }
             Err(Error::Version(_)) => "version",
             Err(Error::Size) => "size",
             Err(Error::Checksum) => "checksum",
-            Err(Error::Truncated(_)) => "truncated",
-            Err(Error::Name) => "name",
-            Err(Error::Entry) => "entry",
+            Err(other) => panic!("{input}: {other:?} ends the search"),
         };
         *outcomes.entry(outcome).or_insert(0) += 1;
     }
     println!("{inputs} headers, seed {SEED:#x}: {outcomes:?}");
-    assert_eq!(outcomes.len(), 9, "{outcomes:?}");
+    assert_eq!(outcomes.len(), 10, "{outcomes:?}");
 }
 
 #[test]

@@ -61,23 +61,41 @@ impl Queue {
         }
     }
 
-    pub fn pop(&mut self) -> Option<Upcall> {
-        self.take(0)
+    /// Takes the oldest upcall that is wanted, and says by what; those before it are dropped.
+    pub fn pop<T>(&mut self, wanted: impl Fn(UpcallId) -> Option<T>) -> Option<(Upcall, T)> {
+        let by = |(at, upcall): (_, &Upcall)| Some((at, *upcall, wanted(upcall.id)?));
+        let found = self.iter().enumerate().find_map(by);
+        let Some((at, upcall, by)) = found else {
+            self.clear();
+            return None;
+        };
+        self.remove(0, at + 1);
+        Some((upcall, by))
     }
 
     /// Takes the oldest upcall with this id, wherever it stands.
     pub fn pop_id(&mut self, id: UpcallId) -> Option<Upcall> {
-        let index = self.iter().position(|upcall| upcall.id == id)?;
-        self.take(index)
+        let at = self.iter().position(|upcall| upcall.id == id)?;
+        let upcall = self.entries[at];
+        self.remove(at, 1);
+        Some(upcall)
     }
 
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Forgets all upcalls with this id.
-    pub fn cancel(&mut self, id: UpcallId) {
-        while self.pop_id(id).is_some() {}
+    /// Forgets all upcalls but those that are to be kept.
+    pub fn retain(&mut self, keeps: impl Fn(UpcallId) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.length.min(CAPACITY) {
+            let upcall = self.entries[at];
+            if keeps(upcall.id) {
+                self.entries[kept] = upcall;
+                kept += 1;
+            }
+        }
+        self.length = kept;
     }
 
     pub fn clear(&mut self) {
@@ -88,12 +106,13 @@ impl Queue {
         self.entries.iter().take(self.length)
     }
 
-    fn take(&mut self, index: usize) -> Option<Upcall> {
-        let queue = self.entries.get_mut(index..self.length)?;
-        let upcall = *queue.first()?;
-        queue.rotate_left(1);
-        self.length -= 1;
-        Some(upcall)
+    /// Removes `count` upcalls from place `at` on.
+    fn remove(&mut self, at: usize, count: usize) {
+        let moved = at + count..self.length.min(CAPACITY);
+        for (to, from) in (at..).zip(moved) {
+            self.entries[to] = self.entries[from];
+        }
+        self.length -= count;
     }
 }
 
@@ -164,13 +183,19 @@ mod tests {
                         prop_assert_eq!(queue.push_foreign(one).is_ok(), fits);
                         if fits { model.push_back(one) }
                     }
-                    2 => prop_assert_eq!(queue.pop(), model.pop_front()),
+                    2 => {
+                        let wanted = |id| (id == one.id).then_some(7);
+                        let first = model.iter().position(|other| other.id == one.id);
+                        model.drain(..first.unwrap_or(model.len()));
+                        let taken = model.pop_front().map(|upcall| (upcall, 7));
+                        prop_assert_eq!(queue.pop(wanted), taken);
+                    }
                     3 => {
                         let index = model.iter().position(|other| other.id == one.id);
                         prop_assert_eq!(queue.pop_id(one.id), index.and_then(|i| model.remove(i)));
                     }
                     _ => {
-                        queue.cancel(one.id);
+                        queue.retain(|id| id != one.id);
                         model.retain(|other| other.id != one.id);
                     }
                 }

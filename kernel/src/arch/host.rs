@@ -12,7 +12,6 @@ use tockmark_perf::Counters;
 const FLASH_START: u32 = 0x2003_0000;
 const RAM_START: u32 = 0x1000_2000;
 const SIZE: u32 = 0x1_0000;
-const FIFO_SIZE: usize = 128;
 
 /// What it is like now.
 pub struct State {
@@ -29,6 +28,9 @@ pub struct State {
     /// What the UART has sent, and what it has yet to send.
     pub sent: String,
     pub fifo: Vec<u8>,
+    pub fifo_size: usize,
+    /// What it sent, by the interrupts that said so.
+    pub pieces: Vec<String>,
     sent_pending: bool,
     pub now: u64,
     pub timer: Option<u64>,
@@ -47,6 +49,8 @@ impl State {
             fault_restarts: 0,
             sent: String::new(),
             fifo: Vec::new(),
+            fifo_size: 128,
+            pieces: Vec::new(),
             sent_pending: false,
             now: 0,
             timer: None,
@@ -71,7 +75,9 @@ pub fn with<R>(look: impl FnOnce(&mut State) -> R) -> R {
 
 impl State {
     fn drain(&mut self) {
-        self.sent.push_str(&String::from_utf8_lossy(&self.fifo));
+        let piece = String::from_utf8_lossy(&self.fifo).into_owned();
+        self.sent.push_str(&piece);
+        self.pieces.push(piece);
         self.fifo.clear();
         self.sent_pending = true;
     }
@@ -160,7 +166,7 @@ impl Machine for Fake {
     }
 
     fn uart_room() -> u32 {
-        with(|machine| (FIFO_SIZE - machine.fifo.len()) as u32)
+        with(|machine| (machine.fifo_size - machine.fifo.len()) as u32)
     }
 
     fn uart_put(byte: u8) {
@@ -172,8 +178,8 @@ impl Machine for Fake {
         with(|machine| machine.sent_pending = false);
     }
 
-    fn print(text: &str) {
-        for byte in text.bytes() {
+    fn print(text: &[u8]) {
+        for byte in text.iter().copied() {
             if Fake::uart_room() == 0 {
                 with(State::drain);
             }

@@ -97,7 +97,7 @@ pub trait Machine: Counters {
     fn acknowledge_sent();
 
     /// The kernel's own lines: waits for room where there is none.
-    fn print(text: &str);
+    fn print(text: &[u8]);
 }
 
 /// Which of the two interrupt lines of the core are up.

@@ -12,15 +12,19 @@
 //!
 //! Bytes go into the UART's FIFO a piece at a time, the next when all has been sent; meanwhile the
 //! application, and the core, can sleep. Processes take turns: in one a process sends up to [`TURN`] bytes
-//! of its write, or its line of the low-level debug ([`super::debug`]). So each has its share of the UART,
-//! whatever the others send, and so much of a write goes out in one piece.
+//! of its write (more if nobody waits), or one line that the kernel says for it ([`Line`]); then it is the
+//! turn of the next process that waits. So between two turns of one that waits each other has at most one,
+//! whatever it does: prints, takes its buffer back, faults, begins anew. That a write is done is reported
+//! as soon as its last byte is sent, and takes no turn. What one process writes and prints goes out in the
+//! order of its calls.
 
 use super::call::Call;
-use super::debug::Line;
 use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::arch::{Hardware, Machine};
 use crate::process::{Processes, State};
+use crate::report::{Line, Text};
 use crate::slots::MAX_PROCESSES;
+use crate::umem::UserBuffer;
 
 pub use crate::slots::CONSOLE as NUMBER;
 
@@ -32,8 +36,9 @@ const WRITTEN: UpcallId = UpcallId {
 /// The slot of read-only buffer 1.
 const BUFFER: usize = 0;
 
-/// How many bytes of a write go out before it is another process's turn.
-const TURN: u32 = 128;
+/// How many bytes of a write go out before it is another process's turn, if one waits: a line of
+/// tockmark's protocol, so that none is torn, and no more than a line of the kernel's own about takes.
+const TURN: u32 = 64;
 
 /// A write under way: how many bytes there are, and how many of them the UART has taken.
 #[derive(Clone, Copy)]
@@ -42,12 +47,24 @@ struct Write {
     taken: u32,
 }
 
+/// Whose bytes are in the UART.
+#[derive(Clone, Copy)]
+struct Turn {
+    process: usize,
+    /// They are of the kernel's line for it, not of its write.
+    says: bool,
+    /// How many more it may give the UART in this turn.
+    left: u32,
+}
+
 pub struct Console {
     writes: [Option<Write>; MAX_PROCESSES],
-    /// What processes have to print without a buffer; each of them waits for its turn.
+    /// What the kernel has to say for processes; each of them waits for its turn.
     lines: [Option<Line>; MAX_PROCESSES],
-    /// Whose bytes are in the UART: there are some, so it will say that it has sent them.
-    sending: Option<usize>,
+    /// None: the UART has sent all that it had, and nobody waits.
+    turn: Option<Turn>,
+    /// The line of this turn.
+    text: Text,
 }
 
 impl Console {
@@ -55,7 +72,8 @@ impl Console {
         Console {
             writes: [None; MAX_PROCESSES],
             lines: [None; MAX_PROCESSES],
-            sending: None,
+            turn: None,
+            text: Text::new(),
         }
     }
 
@@ -82,80 +100,130 @@ impl Console {
         Ok(())
     }
 
-    /// Prints a line of this process when it is its turn. Until then the process waits.
+    /// Says a line for this process when it is its turn. Until then the process, if it has not ended, waits.
     #[inline(never)] // so that commands to other drivers save no registers for it
-    pub fn print(&mut self, process: usize, line: Line, processes: &mut Processes) {
-        processes[process].state = State::Printing;
+    pub fn say(&mut self, process: usize, line: Line, processes: &mut Processes) {
+        let state = &mut processes[process].state;
+        if *state == State::Ready {
+            *state = State::Printing;
+        }
         self.lines[process] = Some(line);
         self.start(process, processes);
     }
 
     /// A process has something to send. If nobody is sending, it is its turn.
     fn start(&mut self, process: usize, processes: &mut Processes) {
-        if self.sending.is_none() && self.send(process, processes) {
-            self.sending = Some(process);
+        if self.turn.is_none() {
+            self.begin(process, processes);
         }
     }
 
     /// The UART has sent all that it had: whose turn is it?
-    ///
-    /// Each process is asked once: a process that was to send and cannot any more, since its buffer was
-    /// taken back, ends its write and makes room for the next one.
     pub fn sent(&mut self, processes: &mut Processes) {
-        let Some(last) = self.sending.take() else {
+        let Some(turn) = self.turn.take() else {
             return;
         };
-        let first = match self.writes[last] {
-            Some(write) if self.left(last, processes) == 0 || write.taken % TURN > 0 => last,
-            _ => last + 1,
-        };
-        let turns = (first..first + MAX_PROCESSES).map(|turn| turn % MAX_PROCESSES);
-        self.sending = turns
-            .into_iter()
-            .find(|process| self.send(*process, processes));
+        self.report_ends(processes);
+        if turn.left > 0 && (turn.says || self.left(turn.process, processes) > 0) {
+            self.send(turn, processes);
+            return;
+        }
+        let first = turn.process + 1;
+        let mut turns = (first..first + MAX_PROCESSES).map(|turn| turn % MAX_PROCESSES);
+        if let Some(next) = turns.find(|process| self.waits(*process, processes)) {
+            self.begin(next, processes);
+        }
     }
 
-    /// Gives the UART something of this process. False: it has nothing.
-    fn send(&mut self, process: usize, processes: &mut Processes) -> bool {
-        if let Some(line) = self.lines[process].take() {
-            line.print(&processes[process]);
-            processes[process].state = State::Ready;
-            return true;
+    /// Reports the writes of which nothing is left: all has been sent, or the buffer was taken back.
+    fn report_ends(&mut self, processes: &mut Processes) {
+        for index in 0..MAX_PROCESSES {
+            if let Some(write) = self.writes[index]
+                && self.left(index, processes) == 0
+            {
+                // A process that never yields may lose this: its queue is full.
+                let _ = processes[index].schedule(WRITTEN, [write.taken, 0, 0]);
+                self.writes[index] = None;
+            }
         }
-        let left = self.left(process, processes);
-        let Some(write) = &mut self.writes[process] else {
-            return false;
-        };
-        if left == 0 {
-            // A process that never yields may lose this: its queue is full.
-            let _ = processes[process].schedule(WRITTEN, [write.taken, 0, 0]);
-            self.writes[process] = None;
-            return false;
-        }
-        let turn = TURN - write.taken % TURN;
-        let piece = left.min(turn).min(Hardware::uart_room());
-        let buffer = processes[process].read_only[BUFFER];
-        for byte in buffer.bytes_from(write.taken).take(piece as usize) {
-            Hardware::uart_put(byte);
-        }
-        write.taken += piece;
-        true
     }
 
-    /// What is left of a process's write. Its buffer may have been taken back, or swapped for a shorter
-    /// one, since.
+    /// Has this process something to send?
+    fn waits(&self, process: usize, processes: &Processes) -> bool {
+        self.lines[process].is_some() || self.left(process, processes) > 0
+    }
+
+    /// It is this process's turn, which has something to send.
+    fn begin(&mut self, process: usize, processes: &mut Processes) {
+        let bytes = self.left(process, processes);
+        let line = self.lines[process].filter(|_| bytes == 0);
+        let left = match line {
+            Some(line) => self.text.set(line, processes[process].app.name),
+            None if bytes <= TURN || self.others_wait(process, processes) => TURN,
+            None => TURN.max(Hardware::uart_room()),
+        };
+        let says = line.is_some();
+        self.send(
+            Turn {
+                process,
+                says,
+                left,
+            },
+            processes,
+        );
+    }
+
+    fn others_wait(&self, process: usize, processes: &Processes) -> bool {
+        (0..MAX_PROCESSES).any(|other| other != process && self.waits(other, processes))
+    }
+
+    /// Gives the UART what it has room for in this turn.
+    fn send(&mut self, mut turn: Turn, processes: &mut Processes) {
+        let process = &mut processes[turn.process];
+        let room = Hardware::uart_room();
+        if turn.says {
+            let piece = turn.left.min(room);
+            let bytes = self.text.last(turn.left).iter().take(piece as usize);
+            bytes.copied().for_each(Hardware::uart_put);
+            turn.left -= piece;
+            if turn.left == 0 {
+                self.lines[turn.process] = None;
+                if process.state == State::Printing {
+                    process.state = State::Ready;
+                }
+            }
+        } else if let Some(write) = &mut self.writes[turn.process] {
+            let buffer = process.read_only[BUFFER];
+            let left = write.left(buffer);
+            let piece = left.min(turn.left).min(room);
+            let bytes = buffer.bytes_from(write.taken).take(piece as usize);
+            bytes.for_each(Hardware::uart_put);
+            write.taken += piece;
+            // A turn goes on only where the UART is smaller than it.
+            turn.left = if piece == room { turn.left - piece } else { 0 };
+        }
+        self.turn = Some(turn);
+    }
+
+    /// What is left of a process's write.
     fn left(&self, process: usize, processes: &Processes) -> u32 {
         let buffer = processes[process].read_only[BUFFER];
-        self.writes[process].map_or(0, |write| {
-            let length = write.length.min(buffer.length());
-            length.saturating_sub(write.taken)
-        })
+        self.writes[process].map_or(0, |write| write.left(buffer))
     }
 
     /// Drops what a process that has ended had under way. What the UART has already is still sent.
     pub fn forget(&mut self, process: usize) {
         self.writes[process] = None;
         self.lines[process] = None;
+    }
+}
+
+impl Write {
+    /// How many bytes the UART has yet to take. The buffer may have been taken back, or swapped for a
+    /// shorter one, since.
+    fn left(self, buffer: UserBuffer) -> u32 {
+        let length = self.length.min(buffer.length());
+        length.saturating_sub(self.taken)
     }
 }
 

@@ -14,44 +14,20 @@
 use super::call::{Answer, Call, Then};
 use super::console::Console;
 use crate::abi::{ErrorCode, Return};
-use crate::process::{Process, Processes};
-use crate::report::Name;
-use crate::say;
+use crate::process::Processes;
+use crate::report::Line;
 
 pub use crate::slots::DEBUG as NUMBER;
 
-/// What a command prints.
-#[derive(Clone, Copy)]
-pub struct Line {
-    command: u32,
-    arguments: [u32; 2],
-}
-
 pub fn command(call: Call, console: &mut Console, processes: &mut Processes) -> Answer {
-    match call.number {
-        0 => (Return::Success, Then::Nothing),
-        1..=3 => {
-            let line = Line {
-                command: call.number,
-                arguments: call.arguments,
-            };
-            console.print(call.process, line, processes);
-            (Return::Success, Then::Wait)
-        }
-        _ => (Return::Failure(ErrorCode::NoSupport), Then::Nothing),
-    }
-}
-
-impl Line {
-    /// Apart, so that what comes before needs no room on the stack for what is printed here.
-    #[inline(never)]
-    pub fn print(self, process: &Process) {
-        let name = Name(process.app.name);
-        let [first, second] = self.arguments;
-        match self.command {
-            1 => say!("app {name} alert 0x{first:x}"),
-            2 => say!("app {name} prints 0x{first:x}"),
-            _ => say!("app {name} prints 0x{first:x} 0x{second:x}"),
-        }
-    }
+    let [first, second] = call.arguments;
+    let line = match call.number {
+        0 => return (Return::Success, Then::Nothing),
+        1 => Line::Alert(first),
+        2 => Line::Number(first),
+        3 => Line::Numbers(first, second),
+        _ => return (Return::Failure(ErrorCode::NoSupport), Then::Nothing),
+    };
+    console.say(call.process, line, processes);
+    (Return::Success, Then::Wait)
 }

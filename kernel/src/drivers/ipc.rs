@@ -50,9 +50,14 @@ pub fn command(call: Call, processes: &mut Processes) -> Answer {
     (result, Then::Nothing)
 }
 
-/// The process with this name.
+/// The process with this name. No more of a buffer is read than a name can have ([`NAME_BYTES`]).
+///
+/// [`NAME_BYTES`]: crate::tbf::NAME_BYTES
 pub fn find(name: UserBuffer, processes: &Processes) -> Option<usize> {
-    let is_it = |process: &Process| name.bytes_from(0).eq(process.app.name.bytes());
+    let is_it = |process: &Process| {
+        let own = process.app.name;
+        own.len() == name.length() as usize && name.bytes_from(0).eq(own.bytes())
+    };
     let found = processes.iter().position(is_it);
     found.filter(|_| name.length() > 0)
 }

@@ -3,7 +3,10 @@
 //! Writing to the console.
 
 use super::*;
+use crate::abi::UpcallId;
 use crate::drivers::{console::NUMBER, debug};
+use crate::tbf::tests::Numbers;
+use proptest::prelude::*;
 
 const FUNCTION: u32 = FLASH + 0x200;
 
@@ -73,7 +76,8 @@ fn a_buffer_taken_back_ends_the_write() {
 #[test]
 fn writes_of_two_apps_take_turns() {
     let mut kernel = boot(apps(&["one", "two"]));
-    let (first, second) = ("1".repeat(300), "2".repeat(300));
+    the_uart_is_done(&mut kernel);
+    let (first, second) = ("1".repeat(300), "2".repeat(200));
     kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
     write(&mut kernel, &first);
     kernel.wait();
@@ -84,11 +88,19 @@ fn writes_of_two_apps_take_turns() {
     assert_eq!(kernel.current, 0);
     kernel.wait();
     assert_eq!(kernel.current, 1);
-    let turns = [128, 128, 128, 128, 44, 44]
-        .into_iter()
-        .zip(["1", "2"].into_iter().cycle());
-    let taken: String = turns.map(|(length, digit)| digit.repeat(length)).collect();
-    assert!(printed().ends_with(&taken));
+    // While it is alone the first one fills the UART.
+    let turns = [
+        (1, 128),
+        (2, 64),
+        (1, 64),
+        (2, 64),
+        (1, 64),
+        (2, 64),
+        (1, 44),
+        (2, 8),
+    ];
+    let pieces = turns.map(|(digit, length)| digit.to_string().repeat(length));
+    assert_eq!(host::with(|machine| machine.pieces[1..].to_vec()), pieces);
 }
 
 #[test]
@@ -142,9 +154,12 @@ fn prints_without_buffer_take_turns_with_writes() {
         assert_eq!(kernel.current, 0);
         assert_eq!(write(&mut kernel, "one\n"), Return::Success);
         kernel.wait();
-        while kernel.current == 1 {
-            kernel.ecall(class::COMMAND, [debug::NUMBER, 2, 7, 0]);
+        for _ in 0..4 {
+            if kernel.current == 1 {
+                kernel.ecall(class::COMMAND, [debug::NUMBER, 2, 7, 0]);
+            }
         }
+        assert_eq!(kernel.current, 0);
         assert_eq!(kernel.registers().2[0], 4);
     }
     let said = printed();
@@ -166,8 +181,155 @@ fn a_line_of_an_app_is_out_before_it_goes_on() {
     }
 }
 
-/// The UART has sent what it had, while a process runs.
-fn the_uart_is_done(kernel: &mut Kernel) {
-    Hardware::wait_for_interrupt();
-    kernel.interrupt();
+/// The finding: a write of a few bytes, whose turn was kept by lines that came behind it.
+#[test]
+fn a_write_is_reported_before_any_line() {
+    let mut kernel = boot(apps(&["one", "two", "three"]));
+    the_uart_is_done(&mut kernel);
+    kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
+    write(&mut kernel, "1111");
+    for process in 0..2 {
+        assert_eq!(kernel.current, process);
+        kernel.ecall(class::COMMAND, [debug::NUMBER, 2, 7, 0]);
+    }
+    assert_eq!(kernel.current, 2, "the others wait for their turns");
+    write(&mut kernel, "3333");
+    the_uart_is_done(&mut kernel);
+    let (driver, number) = (NUMBER, 1);
+    let written = UpcallId { driver, number };
+    assert!(kernel.processes[0].take_upcall(written));
+    the_uart_is_done(&mut kernel);
+    let line = |name| format!("tockmark-kernel: app {name} prints 0x7\n");
+    let said = host::with(|machine| machine.pieces[1..].to_vec());
+    assert_eq!(said, ["1111".into(), line("two")]);
+    assert!(printed().ends_with("3333"));
+    the_uart_is_done(&mut kernel);
+    assert!(printed().ends_with(&line("one")));
+}
+
+#[test]
+fn what_an_app_writes_and_prints_keeps_its_order() {
+    let mut kernel = boot(apps(&["one"]));
+    write(&mut kernel, &"w".repeat(300));
+    kernel.command_to(debug::NUMBER, 1, 2, 0);
+    let last = format!("{}tockmark-kernel: app one alert 0x2\n", "w".repeat(300));
+    assert!(printed().ends_with(&last), "{}", printed());
+}
+
+/// A turn: whose, and what it sent.
+struct Turn {
+    process: usize,
+    text: String,
+}
+
+/// The turns that these pieces are of. A write has the letter of its process only, a line begins with the
+/// kernel's name and has the process's; one that the UART had no room for goes on in the next piece.
+fn turns(pieces: &[String], fifo_size: usize) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    let process = |letter: u8| "abcd".bytes().position(|name| name == letter);
+    for text in pieces.iter().cloned() {
+        let writes =
+            process(text.as_bytes()[0]).filter(|_| text.matches(&text[..1]).count() == text.len());
+        let says = text
+            .strip_prefix("tockmark-kernel: app ")
+            .and_then(|rest| process(rest.as_bytes()[0]));
+        match (writes.or(says), turns.last_mut()) {
+            (None, Some(last)) => last.text += &text,
+            (None, None) => {} // of a turn before these
+            (Some(process), Some(last))
+                if last.process == process && last.text.len() == fifo_size && fifo_size < 64 =>
+            {
+                last.text += &text;
+            }
+            (Some(process), _) => turns.push(Turn { process, text }),
+        }
+    }
+    turns
+}
+
+/// Something that an attacker does, mostly to have the UART.
+fn attack(kernel: &mut Kernel, numbers: &mut Numbers) {
+    let text = "abcd"[kernel.current..=kernel.current].repeat(300);
+    let start = ram_of(kernel.current as u32);
+    let length = [0, 1, 4, 63, 64, 65, 300][numbers.below(7) as usize];
+    match numbers.below(16) {
+        0..4 => drop(write(kernel, &text[..length])),
+        4..8 => kernel.ecall(class::COMMAND, [debug::NUMBER, 2, 7, 0]),
+        8 => kernel.ecall(class::COMMAND, [debug::NUMBER, 3, u32::MAX, u32::MAX]),
+        9 => drop(kernel.allow(class::READ_ONLY_ALLOW, 1, start, length as u32)),
+        10..12 => drop(kernel.allow(class::READ_ONLY_ALLOW, 1, 0, 0)),
+        12 => kernel.ecall(class::EXIT, [1, 0, 0, 0]),
+        13 => kernel.fault(5, 0),
+        14 => kernel.ecall(class::YIELD, [0, 0, 0, 0]),
+        _ => drop(kernel.subscribe_to(NUMBER, 1, FUNCTION, 0)),
+    }
+}
+
+proptest! {
+    /// Whatever three processes do, between two turns of one that waits each of them has at most one; and a
+    /// write is reported as soon as its bytes are out.
+    #[test]
+    fn between_two_turns_of_one_that_waits_each_other_has_at_most_one(
+        seed in 1..u64::MAX, fifo_size in prop_oneof![Just(128usize), Just(32)], victim in 0..4usize,
+    ) {
+        host::reset();
+        host::with(|machine| machine.fault_restarts = u32::MAX);
+        let mut kernel = boot(apps(&["a", "b", "c", "d"]));
+        the_uart_is_done(&mut kernel);
+        host::with(|machine| machine.fifo_size = fifo_size);
+        let mut numbers = Numbers(seed);
+        // How many bytes the victim waits to be sent, if it does, and whether the UART had others.
+        let mut wants = None;
+        let mut ends = 0;
+        for _ in 0..400 {
+            if let Some((wanted, before)) = wants {
+                let pieces = host::with(|machine| machine.pieces.clone());
+                let waited = turns(pieces.get(before..).unwrap_or_default(), fifo_size);
+                let own = waited.iter().filter(|turn| turn.process == victim);
+                if own.map(|turn| turn.text.len()).sum::<usize>() == wanted {
+                    let awake = kernel.current == victim || kernel.processes[victim].is_runnable();
+                    prop_assert!(awake);
+                    for between in waited.split(|turn| turn.process == victim) {
+                        for (place, turn) in between.iter().enumerate() {
+                            let again = |other: &Turn| other.process == turn.process;
+                            prop_assert!(!between[..place].iter().any(again), "{pieces:?}");
+                            prop_assert!(turn.text.len() <= 64 || turn.text.ends_with('\n'));
+                        }
+                    }
+                    wants = None;
+                    ends += 1;
+                }
+            }
+            if kernel.current != victim {
+                attack(&mut kernel, &mut numbers);
+            } else if wants.is_none() {
+                let sending = host::with(|machine| {
+                    machine.pieces.clear();
+                    usize::from(!machine.fifo.is_empty())
+                });
+                if numbers.below(2) == 0 {
+                    let text = "abcd"[victim..=victim].repeat(150);
+                    kernel.subscribe_to(NUMBER, 1, flash_of(victim as u32) + 0x200, 0);
+                    prop_assert_eq!(write(&mut kernel, &text), Return::Success);
+                    wants = Some((text.len(), sending));
+                    kernel.wait();
+                } else {
+                    wants = Some(("tockmark-kernel: app a prints 0x7\n".len(), sending));
+                    kernel.ecall(class::COMMAND, [debug::NUMBER, 2, 7, 0]);
+                }
+            }
+            match numbers.below(8) {
+                0 => host::with(|machine| machine.now += 10_000),
+                1..4 if host::with(|machine| !machine.fifo.is_empty()) => Hardware::wait_for_interrupt(),
+                _ => {}
+            }
+            for _ in 0..4 {
+                let pending = Hardware::pending_interrupts();
+                if pending.timer || pending.external {
+                    kernel.interrupt();
+                }
+            }
+        }
+        prop_assert!(ends > 0);
+    }
 }

@@ -99,6 +99,37 @@ fn a_bad_header_ends_the_search() {
     assert!(printed().contains(line), "{}", printed());
 }
 
+/// Its size can be believed, so that what stands behind it is found.
+#[test]
+fn a_header_of_no_use_is_passed_over() {
+    let good = |kind| (kind, value(&[0, 0, 64]));
+    let cases = [
+        (vec![good(1), (3, vec![0xFF])], "package name is not text"),
+        (
+            vec![good(1), (3, vec![b'n'; 65])],
+            "package name has 65 bytes, more than 64",
+        ),
+        (
+            vec![(1, value(&[FLASH_EACH, 0, 64]))],
+            "entry point lies outside of the app",
+        ),
+        (
+            vec![(1, value(&[0]))],
+            "header entry of type 1 is cut short",
+        ),
+    ];
+    for (entries, why) in cases {
+        host::reset();
+        let kernel = load(before_an_ordinary(&entries, 1));
+        assert_eq!(running(&kernel), ["good"], "{why}");
+        let line = format!(
+            "tockmark-kernel: bad app header at 0x20030000: {why}; it is passed over\n\
+             tockmark-kernel: baseline"
+        );
+        assert!(printed().starts_with(&line), "{}", printed());
+    }
+}
+
 #[test]
 fn a_name_cannot_break_the_line() {
     let flash = app(&usual("a\nb", RAM - 4, u32::MAX, 64), FLASH_EACH, 1);

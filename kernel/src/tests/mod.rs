@@ -47,6 +47,12 @@ fn load(flash: Vec<u8>) -> Kernel {
     kernel
 }
 
+/// The UART has sent what it had, while a process runs.
+fn the_uart_is_done(kernel: &mut Kernel) {
+    Hardware::wait_for_interrupt();
+    kernel.interrupt();
+}
+
 /// Ordinary applications with these names, one after the other.
 fn apps(names: &[&str]) -> Vec<u8> {
     let mut flash = Vec::new();

@@ -147,7 +147,7 @@ impl Machine for EarlGrey {
         uart::acknowledge_sent();
     }
 
-    fn print(text: &str) {
+    fn print(text: &[u8]) {
         uart::print(text);
     }
 }

@@ -61,8 +61,8 @@ pub fn acknowledge_sent() {
 }
 
 /// Waits for room where there is none.
-pub fn print(text: &str) {
-    for piece in text.as_bytes().chunks(FIFO_SIZE as usize / 2) {
+pub fn print(text: &[u8]) {
+    for piece in text.chunks(FIFO_SIZE as usize / 2) {
         while room() < piece.len() as u32 {}
         piece.iter().for_each(|byte| put(*byte));
     }
