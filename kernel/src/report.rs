@@ -98,6 +98,7 @@ impl Text {
     }
 
     /// What would go beyond [`LONGEST`] is left out.
+    #[inline(never)] // there are many pieces, and none is worth room in flash
     fn put(&mut self, text: &[u8]) -> &mut Text {
         for byte in text {
             if let Some(place) = self.bytes.get_mut(self.length) {
@@ -109,6 +110,7 @@ impl Text {
     }
 
     /// A number with at least so many digits.
+    #[inline(never)]
     fn hex(&mut self, number: u32, least: u32) -> &mut Text {
         self.put(b"0x");
         let digits = (8 - number.leading_zeros() / 4).max(least);

@@ -85,6 +85,7 @@ impl Console {
         }
     }
 
+    #[inline(never)] // so that other commands save no registers for it
     fn write(&mut self, call: Call, processes: &mut Processes) -> Result<(), ErrorCode> {
         let write = &mut self.writes[call.process];
         if write.is_some() {
@@ -101,7 +102,7 @@ impl Console {
     }
 
     /// Says a line for this process when it is its turn. Until then the process, if it has not ended, waits.
-    #[inline(never)] // so that commands to other drivers save no registers for it
+    #[inline(never)]
     pub fn say(&mut self, process: usize, line: Line, processes: &mut Processes) {
         let state = &mut processes[process].state;
         if *state == State::Ready {
