@@ -16,14 +16,18 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TOCKMARK_CACHE"] = "off"
 
-# Files that empty and fill one folder.
-TOGETHER = {"test_judge.py": "kernel-layouts", "test_kernel_layouts.py": "kernel-layouts"}
+# Files, and a folder of them, that make one thing: links of the kernel, a browser and its sites.
+TOGETHER = {
+    "test_judge.py": "kernel-layouts",
+    "test_kernel_layouts.py": "kernel-layouts",
+    "browser": "browser",
+}
 LONG = ()  # files with a minute of work and more
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        name = item.path.name
-        item.add_marker(pytest.mark.xdist_group(TOGETHER.get(name, str(item.path))))
+        group = TOGETHER.get(item.path.name) or TOGETHER.get(item.path.parent.name)
+        item.add_marker(pytest.mark.xdist_group(group or str(item.path)))
     items.sort(key=lambda item: item.path.name not in LONG)

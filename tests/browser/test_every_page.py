@@ -2,10 +2,14 @@
 """All pages of all sites in a browser: nothing is lost, cut or hard to read, and nothing runs."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sites import SITES
 from survey import ASKED, Survey
+
+from tockmark.suite import catalogue
+from tockmark.tests.pages import check_links, contents
 
 EVERY = pytest.mark.parametrize("name", list(SITES))
 Seen = Callable[[str], Survey]
@@ -26,6 +30,16 @@ def test_nothing_is_wrong(name: str, question: str, surveyed: Seen) -> None:
     seen = surveyed(name)
     assert len(seen.pages) > 3
     assert seen.wrong[question][:SHOWN] == []
+
+
+def test_the_projects_site_is_whole(site: Callable[[str], Path]) -> None:
+    """Also where no browser is."""
+    folder = site("project")
+    assert check_links(folder) > 5000
+    names = contents(folder)
+    ids = catalogue.load().benchmarks
+    assert {f"benchmark/{id_.replace('_', '-')}.html" for id_ in ids} <= names.keys()
+    assert sum(map(len, names.values())) < 20e6
 
 
 @EVERY

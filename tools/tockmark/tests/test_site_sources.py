@@ -15,7 +15,7 @@ from tockmark.site import model, pages, render
 from tockmark.site.model import Addresses, Site
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, contents
-from tockmark.tests.test_site import KNOWN, NEW, called, of_kernel, stored
+from tockmark.tests.test_site import NEW, called, of_kernel, stored
 
 
 @pytest.fixture(autouse=True)
@@ -169,12 +169,3 @@ def test_addresses_are_apart_and_stay_in_their_folder() -> None:
     assert all(one.startswith("kernel/") and ".." not in one for one in found)
     assert all(one == one.lower() and one.isascii() and len(one) < 130 for one in found)
     assert made.page("kernel", 0, "A b") == found[0]
-
-
-def test_the_committed_results_make_a_whole_site(tmp_path: Path) -> None:
-    done = called(paths.RESULTS, "-o", tmp_path / "out")
-    assert done.exit_code == 0, done.output
-    assert check_links(tmp_path / "out") > 5000
-    names = contents(tmp_path / "out")
-    assert {f"benchmark/{id_.replace('_', '-')}.html" for id_ in KNOWN.benchmarks} <= names.keys()
-    assert sum(map(len, names.values())) < 20e6
