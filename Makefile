@@ -22,6 +22,7 @@ help:
 	@echo 'make setup-browser  install Chromium and its driver: the tests of the site in a browser'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
+	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
@@ -86,9 +87,11 @@ kernel: setup
 kernel-v1: FEATURES := abi-v1
 kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
+kernel-eight: FEATURES := eight
+kernel-v1-eight: FEATURES := abi-v1,eight
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 kernel-nexysvideo kernel-v1-nexysvideo kernel-qemu kernel-v1-qemu
+VARIANTS := kernel-v1 kernel-eight kernel-v1-eight kernel-nexysvideo kernel-v1-nexysvideo kernel-qemu kernel-v1-qemu
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)

@@ -17,6 +17,7 @@ KERNEL = ["--release", "--package", "tockmark-kernel", *CHIP]
 SUITE = ["--package", "tockmark-suite", *CHIP, "--target-dir", "build/cargo-apps-debug"]
 HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock only
 V1 = ["--features", "abi-v1,nexysvideo", "--target-dir", "build/cargo-v1-nexysvideo"]
+EIGHT = ["--features", "eight", "--target-dir", "build/cargo-eight"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1", "--target-dir", "build/cargo-v1"]
 LONGEST = 800
@@ -39,6 +40,7 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", *HOST, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *KERNEL, *EIGHT, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],
@@ -46,6 +48,7 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", *SUITE, "--features", "abi-v1", "--", "-D", "warnings"],
         ["cargo", "test", "--quiet", *HOST],
         ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *V1],
+        ["cargo", "test", "--quiet", "--package", "tockmark-kernel", *EIGHT],
         [str(BIN / "ruff"), "check"],
         [str(BIN / "ruff"), "format", "--check"],
         [str(BIN / "mypy"), "--strict"],

@@ -19,6 +19,10 @@ use crate::say;
 use crate::slots::MAX_PROCESSES;
 use crate::syscall::Next;
 
+/// The causes of faults by a load and by a store.
+const READ: u32 = 5;
+const WRITTEN: u32 = 7;
+
 /// The shortest time slice in microseconds: in a shorter one a process would hardly get anywhere.
 const SHORTEST_SLICE: u32 = 100;
 
@@ -212,7 +216,11 @@ impl Kernel {
     /// on.
     pub fn fault(&mut self, cause: u32, value: u32) {
         let index = self.index();
-        let process = &self.processes[index];
+        let process = &mut self.processes[index];
+        if matches!(cause, READ | WRITTEN) && process.inbox.turn_to(value) {
+            self.protect();
+            return;
+        }
         let pc = process.frame.pc();
         let line = Line::Fault { cause, value, pc };
         let restarts = &mut self.restarts[index];

@@ -5,16 +5,18 @@
 //!
 //! A buffer is out of reach until its owner has notified the process and the process takes that
 //! notification. From then on the PMP opens it, as one more region beside the process's own, until
-//! the owner takes it back, shares another in its place, or ends. There is a region for every other
-//! process, so one is never wanting; but the PMP deals in whole words, and rounding a buffer up would
+//! the owner takes it back, shares another in its place, or ends. With four processes there is a region for
+//! every other one. With eight there are two too few: then the PMP has some of the open buffers, and a
+//! process that touches another one faults into [`Inbox::turn_to`] and goes on. The PMP deals in whole words, and rounding a buffer up would
 //! open bytes that nobody shared. One that is not aligned stays closed, and the notification says
 //! that there is nothing.
 
 use crate::region::Region;
 use crate::slots::MAX_PROCESSES;
 
-/// How many shared buffers a process can reach at a time: one of each other process.
-pub const WINDOWS: usize = MAX_PROCESSES - 1;
+/// How many shared buffers the PMP opens at a time: one of each other process, as far as it has entries.
+pub const WINDOWS: usize = if OTHERS < 5 { OTHERS } else { 5 };
+const OTHERS: usize = MAX_PROCESSES - 1;
 
 pub struct Inbox {
     /// By the index of the owner.
@@ -23,6 +25,8 @@ pub struct Inbox {
     open: u8,
     /// The PMP does not know yet.
     moved: bool,
+    /// The process whose buffer comes first, if there are more than [`WINDOWS`].
+    first: u8,
 }
 
 impl Inbox {
@@ -31,6 +35,7 @@ impl Inbox {
             offers: [Region::EMPTY; MAX_PROCESSES],
             open: 0,
             moved: false,
+            first: 0,
         }
     }
 
@@ -71,12 +76,34 @@ impl Inbox {
     /// What the process reaches; places that are not needed are empty.
     pub fn windows(&self) -> [Region; WINDOWS] {
         let mut windows = [Region::EMPTY; WINDOWS];
-        let offers = self.offers.iter().enumerate();
-        let open = offers.filter(|(owner, _)| self.open & 1 << owner != 0);
-        for (window, (_, offer)) in windows.iter_mut().zip(open) {
-            *window = *offer;
+        let first = if WINDOWS == OTHERS {
+            0
+        } else {
+            usize::from(self.first)
+        };
+        let owners = (first..first + MAX_PROCESSES).map(|owner| owner % MAX_PROCESSES);
+        let open = owners.filter(|owner| self.open & 1 << owner != 0);
+        for (window, owner) in windows.iter_mut().zip(open) {
+            *window = self.offers[owner];
         }
         windows
+    }
+
+    /// Is this address in a buffer that is open, but that the PMP had no entry for? Then it has one from
+    /// now on, as its neighbours in the order of processes have: of two buffers one's turn has the other's,
+    /// so an access across both does not fault for ever.
+    pub fn turn_to(&mut self, address: u32) -> bool {
+        if WINDOWS == OTHERS {
+            return false;
+        }
+        let holds = |region: Region| region.start() <= address && address < region.end();
+        let is_open = |owner: usize| self.open & 1 << owner != 0;
+        let wanted = (0..MAX_PROCESSES).find(|owner| is_open(*owner) && holds(self.offers[*owner]));
+        let wanted = wanted.filter(|_| !self.windows().into_iter().any(holds));
+        if let Some(owner) = wanted {
+            self.first = owner as u8;
+        }
+        wanted.is_some()
     }
 }
 
@@ -91,6 +118,51 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn buffer(owner: usize) -> Region {
+        let start = 0x1000_0000 + 0x100 * owner as u32;
+        Region::new(start, start + 0x100)
+    }
+
+    /// Buffers that touch each other, more than the PMP has room for: any is reached by one fault, an
+    /// access across two neighbours by two.
+    #[test]
+    #[cfg(feature = "eight")]
+    fn each_open_buffer_has_its_turn() {
+        let mut inbox = Inbox::new();
+        for owner in 1..MAX_PROCESSES {
+            inbox.offer(owner, buffer(owner));
+            assert!(!inbox.turn_to(buffer(owner).start()), "not open");
+            inbox.open(owner);
+        }
+        for first in 1..MAX_PROCESSES {
+            for second in 1..MAX_PROCESSES {
+                inbox.turn_to(buffer(first).start());
+                assert!(!inbox.turn_to(buffer(first).start()), "it is there");
+                inbox.turn_to(buffer(second).end() - 1);
+                let windows = inbox.windows();
+                assert!(windows.contains(&buffer(second)));
+                if first.abs_diff(second) == 1 {
+                    inbox.turn_to(buffer(first).start());
+                    let windows = inbox.windows();
+                    assert!(windows.contains(&buffer(first)) && windows.contains(&buffer(second)));
+                }
+            }
+        }
+        assert!(!inbox.turn_to(buffer(0).start()) && !inbox.turn_to(buffer(MAX_PROCESSES).start()));
+    }
+
+    #[test]
+    #[cfg(not(feature = "eight"))]
+    fn the_pmp_has_room_for_all() {
+        let mut inbox = Inbox::new();
+        for owner in 1..MAX_PROCESSES {
+            inbox.offer(owner, buffer(owner));
+            inbox.open(owner);
+        }
+        assert!((1..MAX_PROCESSES).all(|owner| inbox.windows().contains(&buffer(owner))));
+        assert!(!inbox.turn_to(buffer(1).start()));
+    }
+
     proptest! {
         /// Whatever is offered and opened in whatever order, exactly what is offered now, was opened
         /// since, and is aligned can be reached. (Process 3 is the receiver: it offers nothing.)
@@ -99,7 +171,7 @@ mod tests {
             steps in proptest::collection::vec((0..3usize, any::<bool>(), 0..64u32, 0..64u32), 0..40),
         ) {
             let mut inbox = Inbox::new();
-            let mut model = [(Region::EMPTY, false); WINDOWS];
+            let mut model = [(Region::EMPTY, false); 3];
             for (owner, opens, start, length) in steps {
                 if opens {
                     let region = model[owner].0;

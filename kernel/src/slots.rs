@@ -7,7 +7,7 @@
 use crate::abi::{ErrorCode, PERF, UpcallId};
 
 /// How many applications the kernel takes.
-pub const MAX_PROCESSES: usize = 4;
+pub const MAX_PROCESSES: usize = if cfg!(feature = "eight") { 8 } else { 4 };
 
 /// The numbers of the drivers.
 pub const ALARM: u32 = 0x0;

@@ -20,8 +20,8 @@ fn word(numbers: &mut Numbers, caller: u32) -> u32 {
         0..3 => numbers.below(8),
         3 => ram_of(caller) + 4 * numbers.below(64),
         4 => flash_of(caller) + numbers.below(FLASH_EACH),
-        5 => RAM + numbers.below(4 * RAM_EACH),
-        6 => FLASH + numbers.below(4 * FLASH_EACH),
+        5 => RAM + numbers.below(MAX_PROCESSES as u32 * RAM_EACH),
+        6 => FLASH + numbers.below(MAX_PROCESSES as u32 * FLASH_EACH),
         _ => numbers.below(u32::MAX),
     }
 }
@@ -118,7 +118,7 @@ proptest! {
             machine.slice_us = slice_us;
             machine.fault_restarts = 2;
         });
-        let mut kernel = boot(apps(&["a", "b", "c", "d"]));
+        let mut kernel = boot(apps(&["a", "b", "c", "d", "e", "f", "g", "h"][..MAX_PROCESSES]));
         let mut numbers = Numbers(seed);
         check(&kernel);
         for _ in 0..300 {
@@ -130,7 +130,9 @@ proptest! {
 
 #[test]
 fn a_slice_that_ends_is_anothers_turn() {
-    let mut kernel = boot(apps(&["a", "b", "c", "d"]));
+    let mut kernel = boot(apps(
+        &["a", "b", "c", "d", "e", "f", "g", "h"][..MAX_PROCESSES],
+    ));
     let mut numbers = Numbers(9);
     for _ in 0..5_000 {
         step(&mut kernel, &mut numbers);

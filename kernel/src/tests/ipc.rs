@@ -6,6 +6,7 @@ use super::*;
 use crate::drivers::{ipc::NUMBER, perf};
 use crate::process::State;
 use crate::region::Region;
+use crate::slots::MAX_PROCESSES;
 use crate::upcall::PER_SENDER;
 
 const CLIENT: u32 = 0;
@@ -159,7 +160,7 @@ fn who_cannot_be_notified() {
             Return::Success
         );
     }
-    let none = share(&mut kernel, 4, RAM, 4);
+    let none = share(&mut kernel, MAX_PROCESSES as u32, RAM, 4);
     assert_eq!(none, Return::FailurePair(ErrorCode::NoSupport, RAM, 4));
 }
 

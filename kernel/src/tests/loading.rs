@@ -5,6 +5,7 @@
 use super::*;
 use crate::process::State;
 use crate::region::Region;
+use crate::slots::MAX_PROCESSES;
 use crate::tbf::tests::{Numbers, broken_app, value};
 use proptest::prelude::*;
 
@@ -25,11 +26,14 @@ fn before_an_ordinary(entries: &[(u16, Vec<u8>)], flags: u32) -> Vec<u8> {
 }
 
 #[test]
-fn four_apps_run_and_a_fifth_is_refused() {
-    let kernel = load(apps(&["a", "b", "c", "d", "e"]));
-    assert_eq!(running(&kernel), ["a", "b", "c", "d"]);
-    assert!(printed().contains("app e refused: the kernel takes 4 apps"));
-    assert!(printed().ends_with("apps: 4\n"));
+fn as_many_apps_run_as_there_are_places_and_one_more_is_refused() {
+    let names = &["a", "b", "c", "d", "e", "f", "g", "h", "i"][..=MAX_PROCESSES];
+    let kernel = load(apps(names));
+    let (last, taken) = names.split_last().unwrap();
+    assert_eq!(running(&kernel), taken);
+    let line = format!("app {last} refused: the kernel takes {MAX_PROCESSES} apps");
+    assert!(printed().contains(&line));
+    assert!(printed().ends_with(&format!("apps: {MAX_PROCESSES}\n")));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | 0, 1 | the running application's flash | read, execute |
 //! | 2, 3 | the running application's RAM | read, write |
-//! | 4 to 9 | up to three buffers that others share with it | read, write |
+//! | 4 to 9 (to 13 with eight processes) | buffers that others share with it, a pair each | read, write |
 //! | 14 | all addresses | nothing |
 //! | 15 | all addresses, locked by the boot ROM | everything, were it not for entry 14 |
 //!
@@ -19,6 +19,7 @@ use crate::region::{Region, pmp};
 use crate::sharing::WINDOWS;
 use riscv::register::{pmpaddr0, pmpaddr1, pmpaddr2, pmpaddr3, pmpaddr14};
 use riscv::register::{pmpaddr4, pmpaddr5, pmpaddr6, pmpaddr7, pmpaddr8, pmpaddr9};
+use riscv::register::{pmpaddr10, pmpaddr11, pmpaddr12, pmpaddr13};
 use riscv::register::{pmpcfg0, pmpcfg1, pmpcfg2, pmpcfg3};
 
 /// An address register of all ones, in NAPOT mode, is all of the address space.
@@ -29,9 +30,10 @@ pub fn set_up() {
     let flash = pmp::TOP_OF_RANGE | pmp::READ | pmp::EXECUTE;
     let ram = pmp::TOP_OF_RANGE | pmp::READ | pmp::WRITE;
     let regions = u32::from_le_bytes([pmp::OFF, flash, pmp::OFF, ram]);
-    let two_windows = u32::from_le_bytes([pmp::OFF, ram, pmp::OFF, ram]);
-    let third_window = u32::from_le_bytes([pmp::OFF, ram, 0, 0]);
-    let deny = u32::from_le_bytes([0, 0, pmp::NAPOT, 0]);
+    let window = |number: usize| if number < WINDOWS { ram } else { pmp::OFF };
+    let first_windows = u32::from_le_bytes([pmp::OFF, window(0), pmp::OFF, window(1)]);
+    let next_windows = u32::from_le_bytes([pmp::OFF, window(2), pmp::OFF, window(3)]);
+    let deny = u32::from_le_bytes([pmp::OFF, window(4), pmp::NAPOT, 0]);
     protect(Region::EMPTY, Region::EMPTY);
     open_windows([Region::EMPTY; WINDOWS]);
     let boot_rom_entry = pmpcfg3::read().bits & 0xFF00_0000;
@@ -40,14 +42,14 @@ pub fn set_up() {
     unsafe {
         pmpaddr14::write(ALL_ADDRESSES);
         pmpcfg3::write(boot_rom_entry | deny as usize);
-        pmpcfg2::write(third_window as usize);
-        pmpcfg1::write(two_windows as usize);
+        pmpcfg2::write(next_windows as usize);
+        pmpcfg1::write(first_windows as usize);
         pmpcfg0::write(regions as usize);
     }
     // What a boot ROM has locked stays as it is, and could open what must be closed.
     let right = pmpcfg0::read().bits == regions as usize
-        && pmpcfg1::read().bits == two_windows as usize
-        && pmpcfg2::read().bits == third_window as usize
+        && pmpcfg1::read().bits == first_windows as usize
+        && pmpcfg2::read().bits == next_windows as usize
         && pmpcfg3::read().bits == boot_rom_entry | deny as usize
         && pmpaddr14::read() == ALL_ADDRESSES;
     assert!(right, "the boot ROM has locked PMP entries below 15");
@@ -69,14 +71,20 @@ pub fn protect(flash: Region, ram: Region) {
 
 /// Opens buffers of other applications to user mode, in the place of the last ones.
 pub fn open_windows(windows: [Region; WINDOWS]) {
-    let [first, second, third] = windows.map(|window| window.pmp_pair().map(|word| word as usize));
-    // Safety: as in `protect`.
-    unsafe {
-        pmpaddr4::write(first[0]);
-        pmpaddr5::write(first[1]);
-        pmpaddr6::write(second[0]);
-        pmpaddr7::write(second[1]);
-        pmpaddr8::write(third[0]);
-        pmpaddr9::write(third[1]);
+    macro_rules! write {
+        ($($number:literal $start:ident $end:ident),+) => {$(
+            if let Some(window) = windows.get($number) {
+                let [start, end] = window.pmp_pair();
+                // Safety: as in `protect`.
+                unsafe {
+                    $start::write(start as usize);
+                    $end::write(end as usize);
+                }
+            }
+        )+};
     }
+    write!(
+        0 pmpaddr4 pmpaddr5, 1 pmpaddr6 pmpaddr7, 2 pmpaddr8 pmpaddr9, 3 pmpaddr10 pmpaddr11,
+        4 pmpaddr12 pmpaddr13
+    );
 }
