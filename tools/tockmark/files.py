@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tockmark.errors import TockmarkError
-from tockmark.paths import shown
+from tockmark.paths import HOME, shown
 
 LOOKED_AT = 1 << 20  # bytes of a file that tell what it is
 
@@ -187,7 +187,12 @@ def is_through(path: Path) -> bool:
 def folder_for_a_while(parent: Path) -> Iterator[Path]:
     """Yield a new folder in `parent`, removed at the end. What killed processes left goes first:
     whoever uses one holds a lock on it, which ends with its process."""
-    parent.mkdir(parents=True, exist_ok=True)
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TockmarkError(
+            f"cannot write {shown(parent)}: {error.strerror}", f"name a folder of yours with {HOME}"
+        ) from error
     with contextlib.ExitStack() as held:
         with _locked(parent, fcntl.LOCK_EX):  # nobody else clears while ours has no lock yet
             for left in parent.iterdir():

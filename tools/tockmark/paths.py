@@ -31,10 +31,14 @@ def _own(kind: str) -> Path:
 def _written(folder: Path, kind: str) -> Path:
     """Return a folder of the checkout if it can be written and nobody names another one, else the
     user's own with the same name."""
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    if not os.environ.get(HOME) and os.access(there, os.W_OK):
+    if not os.environ.get(HOME) and writable(folder):
         return folder
     return _own(kind) / folder.name
+
+
+def writable(folder: Path) -> bool:
+    """Return whether a folder can be written to, or made."""
+    return os.access(next(path for path in (folder, *folder.parents) if path.exists()), os.W_OK)
 
 
 def config() -> Path:

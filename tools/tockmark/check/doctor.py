@@ -43,7 +43,7 @@ class Examined:
 
 def examine() -> list[Examined]:
     """Look at everything that setting up and building should have left."""
-    return [*_programs(), *_packages(), *_products()]
+    return [*_programs(), *_packages(), *_products(), *_folders()]
 
 
 def doctor_text(findings: list[Examined]) -> str:
@@ -105,6 +105,17 @@ def _products() -> Iterator[Examined]:
         "apps in Rust": AppBuild.built(2, "rust").folder / "syscall.o",
     }.items():
         yield Examined(name, paths.shown(path) if path.exists() else None, None, BUILD)
+
+
+def _folders() -> Iterator[Examined]:
+    """Examine the folders that the tool writes to."""
+    for name, path in {
+        "cache and scratch": paths.WRITTEN,
+        "new results": paths.NEW_RESULTS,
+        "the user's settings": paths.config(),
+    }.items():
+        found = paths.shown(path) if paths.writable(path) else None
+        yield Examined(name, found, None, f"name a folder of yours with {paths.HOME}")
 
 
 def _version(command: list[str]) -> str | None:

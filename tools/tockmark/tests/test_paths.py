@@ -2,11 +2,13 @@
 """The tool works on the checkout that holds it: an environment that was copied is told."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT, check_environment, shown
 
@@ -49,3 +51,37 @@ def test_who_names_the_code_knows_what_they_do(
 def test_a_path_is_shown_as_what_a_terminal_may_show(tmp_path: Path) -> None:
     assert shown(tmp_path / "a\x1b[2J\n") == f"{tmp_path}/a?[2J?"
     assert shown(Path("x")) == "x"
+
+
+def where(**variables: str) -> list[Path]:
+    """Where the tool writes, as another process finds it."""
+    script = "from tockmark import paths as p; print(p.WRITTEN, p.NEW_RESULTS, p.config())"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(ROOT / "tools"), "HOME": "/home/user"} | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [Path(word) for word in done.stdout.split()]
+
+
+def test_a_checkout_that_can_be_written_keeps_what_is_made_there() -> None:
+    assert where() == [ROOT / "build", ROOT / "results", Path("/home/user/.config/tockmark")]
+
+
+def test_one_variable_moves_all_that_is_written() -> None:
+    assert where(TOCKMARK_HOME="/own") == [
+        Path("/own/cache/build"),
+        Path("/own/data/results"),
+        Path("/own/config"),
+    ]
+
+
+def test_what_cannot_be_written_is_in_the_users_own_folders(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(paths.HOME, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert paths._written(ROOT / "results", "data") == tmp_path / "tockmark" / "results"
