@@ -147,5 +147,5 @@ robustness: build sim-retire
 	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
 
 clean:
-	rm -rf build .venv .tools .hypothesis tools/*.egg-info
+	rm -rf build .venv .venvs .tools .hypothesis tools/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

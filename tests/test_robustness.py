@@ -97,7 +97,7 @@ def test_what_runs_on_is_found_and_ended(monkeypatch: pytest.MonkeyPatch) -> Non
 
 SLOW = """#!/bin/sh
 case "$*" in
-*venv*.venv | install*) exec sleep 986 ;;
+*venv*.venvs/* | install*) exec sleep 986 ;;
 esac
 exec {} "$@"
 """

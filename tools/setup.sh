@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-# Installs what the build needs: Debian packages, a Python environment in .venv, the Rust target, and
+# Installs what the build needs: Debian packages, a Python environment (.venv), the Rust target, and
 # elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
 # `tools/setup.sh qemu` installs QEMU for RISC-V and nothing else, `tools/setup.sh browser` the browser of
 # the tests.
@@ -70,30 +70,86 @@ packages() {
     exec 9>&-
 }
 
+# What must be there besides this package: each pinned one in its version.
+WHOLE='
+import importlib.metadata as about, re, sys, tockmark
+for one in about.requires("tockmark") or []:
+    found = re.match(r"([\w.-]+)==([^;\s]+)", one)
+    if found and about.version(found[1]) != found[2]:
+        sys.exit(1)
+'
+
+# The program `tockmark`, for the shell and for Python both: it says what to do where either is not
+# as it was installed.
+starter() {
+    cat <<EOF
+#!/bin/sh
+''':'
+[ -x "$PWD/$new/bin/python" ] && exec "$PWD/$new/bin/python" "\$0" "\$@"
+echo "tockmark: the Python of $PWD/.venv is gone; run \\\`make setup\\\` there" >&2
+exit 2
+'''
+import sys
+
+try:
+    from tockmark.__main__ import main
+except ImportError:
+    print("tockmark: $PWD/.venv is not whole; run \`make setup\` there", file=sys.stderr)
+    sys.exit(2)
+main()
+EOF
+}
+
+# usable FOLDER WHAT: an environment that was made whole of WHAT, in this folder: what is in a copied
+# one still uses the original.
+usable() {
+    [ "$(cat "$1/.installed" 2>/dev/null)" = "$2" ] && "$1/bin/python" -c "$WHOLE" 2>/dev/null
+}
+
+# A new environment is built beside the one in use, at its final place, for a venv cannot be moved,
+# and .venv is a link to it once all is in it. So one that was stopped or failed changes nothing.
 python_packages() {
-    # The stamp says for which folder it was made: what is in a copied one still uses the original.
-    local stamp=.venv/.installed pip=(.venv/bin/python -m pip)
-    if [ "$(cat $stamp 2>/dev/null)" = "$PWD" ] && [ ! pyproject.toml -nt $stamp ] &&
-        [ ! constraints.txt -nt $stamp ] && .venv/bin/python -c 'import tockmark' 2>/dev/null; then
+    local what new old
+    exec 8>"$logs/venv.lock"
+    flock --nonblock 8 || { say "waiting for another set-up of this folder"; flock 8; }
+    what="$PWD $IBEX_2021 $(cat pyproject.toml constraints.txt | sha256sum | cut -c1-12)"
+    usable .venv "$what" && return
+    # A folder of an older set-up does until what it was made of changes.
+    if [ ! -L .venv ] && [ ! pyproject.toml -nt .venv/.installed ] &&
+        [ ! constraints.txt -nt .venv/.installed ] && usable .venv "$PWD"; then
         return
     fi
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
         fail "Python 3.11 or newer is needed as python3; install it"
-    say "installing the Python packages into .venv"
-    if [ "$(cat $stamp 2>/dev/null || cat .venv/.begun 2>/dev/null)" != "$PWD" ] ||
-        ! "${pip[@]}" --version >/dev/null 2>&1; then
-        attempt venv "python3 -m venv" "install the venv module of Python" \
-            python3 -m venv --clear .venv
+    old=$(readlink .venv)
+    new=.venvs/a
+    [ "$old" = $new ] && new=.venvs/b
+    if ! usable $new "$what"; then
+        say "installing the Python packages into .venv"
+        # An installation that was stopped goes on, of the same only.
+        if [ "$(cat $new/.begun 2>/dev/null)" != "$what" ] ||
+            ! $new/bin/python -m pip --version >/dev/null 2>&1; then
+            mkdir -p .venvs
+            attempt venv "python3 -m venv" "install the venv module of Python" \
+                python3 -m venv --clear $new
+        fi
+        printf '%s\n' "$what" >$new/.begun
+        attempt pip "pip install" "check the network" $new/bin/python -m pip install \
+            --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+        # The core of 2021, for the Nexys Video machine, in a folder of its own: same package,
+        # other version.
+        attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" \
+            $new/bin/python -m pip install --disable-pip-version-check --no-deps --upgrade \
+            --target $new/ibex-2021 "pythondata-cpu-ibex==$IBEX_2021"
+        starter >$new/bin/tockmark && chmod 755 $new/bin/tockmark
+        mv $new/.begun $new/.installed
     fi
-    rm -f $stamp
-    printf '%s\n' "$PWD" >.venv/.begun # an installation that stops here goes on, in this folder only
-    attempt pip "pip install" "check the network" "${pip[@]}" install \
-        --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-    # The core of 2021, for the Nexys Video machine, in a folder of its own: same package, other version.
-    attempt ibex-2021 "pip install of Ibex $IBEX_2021" "check the network" "${pip[@]}" install \
-        --disable-pip-version-check --no-deps --upgrade --target .venv/ibex-2021 \
-        "pythondata-cpu-ibex==$IBEX_2021"
-    mv .venv/.begun $stamp
+    [ -L .venv ] || [ ! -e .venv ] || mv -T .venv .venvs/old || fail "cannot move .venv away"
+    ln -sfn $new .venvs/link && mv -T .venvs/link .venv || fail "cannot put .venv in place"
+    for old in .venvs/*; do
+        [ "$old" = $new ] || rm -rf "$old"
+    done
+    exec 8>&-
 }
 
 rust_and_elf2tab() {

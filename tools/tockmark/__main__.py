@@ -3,15 +3,25 @@
 
 import sys
 
-from tockmark.errors import INTERRUPTED
+from tockmark.errors import INTERRUPTED, UNUSABLE, one_line
 
 
 def main() -> None:
-    """Load the tool and run it. Loading takes a while, in which Ctrl-C may come too."""
+    """Load the tool and run it. Loading takes a while, in which Ctrl-C may come too; and a package
+    may be missing, then or when it is wanted."""
     try:
         from tockmark.cli.app import main as tool
 
         tool()
+    except (ImportError, SyntaxError) as error:
+        if "--debug" in sys.argv:
+            raise
+        print(
+            f"tockmark: this environment is not whole: {one_line(error)};"
+            " run `make setup`, or remove .venvs before it if that finds nothing to do",
+            file=sys.stderr,
+        )
+        sys.exit(UNUSABLE)
     except KeyboardInterrupt:
         print("tockmark: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)

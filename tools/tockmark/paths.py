@@ -15,6 +15,7 @@ from tockmark import processes
 from tockmark.errors import TockmarkError, showable
 
 ROOT = Path(__file__).resolve().parents[2]
+VENVS = ".venvs"  # environments, of which .venv links to one (tools/setup.sh)
 HOME = "TOCKMARK_HOME"  # in the environment: the folder for all that the tool writes
 
 
@@ -92,11 +93,17 @@ def check_environment(script: str) -> None:
     if ROOT / "tools" in (Path(folder).resolve() for folder in given):
         return  # somebody knows what they do
     for venv in (Path(sys.prefix), Path(script).absolute().parent.parent):
-        if venv.name == ".venv" and venv.resolve().parent != ROOT:
+        ours = venv.name == ".venv" or venv.parent.name == VENVS
+        if ours and _holder(venv.resolve()) != ROOT:
             raise TockmarkError(
                 f"{venv} runs the code of {ROOT}: it is a copy",
-                f"run `make setup` in {venv.parent}",
+                f"run `make setup` in {_holder(venv)}",
             )
+
+
+def _holder(venv: Path) -> Path:
+    """Return the checkout of an environment: .venv, or one in .venvs/ that this links to."""
+    return venv.parent.parent if venv.parent.name == VENVS else venv.parent
 
 
 @functools.cache

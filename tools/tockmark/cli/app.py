@@ -67,6 +67,8 @@ def main() -> None:
         print(f"tockmark: {one_line(f'{where}: {error.strerror}')}", file=sys.stderr)
         _silence()
         sys.exit(UNUSABLE)
+    except ImportError:  # __main__ tells
+        raise
     except Exception as error:
         if debugging():
             raise

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Set-up of the Python environment: a new one is built beside the one in use. Stand-ins for python3
+and pip make it a matter of a second, without a network."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+
+# `python3 -m venv FOLDER` puts a pip there, which fails or waits if it is told so. An environment
+# is whole as long as there is `packages` in it.
+PYTHON = """#!/bin/sh
+case "$*" in
+"-m venv --clear "*)
+    rm -rf "$4"
+    mkdir -p "$4/bin"
+    cp "$0" "$4/bin/python" ;;
+"-m pip install"*)
+    echo installing >>"$STAND_IN/log"
+    [ ! -e "$STAND_IN/waits" ] || sleep 986
+    [ ! -e "$STAND_IN/offline" ] || { echo "ERROR: no network" >&2; exit 1; }
+    : >"${0%/bin/python}/packages" ;;
+"-m pip --version") ;;
+"-c "*requires*) [ -e "${0%/bin/python}/packages" ] ;;
+*) exec REAL "$@" ;;
+esac
+"""
+
+
+class Checkout:
+    """What set-up looks at, with all but the Python environment in place."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.stand_in = root / "checkout", root / "stand-in"
+        for folder in ("tools", ".tools/bin"):
+            (self.root / folder).mkdir(parents=True)
+        self.stand_in.mkdir()
+        for name in ("tools/setup.sh", "pyproject.toml", "constraints.txt"):
+            (self.root / name).write_bytes((paths.ROOT / name).read_bytes())
+        self.program(self.stand_in / "python3", PYTHON.replace("REAL", sys.executable))
+        self.program(self.root / ".tools/bin/elf2tab", "#!/bin/sh\necho elf2tab 0.13.0\n")
+        target = "echo riscv32imc-unknown-none-elf"
+        for name, does in {
+            "rustup": target,
+            "cargo": ":",
+            "riscv64-unknown-elf-gcc": "echo /",
+        }.items():
+            self.program(self.stand_in / name, f"#!/bin/sh\n{does}\n")
+
+    @staticmethod
+    def program(path: Path, text: str) -> None:
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def begin(self) -> "subprocess.Popen[str]":
+        path = f"{self.stand_in}:{os.environ['PATH']}"
+        return subprocess.Popen(
+            ["bash", "tools/setup.sh"],
+            cwd=self.root,
+            env=os.environ | {"PATH": path, "STAND_IN": str(self.stand_in)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def set_up(self) -> tuple[int, list[str]]:
+        with self.begin() as process:
+            said, _ = process.communicate()
+        return process.returncode, said.splitlines()
+
+    def tell(self, word: str, on: bool = True) -> None:
+        if on:
+            (self.stand_in / word).touch()
+        else:
+            (self.stand_in / word).unlink()
+
+    @property
+    def installed(self) -> int:
+        """How often pip was called."""
+        log = self.stand_in / "log"
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+    @property
+    def inside(self) -> list[str]:
+        """The environments that are there."""
+        return sorted(path.name for path in (self.root / ".venvs").iterdir())
+
+    def link(self) -> str:
+        return os.readlink(self.root / ".venv")
+
+    def change(self) -> None:
+        with (self.root / "constraints.txt").open("a") as file:
+            file.write("# another\n")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+GOOD = (0, ["setup: installing the Python packages into .venv", "setup: all is in place"])
+
+
+def test_an_environment_is_linked_once_it_is_whole(checkout: Checkout) -> None:
+    assert checkout.set_up() == GOOD
+    assert (checkout.link(), checkout.inside) == (".venvs/a", ["a"])
+    assert checkout.set_up() == (0, ["setup: all is in place"])
+    assert checkout.installed == 2  # of packages, and of the older core
+    checkout.change()
+    assert checkout.set_up() == GOOD
+    assert (checkout.link(), checkout.inside) == (".venvs/b", ["b"])
+
+
+def test_without_a_network_the_old_one_stays(checkout: Checkout) -> None:
+    checkout.set_up()
+    checkout.change()
+    checkout.tell("offline")
+    code, said = checkout.set_up()
+    failed = "setup: pip install failed: ERROR: no network; check the network"
+    assert (code, said[-1].partition(" (all of it")[0]) == (1, failed)
+    assert checkout.link() == ".venvs/a"
+    assert (checkout.root / ".venv" / "packages").exists()
+    checkout.tell("offline", False)
+    assert checkout.set_up() == GOOD
+    assert (checkout.link(), checkout.inside) == (".venvs/b", ["b"])
+
+
+@pytest.mark.parametrize("harm", ["packages", "bin/python", ".installed", "bin"])
+def test_one_that_is_no_longer_whole_is_replaced(harm: str, checkout: Checkout) -> None:
+    checkout.set_up()
+    place = checkout.root / ".venv" / harm
+    if place.is_dir():
+        for path in place.iterdir():
+            path.unlink()
+        place.rmdir()
+    else:
+        place.unlink()
+    assert checkout.set_up() == GOOD
+    assert checkout.link() == ".venvs/b"
+    assert (checkout.root / ".venv" / "packages").exists()
+
+
+def test_a_folder_of_an_older_set_up_is_moved_over(checkout: Checkout) -> None:
+    """Once what it was made of has changed; and it is left where it was if that fails."""
+    subprocess.run(
+        [checkout.stand_in / "python3", "-m", "venv", "--clear", checkout.root / ".venv"],
+        check=True,
+    )
+    (checkout.root / ".venv" / "packages").touch()
+    (checkout.root / ".venv" / ".installed").write_text(f"{checkout.root}\n")
+    assert checkout.set_up() == (0, ["setup: all is in place"])
+    time.sleep(0.02)
+    checkout.change()
+    checkout.tell("offline")
+    assert checkout.set_up()[0] == 1
+    assert not (checkout.root / ".venv").is_symlink()
+    assert (checkout.root / ".venv" / "packages").exists()
+    checkout.tell("offline", False)
+    assert checkout.set_up() == GOOD
+    assert (checkout.link(), checkout.inside) == (".venvs/a", ["a"])
+
+
+def test_one_that_is_killed_leaves_the_old_one(checkout: Checkout) -> None:
+    checkout.set_up()
+    checkout.change()
+    checkout.tell("waits")
+    process = checkout.begin()
+    while checkout.installed < 3:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert checkout.link() == ".venvs/a"
+    assert (checkout.root / ".venv" / "packages").exists()
+    checkout.tell("waits", False)
+    assert checkout.set_up() == GOOD
+    assert checkout.inside == ["b"]
+
+
+def test_two_at_a_time_install_once(checkout: Checkout) -> None:
+    both = [checkout.begin() for _ in range(2)]
+    said = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert checkout.installed == 2
+    assert checkout.link() == ".venvs/a"
+
+
+def test_what_is_broken_is_one_line_that_says_what_to_do(checkout: Checkout) -> None:
+    checkout.set_up()
+    program, root = checkout.root / ".venv" / "bin" / "tockmark", checkout.root
+
+    def said() -> tuple[int, str]:
+        done = subprocess.run(
+            [program, "list"], capture_output=True, text=True, check=False, cwd="/"
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    bare = f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n'  # a Python without packages
+    Checkout.program(root / ".venv" / "bin" / "python", bare)
+    assert said() == (2, f"tockmark: {root}/.venv is not whole; run `make setup` there\n")
+    (root / ".venv" / "bin" / "python").unlink()
+    gone = f"tockmark: the Python of {root}/.venv is gone; run `make setup` there\n"
+    assert said() == (2, gone)
+
+
+@pytest.mark.parametrize("package", ["typer", "msgspec", "elftools"])
+def test_a_package_that_is_missing_is_one_line(package: str) -> None:
+    script = (
+        f"import sys; sys.modules[{package!r}] = None; from tockmark.__main__ import main;"
+        "sys.argv = ['tockmark', 'run', '--only', 'time', '-o', '/dev/null']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("tockmark: this environment is not whole: ")
+    assert package in line
+    assert "run `make setup`" in line
