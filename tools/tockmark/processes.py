@@ -28,26 +28,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, STDOUT
 from typing import IO, Any
 
 from tockmark import watcher
 from tockmark.errors import INCOMPLETE, TockmarkError, quoted
-from tockmark.watcher import GRACE
 
-__all__ = [
-    "DEVNULL",
-    "GRACE",
-    "PIPE",
-    "STDOUT",
-    "Bounds",
-    "Child",
-    "Said",
-    "end_all",
-    "run",
-    "start",
-]
-
+DEVNULL, PIPE, STDOUT = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
 TICK = 0.2  # seconds between two looks at one that is waited for
 LONGEST_LINE = 1 << 16  # characters; what is longer comes in parts
 
@@ -77,12 +63,6 @@ class Said:
     def complaint(self) -> str:
         """What it said on stderr."""
         return self.err.decode(errors="replace")
-
-
-class NotStartedError(TockmarkError):
-    """A program cannot be run; `missing`: it is not there."""
-
-    missing = False
 
 
 @dataclass(eq=False)
@@ -152,7 +132,7 @@ class Child:
             self.own.end()  # which does it to all that it started
         elif self.process.poll() is None:
             self.process.terminate()
-            _later(GRACE, self.process.kill)
+            _later(watcher.GRACE, self.process.kill)
 
     def end(self) -> int:
         """End it, and wait until it has ended with all that it started."""
@@ -246,10 +226,10 @@ def start(
     hold: Sequence[int] = (),
     bounds: Bounds = Bounds(),
 ) -> Child:
-    """Start a program. NotStartedError if it cannot be run; `doing` and `todo` are for its line.
+    """Start a program. TockmarkError if it cannot be run; `doing` and `todo` are for its line.
 
-    `family`: it starts programs of its own, or has a terminal to ask the user at; all of them end
-    with it. `hold`: descriptors, of locks say, that it keeps open till its end."""
+    `family`: it may start programs of its own, which end with it; it has no terminal. `hold`:
+    descriptors, of locks say, that it keeps open till its end."""
     words = [str(word) for word in command]
     environment = dict(os.environ if env is None else env)
     streams: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
@@ -380,13 +360,13 @@ def _later(seconds: float, act: Callable[..., None], *words: str) -> threading.T
     return timer
 
 
-def _not_started(name: str, doing: str, todo: str, error: OSError, cwd: Path | None) -> Exception:
+def _not_started(
+    name: str, doing: str, todo: str, error: OSError, cwd: Path | None
+) -> TockmarkError:
     """Say in one line why a program cannot be run."""
     before = f"{doing}: " if doing else ""
     if cwd is not None and str(error.filename) == str(cwd):
-        return NotStartedError(f"{before}cannot enter {cwd}: {error.strerror}", todo)
-    if isinstance(error, FileNotFoundError):
-        found = NotStartedError(f"{before}{Path(name).name} is not there", todo)
-        found.missing = True
-        return found
-    return NotStartedError(f"{before}cannot run {name}: {error.strerror}", todo, INCOMPLETE)
+        return TockmarkError(f"{before}cannot enter {cwd}: {error.strerror}", todo)
+    if isinstance(error, FileNotFoundError) and error.filename == name:
+        return TockmarkError(f"{before}{Path(name).name} is not there", todo)
+    return TockmarkError(f"{before}cannot run {name}: {error.strerror}", todo, INCOMPLETE)

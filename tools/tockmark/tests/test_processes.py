@@ -13,7 +13,8 @@ import pytest
 
 from tockmark import processes
 from tockmark.errors import TockmarkError
-from tockmark.processes import GRACE, STDOUT, Bounds
+from tockmark.processes import STDOUT, Bounds
+from tockmark.watcher import GRACE
 
 SOON = GRACE + 20.0  # seconds, on a machine that does other things, too
 MARK = "TOCKMARK_TEST_MARK"  # in the environment of all that a test starts

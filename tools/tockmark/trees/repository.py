@@ -20,7 +20,8 @@ from pathlib import Path
 from tockmark import processes
 from tockmark.errors import TockmarkError, file_name, quoted, showable
 from tockmark.paths import shown, worktrees
-from tockmark.processes import GRACE, Bounds, Said, holder
+from tockmark.processes import Bounds, Said, holder
+from tockmark.watcher import GRACE
 
 WAIT = 4 * GRACE  # seconds
 SHORT = 9  # characters of a commit's name, where people read it
