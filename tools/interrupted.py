@@ -210,27 +210,32 @@ def setups(trials: int, seed: int, say: Say) -> Tally:
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "copy"
-        _copy(folder)
+        copy_checkout(folder)
         for number in range(trials):
             which = SIGNALS[number % len(SIGNALS)]
             where = f"set-up {number} of seed {seed}, {which.name}"
             moment = rng.uniform(0, SETUP_MOMENTS)
             everyone = which != signal.SIGTERM
-            end = interrupt(["tools/setup.sh"], folder, _bare(), moment, which, everyone)
+            end = interrupt(["tools/setup.sh"], folder, bare_environment(), moment, which, everyone)
             tally.came["stopped" if end.in_time else "ended before the signal"] += 1
             tally.lost += end.wrong(where)
             say(f"{number + 1} of {trials}, {which.name} after {moment:.0f} s")
             if not end.in_time:
                 shutil.rmtree(folder)
-                _copy(folder)
-        last = interrupt(["tools/setup.sh"], folder, _bare(), 0, None, False)
+                copy_checkout(folder)
+        last = interrupt(["tools/setup.sh"], folder, bare_environment(), 0, None, False)
         if last.code or "all is in place" not in last.said:
             tally.lost.append(f"the set-up behind them failed: {last_line(last.said)}")
             return tally
         say("the one behind them came to its end")
         for what, command in CHECKS.items():
             done = subprocess.run(
-                command, cwd=folder, env=_bare(), capture_output=True, text=True, check=False
+                command,
+                cwd=folder,
+                env=bare_environment(),
+                capture_output=True,
+                text=True,
+                check=False,
             )
             good = done.returncode == 0 and "installing" not in done.stdout
             tally.lost += [] if good else [f"behind the set-ups, {what} failed"]
@@ -246,18 +251,18 @@ CHECKS = {
 }
 
 
-def _copy(folder: Path) -> None:
+def copy_checkout(folder: Path, root: Path = ROOT) -> None:
     """Copy the files that git has, as they are here."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).exists():
+        if (root / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+            shutil.copy(root / name, folder / name)
 
 
-def _bare() -> dict[str, str]:
+def bare_environment() -> dict[str, str]:
     """Return the environment without what would lead back here."""
     ours = ("PYTHONPATH", "VIRTUAL_ENV", "CARGO_TARGET_DIR", "MAKE", "MFLAGS")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

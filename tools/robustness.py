@@ -29,6 +29,7 @@ from xml.etree import ElementTree
 import jinja2
 
 import interrupted
+import mutants
 from interrupted import last_line
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
@@ -48,6 +49,7 @@ COUNTS = {
     "TOCKMARK_FUZZ_RESULTS": 5_000,
     "TOCKMARK_INTERRUPTED_RUNS": 60,
     "TOCKMARK_INTERRUPTED_SETUPS": 6,
+    "TOCKMARK_MUTANTS": 90,
 }
 TESTS = "tools/tockmark/tests"
 
@@ -208,6 +210,17 @@ def interruptions(what: str, seed: int) -> PartFound:
     return PartFound([tried], tally.lost)
 
 
+def guards(seed: int) -> PartFound:
+    """Try mutants of the guards."""
+    tried = mutants.run(count_of("TOCKMARK_MUTANTS"), seed, lambda step: say(f"  {step}"))
+    found = PartFound()
+    for place, done in tried.items():
+        came = dict(done.tally.came)
+        found.tries.append(Try(f"{place}, of {done.guards}", done.tally.tried, str(seed), came))
+        found.lost += done.tally.lost
+    return found
+
+
 PARTS: dict[str, Callable[[int], PartFound]] = {
     "conformance": conformance,
     "interrupts-off": masked,
@@ -217,6 +230,7 @@ PARTS: dict[str, Callable[[int], PartFound]] = {
     "results": results,
     "runs": partial(interruptions, "runs"),
     "setups": partial(interruptions, "set-ups"),
+    "mutants": guards,
 }
 
 
@@ -251,7 +265,9 @@ def render(parts: Mapping[str, Any]) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     template = environment.from_string(PAGE.with_name("robustness.md.j2").read_text("utf-8"))
-    made = template.render(parts=parts, names=list(PARTS), causes=_causes)
+    made = template.render(
+        parts=parts, names=list(PARTS), causes=_causes, argued=mutants.equivalent()
+    )
     return re.sub(r"\n{3,}", "\n\n", made).rstrip() + "\n"
 
 
