@@ -5,11 +5,13 @@ A folder that is needed for a while goes even if its owner was killed. TOML is r
 """
 
 import contextlib
+import errno
 import fcntl
 import itertools
 import os
 import re
 import shutil
+import stat
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +45,7 @@ def replace_whole(contents: Mapping[Path, str | bytes]) -> None:
             if is_through(path):
                 path.write_bytes(data)
             else:
-                new[path] = _write_beside(path, data)
+                new[path] = _write_beside(path.resolve(), data)
         for path in list(new):
             os.replace(new.pop(path), path.resolve())
     except OSError as error:
@@ -63,12 +65,28 @@ def replace_soon(path: Path, data: bytes) -> None:
     os.replace(_write_beside(path, data, at_once=False), path)
 
 
+def read_plain(path: Path, most: int) -> bytes:
+    """Read a plain file of at most so many bytes: of what else may lie in a folder that others
+    write to, nothing is waited for. OSError if it is another kind of file, or a longer one."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        if about.st_size > most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
+
+
 def _write_beside(path: Path, data: bytes, at_once: bool = True) -> Path:
     """Write a new file in the same folder, with the rights that the user's umask leaves. With
     `at_once` the disk has it then; where that fails, nothing is left of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for number in itertools.count():
-        new = path.resolve().with_name(f".{path.name}.{os.getpid()}-{number}")
+        new = path.with_name(f".{path.name}.{os.getpid()}-{number}")
         try:
             with new.open("xb") as file:
                 file.write(data)

@@ -75,7 +75,8 @@ GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it
 def shown(path: Path) -> str:
     """Return a path as the user would write it: relative to where they stand, if it is below."""
     try:
-        return showable(str(path.resolve().relative_to(Path.cwd())))
+        # Which, unlike `resolve`, takes a loop of links.
+        return showable(str(Path(os.path.realpath(path)).relative_to(Path.cwd())))
     except ValueError:
         return showable(str(path))
 

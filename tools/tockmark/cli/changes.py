@@ -42,7 +42,7 @@ def _run_options(
     fresh: bool,
 ) -> RunOptions:
     """Return how a verb runs kernels. TockmarkError unless the board runs boots in parallel."""
-    profiled = boards.load(board).configured({"cluster": workers.cluster})
+    profiled = boards.load(board).configured({"cluster": workers.commands})
     require(profiled.target, Ability.PARALLEL, name, profiled.name)
     return RunOptions(
         layouts=(),
@@ -54,6 +54,7 @@ def _run_options(
         samples=samples,
         jobs=workers.at_a_time(profiled),
         fresh=fresh,
+        share=workers.share,
     )
 
 
@@ -126,7 +127,7 @@ def _elves(given: list[Path]) -> str:
     " --markdown comment.md",
     exits={
         OK: "pass",
-        INCOMPLETE: "beyond a soft limit, or something is missing",
+        INCOMPLETE: "beyond a soft limit, or something is missing or rests on boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
         INTERRUPTED: KEPT,
@@ -199,7 +200,8 @@ def judge_verb(
     " --build 'make -C BOARD' --elf target/TARGET/release/NAME",
     exits={
         OK: "found",
-        INCOMPLETE: "it is one of several commits, of which no others can be measured",
+        INCOMPLETE: "it is one of several commits, of which no others can be measured; or figures"
+        " rest on boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, nothing to be found, or an end that cannot be"
         " measured",
         INTERRUPTED: KEPT,
@@ -263,4 +265,4 @@ def bisect_verb(
         )
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))
-    raise Exit(OK if len(suspects) == 1 else INCOMPLETE)
+    raise Exit(OK if len(suspects) == 1 and not search.doubts else INCOMPLETE)

@@ -26,7 +26,8 @@ Form = StrEnum("Form", {name.upper(): name for name in export.FORMS})  # type: i
     "tockmark gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
     exits={
         OK: "pass",
-        INCOMPLETE: "beyond a soft limit, or the new result is incomplete",
+        INCOMPLETE: "beyond a soft limit, or the new result is incomplete, or one rests on boots"
+        " from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
     },
@@ -90,6 +91,8 @@ def export_verb(
     else:
         write_whole({output: text})
         print(f"written {paths.shown(output)}")
+    for doubt in result.provenance.doubts:
+        options.say(f"{paths.shown(path)}: {doubt}")
     dropped = export.left_out(result)
     for reason in dropped:
         options.say(f"wrong: {reason}")

@@ -158,7 +158,8 @@ class AppChoice:
     "tockmark run --lang c,rust",
     "tockmark run --only kernel --json > run.json",
     exits={
-        INCOMPLETE: "rows failed or are missing; what was good is kept",
+        INCOMPLETE: "rows failed or are missing, or boots from elsewhere were false; what was good"
+        " is kept",
         INTERRUPTED: "Ctrl-C; what was measured is kept",
     },
 )
@@ -225,7 +226,7 @@ def run_verb(
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
-    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.cluster}
+    limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.commands}
     board = place.loaded(laid, limits)
     wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
@@ -253,6 +254,7 @@ def run_verb(
         samples=samples,
         jobs=workers.at_a_time(board),
         fresh=fresh,
+        share=workers.share,
         laid=laid,
         earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
@@ -289,7 +291,9 @@ def run_verb(
             write_whole(({} if kept is None else {kept: log}) | {path: file.text(result)})
     kept_at = None if kept is None else paths.shown(kept)
     options.say_first(result.incomplete)
-    code = INTERRUPTED if ran.interrupted else options.incomplete_code(result)
+    discarded = ran.draw is not None and ran.draw.discarded
+    code = INCOMPLETE if discarded else options.incomplete_code(result)
+    code = INTERRUPTED if ran.interrupted else code
     if as_json:
         options.show(
             {

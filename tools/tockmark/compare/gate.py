@@ -68,6 +68,8 @@ def gate(
         raise TockmarkError(f"{name} has no row that the base has, too", "give runs of one suite")
     known_rows = {pair.row.key for pair in rows if pair.bases}
     warnings = [f"the new result is incomplete: {why}" for why in _besides(result, known_rows)]
+    for side in (*bases, new):
+        warnings += [f"{side[0]}: {doubt}" for doubt in side[1].provenance.doubts]
     notes: list[str] = []
     gone: list[Finding] = []
     unasked: list[str] = []
@@ -82,9 +84,9 @@ def gate(
             never = now is not None and not now.sound
             (notes if never else warnings).append(f"{row.name}: no base is good: {row.unsound}")
         elif now is not None and now.unsound:
-            gone.append(Finding(Level.HARD, row, now.unsound))
+            gone.append(_finding(Level.HARD, row, now.unsound, result.is_foreign(now)))
         elif now is None and pair.gone:
-            gone.append(_lost(row, *pair.gone))
+            gone.append(_lost(row, *pair.gone, _is_gone_elsewhere(result, row)))
         elif now is None:
             unasked.append(row.name)
         elif now.inner != (inner := good[-1][1].inner):
@@ -115,6 +117,7 @@ def gate(
                 continue
             level, why = _judge(change, one.row.inner, limit)
             if level is not Level.PASS:
+                level, why = _held(level, why, one.foreign)
                 moved.append(Moved(level, one.row, why, series, change))
                 continue
             level, why = _judge(change.without_doubt, one.row.inner, limit)
@@ -137,13 +140,29 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
     return replace(result, **lists).incomplete  # type: ignore[arg-type]
 
 
-def _lost(row: Row, kind: str, why: str | None) -> Finding:
+def _held(level: Level, why: str, foreign: bool) -> tuple[Level, str]:
+    """Return a level and its reason as they may be said: of foreign boots nothing is hard."""
+    return (min(level, Level.SOFT), f"{why}; from elsewhere") if foreign else (level, why)
+
+
+def _finding(level: Level, row: Row, why: str, foreign: bool) -> Finding:
+    level, why = _held(level, why, foreign)
+    return Finding(level, row, why)
+
+
+def _is_gone_elsewhere(result: Result, row: Row) -> bool:
+    """Return whether it was a foreign boot that did not give a row."""
+    gone = (one for kind in GONE for one in getattr(result, kind) if one.key == row.key)
+    return any(result.is_foreign(one) for one in gone)
+
+
+def _lost(row: Row, kind: str, why: str | None, foreign: bool) -> Finding:
     """Make a finding of a row that was good and is not there: it may not pass as if it had not
     got worse.
 
     A row is skipped for a reason that holds for the whole kernel: that warns."""
     level = Level.SOFT if kind == "skipped" else Level.HARD
-    return Finding(level, row, f"{kind}: {why}" if why else kind)
+    return _finding(level, row, f"{kind}: {why}" if why else kind, foreign)
 
 
 def _named(rows: list[str]) -> str:

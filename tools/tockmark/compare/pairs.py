@@ -74,6 +74,7 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "tool": provenance.tool.version,
     }
     known = {"flags": kernel.flags, "rustc": kernel.rustc}
+    known["elsewhere"] = provenance.foreign_words
     return {
         **{name: text or UNKNOWN for name, text in found.items()},
         **{name: text for name, text in known.items() if text},
@@ -228,6 +229,7 @@ class Pair:
     changes: dict[str, Change]
     margin: float
     judged: bool
+    foreign: bool = False  # it rests on a boot from elsewhere that nothing vouches for
 
     @property
     def cycles(self) -> Change:
@@ -250,6 +252,8 @@ class Pair:
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """Return what is said of each series; nothing of a row that has no verdict."""
+        if self.foreign:
+            return dict.fromkeys(self.changes if self.judged else (), Verdict.FOREIGN)
         return {
             series: found.verdict(self.margin if series == "cycles" else self.margin / 2)
             for series, found in self.changes.items()
@@ -323,6 +327,11 @@ class Comparison:
         found = {lang: self._geometric_mean(lang) for lang in LANGS}
         return {lang: mean for lang, mean in found.items() if mean}
 
+    @property
+    def foreign(self) -> int:
+        """Return how many pairs that are judged rest on boots that nothing vouches for."""
+        return sum(pair.foreign for pair in self.judged)
+
     def moved(self) -> list[Moved]:
         """Return what is relevant, the instructions of a row before its cycles."""
         return [
@@ -352,7 +361,8 @@ class Comparison:
         mean = change(base, new, self.rule.known.of_mean(rows))
         assert mean.ratio is not None
         many = len({row.id for row in rows})
-        return Mean(mean.ratio, mean.low, mean.high, mean.verdict(self.margin), many)
+        verdict = Verdict.FOREIGN if self.foreign else mean.verdict(self.margin)
+        return Mean(mean.ratio, mean.low, mean.high, verdict, many)
 
 
 def _mean_value(values: list[tuple[Row, Value]]) -> Value:
@@ -418,7 +428,8 @@ def comparison(
         values = {series: found for series in SERIES if (found := _values(sides, side, series))}
         changes = {series: rule.change(row, series, *both) for series, both in values.items()}
         margin = chosen.of_row(row, simulated)
-        pairs.append(Pair(row, values, changes, margin, rule.judges(row)))
+        foreign = any(one.is_foreign(of) for one, of in (*sides, side))
+        pairs.append(Pair(row, values, changes, margin, rule.judges(row), foreign))
     links = {base.provenance.kernel.sha256: base.links for base in bases}
     return Comparison(
         name=name,

@@ -209,7 +209,8 @@ def _beside(results: Sequence[Result]) -> Result:
         name: sum((getattr(one, name) for one in results), start=())
         for name in ("rows", *GONE, "problems")
     }
-    return replace(results[0], **lists)  # type: ignore[arg-type]
+    known = results[0].provenance.beside([one.provenance for one in results[1:]])
+    return replace(results[0], provenance=known, **lists)
 
 
 _LIMIT = re.compile(r"\s*([+-])\s*(\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -254,6 +255,7 @@ class CommitSearch:
     say: Callable[[str], None]
     figures: dict[str, float] = field(default_factory=dict)  # of one operation, by commit
     reasons: dict[str, str] = field(default_factory=dict)  # why there is none
+    doubts: dict[str, list[str]] = field(default_factory=dict)  # of boots from elsewhere
 
     @property
     def unit(self) -> str:
@@ -300,6 +302,8 @@ class CommitSearch:
             said = row.unsound or f"nothing counted its {self.unit}"
             raise TockmarkError(f"{self.row} of {commit.short} is of no use: {said}")
         self.figures[commit.sha] = series.per_op
+        if doubts := result.provenance.doubts:
+            self.doubts[commit.sha] = doubts
         return series.per_op
 
     def _is_bad(self, commit: Commit) -> bool | None:
@@ -321,6 +325,8 @@ class CommitSearch:
         good, figure = self.figures[self.line[0].sha], self.figures[commit.sha]
         change = _difference(good, figure) if figure != good else ""
         self.say(f"{verdict:8} {commit}\n         {figure:,g} {self.unit}{change}")
+        for doubt in self.doubts.get(commit.sha, ()):
+            self.say(f"         {doubt}")
 
     def text(self, suspects: range) -> str:
         """Return what was found, in words."""
@@ -350,6 +356,7 @@ class CommitSearch:
                     "subject": commit.subject,
                     "figure": self.figures.get(commit.sha),
                     "skipped": self.reasons.get(commit.sha),
+                    **({"doubts": found} if (found := self.doubts.get(commit.sha)) else {}),
                 }
                 for commit in self.line
                 if commit.sha in self.figures or commit.sha in self.reasons

@@ -190,7 +190,7 @@ def _run(
 ) -> tuple[str, list[list[str]]]:
     """Return the log, and the lines of each run of tm_sample."""
     start = Start(options.label, flash, options.icache)
-    plain = cache.default(options.fresh).begin(targets[0], start)
+    plain = cache.default(options.fresh, own=True).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")

@@ -30,16 +30,29 @@ from tockmark.log.rows import (
 )
 from tockmark.paths import commit_of_checkout
 from tockmark.result.model import GONE, Result, Row, linked
-from tockmark.result.provenance import Apps, Board, BootRun, Kernel, Layout, Provenance, Slot, Tool
+from tockmark.result.provenance import (
+    Apps,
+    Board,
+    BootRun,
+    ElsewhereBoots,
+    Kernel,
+    Layout,
+    Provenance,
+    Slot,
+    Tool,
+    gathered,
+)
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.protocol import Draw
 from tockmark.rig.run import Job, Ran, RunOptions
 from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params
 from tockmark.suite.selection import Selection
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
 WAITED = "it ran; but it waits for time to pass, of which this target has no model"
+MARKS = ("#boot ", "#end ")
 CUT_SHORT = "interrupted: the rows that are missing were not measured"
 LISTS = {"fail": "failed", "skip": "skipped"}  # from records to the lists of the result
 UNCOUNTED: dict[str, Any] = {  # where cycles are not counted, nor are events
@@ -80,6 +93,7 @@ class Context:
     boots: tuple[BootRun, ...] = ()
     layouts: tuple[Layout, ...] = ()
     cached: int = 0
+    draws: tuple[Draw, ...] = ()
 
 
 def build(
@@ -145,10 +159,21 @@ def build(
             apps=_said(measured),
             layouts=context.layouts,
             cached=context.cached,
+            elsewhere=_elsewhere(measured),
+            draws=context.draws,
         ),
         rows=tuple(rows.values()),
         problems=tuple(problems),
         **{name: tuple(found.values()) for name, found in lists.items()},
+    )
+
+
+def _elsewhere(measured: Measured) -> tuple[ElsewhereBoots, ...]:
+    """Return the boots that were not simulated by whoever made the log, as its marks say."""
+    return gathered(
+        (boot.elsewhere, (boot.name, boot.lang or "c", "on" if boot.icache else "off", 0))
+        for boot in measured.boots
+        if boot.elsewhere and boot.name and boot.icache is not None
     )
 
 
@@ -234,6 +259,7 @@ def joined(results: Sequence[Result]) -> Result:
         rows.append(row.with_layouts(there) if any(there) else row)
     layouts = tuple(layout for result in results for layout in result.provenance.layouts)
     provenance = structs.replace(first.provenance, layouts=layouts)
+    provenance = provenance.beside([result.provenance for result in others], layout=1)
     return replace(
         first, provenance=provenance, rows=tuple(rows), problems=(*first.problems, *problems)
     )
@@ -262,32 +288,36 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
         abi=options.abi,
         boots=_boots(ran.jobs[0]),
         cached=sum(job.taken == "cache" for jobs in ran.jobs for job in jobs),
+        draws=(ran.draw,) if ran.draw else (),
     )
     made, logs = [], []
     for number, (run, jobs) in enumerate(zip(ran.layouts, ran.jobs, strict=True)):
-        log = "".join(f"{line}\n" for job in jobs for line in _lines(job, options))
+        lines = [line for job in jobs for line in _lines(job, options)]
+        log = "".join(f"{line}\n" for line in lines)
         file, kernel = showable(run.kernel.path.name), run.kernel
         own = replace(context, layouts=(Layout(file, kernel.sha256, run.link, run.seed),))
         expected = [Expected(job.boot, job.icache, job.skipped, job.apps.lang) for job in jobs]
         said = [CUT_SHORT] if ran.interrupted and not number else []
         said += [f"{job.name}: {job.note}" for job in jobs if job.note]
         meant = wanted.of_further_layouts() if number else wanted
-        measured = assemble(decode(log.splitlines()))
+        measured = assemble(decode(lines))
         made.append(build(measured, wanted.catalogue, own, expected, meant, said))
         logs.append(log)
     return made, logs[0]
 
 
 def _lines(job: Job, options: RunOptions) -> list[str]:
-    """Return what a boot said, between its marks; these say its language, unless all are in C."""
+    """Return what a boot said, between its marks; these say its language, unless all are in C. A
+    line that looks like a mark, whoever had it printed, ends no boot: it is set in, so damaged."""
     if not job.started or job.skipped is not None:
         return []
     lang = None if options.langs == ["c"] else job.apps.lang
     begin, end = (
-        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang).encode()
+        BootMark(job.boot.name, job.icache, job.boot.group, ends, lang, job.elsewhere).encode()
         for ends in (False, True)
     )
-    return [begin, *job.lines, *([end] if job.ended else [])]
+    said = [f" {line}" if line.startswith(MARKS) else line for line in job.lines]
+    return [begin, *said, *([end] if job.ended else [])]
 
 
 def _boots(jobs: list[Job]) -> tuple[BootRun, ...]:

@@ -50,6 +50,7 @@ from tockmark.result.stats import (
     tail,
 )
 from tockmark.suite.catalogue import (
+    ICACHE,
     LANGS,
     OVERHEAD,
     OVERHEADS,
@@ -513,16 +514,9 @@ class Result:
         """Return the result in some of its layouts only, the first of which leads; a row that this
         one has not is led by the first that has it, and drops out if none has. IndexError if there
         is no such layout."""
-        known = self.provenance
-        layouts = tuple(known.layouts[index] for index in indices)
-        changed: dict[str, Any] = {"layouts": layouts}
-        if indices[0]:
-            file, sha256 = layouts[0].file, layouts[0].sha256
-            kernel = structs.replace(known.kernel, file=file, sha256=sha256)
-            changed |= {"kernel": kernel, "boots": ()}
         return replace(
             self,
-            provenance=structs.replace(known, **changed),
+            provenance=self.provenance.at(indices),
             rows=tuple(found for row in self.rows if (found := row.at(indices)) is not None),
         )
 
@@ -575,6 +569,14 @@ class Result:
         own = [c for c in self.controls if (c.row.icache, c.row.lang) == (icache, lang)]
         found = [control for control in own if control.what == "cycles"]
         return max((control.deviation for control in found), default=None)
+
+    def is_foreign(self, row: Row | Absent) -> bool:
+        """Return whether a row rests on a boot from elsewhere that nothing vouches for."""
+        if row.icache is None:  # of a boot without a mark, so of any
+            return bool(self.provenance.foreign)
+        layouts = row.layouts if isinstance(row, Row) else (0,)
+        boots = ((row.boot, row.lang, ICACHE[row.icache], layout) for layout in layouts)
+        return any(boot in self.provenance.foreign for boot in boots)
 
     @property
     def simulated(self) -> bool:

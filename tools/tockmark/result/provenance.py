@@ -5,7 +5,8 @@ These types are read from and written to the result file as they stand (msgspec 
 so a field here is a field there; docs/result-format.md tells what they mean. None: not known.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,6 +14,8 @@ from msgspec import Meta
 
 from tockmark import BASELINE
 from tockmark.documents import Count, Date, Part, Positive, Sha256
+from tockmark.errors import showable
+from tockmark.rig.protocol import Draw, Elsewhere
 from tockmark.suite.catalogue import Lang
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
@@ -117,6 +120,17 @@ class BootRun(Part, frozen=True):
     lang: Lang = "c"  # of the apps
 
 
+BootId = tuple[str, Lang, Literal["on", "off"], Count]  # name, language, i-cache, layout
+
+
+class ElsewhereBoots(Part, frozen=True):
+    """Boots that were not simulated on the machine that made the result."""
+
+    by: str  # the command that reached the worker; or the cache, with nobody's name
+    boots: tuple[BootId, ...]
+    vouched: Literal["mac", "checked"] | None = None  # by a MAC, or simulated again; None: foreign
+
+
 class Apps(Part, frozen=True):
     """What apps said of themselves in their `begin` record, which many say alike."""
 
@@ -138,7 +152,15 @@ class Layout(Part, frozen=True):
     seed: Count = 0  # of the apps' layout; 0: as they are without a seed
 
 
-class Provenance(Part, frozen=True):
+def gathered(boots: Iterable[tuple[Elsewhere, BootId]]) -> tuple[ElsewhereBoots, ...]:
+    """Return boots by their origin, each once."""
+    of: dict[Elsewhere, dict[BootId, None]] = {}
+    for one, boot in boots:
+        of.setdefault(one, {})[boot] = None
+    return tuple(ElsewhereBoots(one.by, tuple(of[one]), one.vouched) for one in of)
+
+
+class Provenance(Part, frozen=True, dict=True):
     """All that is known of where a result comes from."""
 
     date: Date  # ISO 8601, in UTC; or only the year
@@ -151,6 +173,8 @@ class Provenance(Part, frozen=True):
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
+    elsewhere: tuple[ElsewhereBoots, ...] = ()
+    draws: tuple[Draw, ...] = ()  # of the foreign ones, which were simulated again
 
     def said(self, name: str) -> list[str]:
         """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""
@@ -162,7 +186,62 @@ class Provenance(Part, frozen=True):
             self,
             boots=tuple(boot for boot in self.boots if boot.lang in langs),
             apps=tuple(apps for apps in self.apps if apps.lang in langs),
+            elsewhere=gathered((one, boot) for one, boot in self._elsewhere() if boot[1] in langs),
         )
+
+    def at(self, indices: Sequence[int]) -> "Provenance":
+        """Return it with some of its layouts, in this order; without boots where another leads."""
+        layouts = tuple(self.layouts[index] for index in indices)
+        now = {layout: place for place, layout in enumerate(indices)}
+        kept = gathered(
+            (one, (*boot[:3], now[boot[3]])) for one, boot in self._elsewhere() if boot[3] in now
+        )
+        found = msgspec.structs.replace(self, layouts=layouts, elsewhere=kept)
+        if not indices[0]:
+            return found
+        file, sha256 = layouts[0].file, layouts[0].sha256
+        kernel = msgspec.structs.replace(self.kernel, file=file, sha256=sha256)
+        return msgspec.structs.replace(found, kernel=kernel, boots=())
+
+    def beside(self, others: Sequence["Provenance"], layout: int | None = None) -> "Provenance":
+        """Return it with what others say of boots from elsewhere and of draws: of the same layouts,
+        or of further ones, of which the first has the number `layout`."""
+        boots = list(self._elsewhere())
+        for number, other in enumerate(others, layout or 0):
+            more = number if layout is not None else 0
+            boots += [(one, (*boot[:3], boot[3] + more)) for one, boot in other._elsewhere()]
+        draws = dict.fromkeys(draw for one in (self, *others) for draw in one.draws)
+        return msgspec.structs.replace(self, elsewhere=gathered(boots), draws=tuple(draws))
+
+    def _elsewhere(self) -> Iterator[tuple[Elsewhere, BootId]]:
+        for one in self.elsewhere:
+            for boot in one.boots:
+                yield Elsewhere(one.by, one.vouched), boot
+
+    @cached_property
+    def foreign(self) -> dict[BootId, str]:
+        """Where the boots come from that nothing vouches for."""
+        return {boot: one.by for one, boot in self._elsewhere() if one.vouched is None}
+
+    @property
+    def doubts(self) -> list[str]:
+        """What whoever reads figures must know of boots from elsewhere."""
+        false = dict.fromkeys(by for draw in self.draws for by in draw.discarded)
+        found = [
+            f"a boot of '{showable(by)}' was false: its boots were discarded, and simulated here"
+            for by in false
+        ]
+        if words := self.foreign_words:
+            found.append(f"rests on {words}, which nothing vouches for (run with --check all)")
+        return found
+
+    @property
+    def foreign_words(self) -> str:
+        """How many these are, and where they come from, in words; empty where there are none."""
+        if not self.foreign:
+            return ""
+        by = ", ".join(f"'{showable(name)}'" for name in dict.fromkeys(self.foreign.values()))
+        return f"{len(self.foreign)} boot{'s' if len(self.foreign) > 1 else ''} of {by}"
 
     @property
     def cycles(self) -> int:

@@ -9,6 +9,7 @@ suite is over when N apps have said `end` or given up.
 
 import binascii
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
@@ -61,6 +62,22 @@ def crc16(data: bytes) -> int:
 def sealed(head: str) -> str:
     """Return a line of the log: what it says, up to the space behind it, and its checksum."""
     return f"{head}*{crc16(head.encode('ascii')):04x}"
+
+
+def parses_whole(lines: Iterable[str]) -> bool:
+    """Return whether no line of an app is torn, lost or out of order."""
+    expected: dict[str, int] = {}
+    for raw in lines:
+        line = decode_line(raw)
+        if line is None:
+            if _START in raw:
+                return False
+            continue
+        again = line.seq == 0 and line.text.startswith("begin ")  # the app began anew
+        if line.seq != expected.get(line.app, 0) and not again:
+            return False
+        expected[line.app] = line.seq + 1
+    return True
 
 
 _PAIR = re.compile(r"\b(apps|boot|image)=(\S+)")

@@ -3,7 +3,8 @@
 
 What a simulation prints follows from simulator, image and options, and a boot is kept by a hash of
 these. So nothing here is ever out of date, and all of it may be deleted at any time. It is bounded:
-what was not used for longest goes first.
+what was not used for longest goes first. An entry without a MAC by the user's key (rig/trust.py) is
+foreign: it is taken, and marked.
 """
 
 import contextlib
@@ -20,14 +21,19 @@ from pathlib import Path
 import msgspec
 
 from tockmark import paths
+from tockmark.documents import Count
 from tockmark.errors import one_line
-from tockmark.files import replace_soon
-from tockmark.rig.protocol import Session, Start, Target
+from tockmark.files import read_plain, replace_soon
+from tockmark.rig import trust
+from tockmark.rig.boot_watcher import parses_whole
+from tockmark.rig.protocol import Elsewhere, Session, Start, Target, elsewhere_of
 
 PLACE = "TOCKMARK_CACHE"  # in the environment: another folder than build/cache, or "off"
 LIMIT = 1 << 30  # bytes of all files together, counted in blocks
 BLOCK = 4096  # bytes, which most disks give to a file as a whole
 WRITTEN = 60.0  # seconds in which a file is surely whole, or its writer was killed
+LARGEST = 1 << 26  # bytes of a boot, unpacked
+THE_CACHE = "the cache"  # whoever put a boot there
 LEFT = 0.9  # of LIMIT stays where some must go, so that not each new file has to make room
 
 
@@ -36,9 +42,10 @@ class CachedBoot(msgspec.Struct, frozen=True):
     all is there at once."""
 
     printed: tuple[str, ...] = msgspec.field(name="lines")  # without their newlines
-    cycles: int
+    cycles: Count
     why: str | None = msgspec.field(default=None, name="ending")
     panicked: bool = False
+    elsewhere: Elsewhere | None = None
     idle = killed = False  # such boots are not kept
 
     def lines(self) -> Iterator[str]:
@@ -54,7 +61,7 @@ class CachedBoot(msgspec.Struct, frozen=True):
 @dataclass
 class Recorded:
     """A session under way that is kept if it ends of itself, its suite closed or its kernel in a
-    panic. Other ends are simulated again whenever somebody looks for their cause."""
+    panic, with no line torn. Others are simulated again whenever somebody looks for their cause."""
 
     session: Session
     cache: "Cache"
@@ -67,6 +74,10 @@ class Recorded:
     @property
     def cycles(self) -> int:
         return self.session.cycles
+
+    @property
+    def elsewhere(self) -> Elsewhere | None:
+        return elsewhere_of(self.session)
 
     @property
     def panicked(self) -> bool:
@@ -94,11 +105,12 @@ class Recorded:
         if self._all and (ending is None or self.panicked):
             self._all = False  # once is enough
             # Who builds anew while it runs may have replaced what the key was made of.
-            if self.target.key(self.start) == self.key:
-                self.cache.keep(
-                    self.key, CachedBoot(tuple(self.said), self.cycles, ending, self.panicked)
-                )
+            if parses_whole(self.said) and self.target.key(self.start) == self.key:
+                self.cache.keep(self.key, self._as_kept(ending))
         return ending
+
+    def _as_kept(self, ending: str | None) -> CachedBoot:
+        return CachedBoot(tuple(self.said), self.cycles, ending, self.panicked, self.elsewhere)
 
 
 @dataclass
@@ -107,6 +119,7 @@ class Cache:
 
     folder: Path | None  # None: nothing is kept, and nothing found
     fresh: bool = False  # find nothing, but keep what comes
+    own: bool = False  # find only what was simulated here, or is vouched for
     limit: int = LIMIT
     _room: int = 0  # bytes that may be written before the files there are counted again
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -121,27 +134,29 @@ class Cache:
         return self.find(key) or Recorded(target.start(start), self, target, start, key)
 
     def find(self, key: str) -> CachedBoot | None:
-        """Return the boot if it is there and undamaged, and count it as used now."""
+        """Return the boot if it is there and whole, and count it as used now."""
         if self.fresh or self.folder is None:
             return None
         path = self.folder / key
         try:
-            digest, _, body = path.read_bytes().partition(b"\n")
-            if digest != _digest(key, body):
-                return None
-            found = msgspec.json.decode(zlib.decompress(body), type=CachedBoot)
-        except (OSError, zlib.error, msgspec.MsgspecError):
+            found = _opened(key, read_plain(path, LARGEST))
+        except (OSError, ValueError, zlib.error, msgspec.MsgspecError):
+            return None
+        if not found or (self.own and found.elsewhere and not found.elsewhere.vouched):
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)
+            os.utime(path, follow_symlinks=False)
         return found
 
     def keep(self, key: str, boot: CachedBoot) -> None:
         """Keep a boot, if the disk takes it: else one line says why not, and all goes on."""
         if self.folder is None:
             return
-        body = zlib.compress(msgspec.json.encode(boot))
-        data = _digest(key, body) + b"\n" + body
+        plain = msgspec.json.encode(boot)
+        if len(plain) > LARGEST:
+            return
+        body = zlib.compress(plain)
+        data = _sealed(key, body, trust.mac(_MADE, key.encode(), body))
         with self._lock:
             try:
                 if on_disk(len(data)) > self._room:
@@ -191,10 +206,14 @@ class Cache:
         return total
 
 
-def default(fresh: bool = False) -> Cache:
-    """Return the cache that the environment names, or the checkout's."""
+def default(fresh: bool = False, own: bool = False) -> Cache:
+    """Return the cache that the environment names, or the checkout's. TockmarkError if the user's
+    key is of no use."""
     place = os.environ.get(PLACE) or paths.CACHE
-    return Cache(None if place == "off" else Path(place).absolute(), fresh)
+    if place == "off":
+        return Cache(None, fresh, own)
+    trust.key()
+    return Cache(Path(place).absolute(), fresh, own)
 
 
 def on_disk(size: int) -> int:
@@ -202,6 +221,31 @@ def on_disk(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-def _digest(key: str, body: bytes) -> bytes:
-    """Return what tells that a file's content is whole, and of this name."""
-    return hashlib.sha256(key.encode() + body).hexdigest().encode()
+_MADE = b"tockmark boot 2"  # what a file is, and the form of it
+
+
+def _sealed(key: str, body: bytes, mac: bytes) -> bytes:
+    """Return a file: a line with what tells that it is whole and of this name, and its MAC, and
+    then the boot."""
+    seal = mac.hex().encode()
+    digest = hashlib.sha256(_MADE + key.encode() + seal + body).hexdigest().encode()
+    return b"%s %s\n%s" % (digest, seal, body)
+
+
+def _opened(key: str, data: bytes) -> CachedBoot | None:
+    """Return the boot that a file holds; None if it is damaged, or does not parse whole. ValueError
+    and its like if it has another form."""
+    head, _, body = data.partition(b"\n")
+    mac = bytes.fromhex(head.partition(b" ")[2].decode())
+    if data != _sealed(key, body, mac):
+        return None
+    unpacking = zlib.decompressobj()
+    plain = unpacking.decompress(body, LARGEST)
+    if not unpacking.eof:
+        return None
+    boot = msgspec.json.decode(plain, type=CachedBoot)
+    if any("\n" in line for line in boot.printed) or not parses_whole(boot.printed):
+        return None
+    if trust.holds(mac, _MADE, key.encode(), body):
+        return boot
+    return msgspec.structs.replace(boot, elsewhere=Elsewhere(THE_CACHE))

@@ -40,6 +40,8 @@ def headline(comparison: Comparison, moved: Sequence[Moved] | None = None, gone:
     judged, links = [pair.row for pair in comparison.judged], dict.fromkeys(comparison.links)
     many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
     still = f"({len(judged)} rows, {many}{' a side' if len(links) == 1 else ''})"
+    if foreign := comparison.foreign:
+        still += f"; {foreign} of them rest on boots from elsewhere"
     lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
     if not moved:
         return f"{lost}nothing moved beyond its layout spread {still}"
@@ -151,9 +153,11 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
         f"Spread over links: {first.rule.known.title}; z = {Z:g}",
         "",
     ]
+    foreign = any(comparison.foreign for comparison in comparisons)
+    said = [(v, w) for v, w in rule.VERDICTS.items() if v is not Verdict.FOREIGN or foreign]
     if len(comparisons) > 1:  # whose table has marks in the place of words
-        return [*found, *(f"{v or APP} ({w.mark}): {w.meaning}" for v, w in rule.VERDICTS.items())]
-    found += [f"{verdict or APP}: {words.meaning}" for verdict, words in rule.VERDICTS.items()]
+        return [*found, *(f"{v or APP} ({w.mark}): {w.meaning}" for v, w in said)]
+    found += [f"{verdict or APP}: {words.meaning}" for verdict, words in said]
     found.append("interval: of the change, over layouts")
     relevant = "< lower or > higher behind it if that is relevant"
     return [*found, f"instr: change of the instructions; {relevant}"]
@@ -219,7 +223,8 @@ def _side_by_side(comparisons: dict[str, Comparison]) -> list[str]:
 def totals(comparison: Comparison, letter: str) -> list[str]:
     """Count the verdicts, and say the mean and what was left out of a comparison with A."""
     counts = Counter(pair.verdict for pair in comparison.judged)
-    said = {verdict: f"{counts[verdict]} {verdict}" for verdict in Verdict}
+    usual = [one for one in Verdict if one is not Verdict.FOREIGN or counts[one]]
+    said = {verdict: f"{counts[verdict]} {verdict}" for verdict in usual}
     lower = sum(p.cycles.lower for p in comparison.judged if p.verdict is Verdict.RELEVANT)
     said[Verdict.RELEVANT] += f" ({lower} lower, {counts[Verdict.RELEVANT] - lower} higher)"
     own = len(comparison.pairs) - len(comparison.judged)

@@ -8,6 +8,7 @@ import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -18,14 +19,15 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.rig import cache
+from tockmark.rig import cache, trust
 from tockmark.rig.cache import Cache, CachedBoot
 from tockmark.rig.kinds import sim
-from tockmark.rig.protocol import Session, Start
+from tockmark.rig.protocol import Elsewhere, Session, Start
 from tockmark.tests import stand_in
+from tockmark.tests.conftest import RECORDS, encoded
 
 BOOT = CachedBoot(
-    ("#tm 0 time begin", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True
+    ("kernel: began", "", "odd \xff line"), 12345, "the kernel panicked", panicked=True
 )
 KEY = "ab" * 32
 
@@ -167,6 +169,30 @@ def test_a_kept_boot_is_as_the_first_run_of_it(ending: str, again: bool, tmp_pat
     assert first[2] == 2_500_000
 
 
+WHOLE = encoded("time", RECORDS["time"])
+TORN = {
+    "torn": [*WHOLE[:2], WHOLE[2][:-9], *WHOLE[3:]],
+    "lost": [*WHOLE[:2], *WHOLE[3:]],
+    "again": [*WHOLE[:3], *WHOLE[2:]],
+}
+
+
+@pytest.mark.parametrize("what", TORN)
+def test_a_boot_that_does_not_parse_whole_is_simulated_again(what: str, tmp_path: Path) -> None:
+    """One that is kept, too."""
+    target, start = stood_in(tmp_path, "0")
+    folder = tmp_path / "cache"
+    stand_in.end(tmp_path, "boot", "0", TORN[what])
+    key = target.key(start)
+    whole(Cache(folder).begin(target, start))
+    assert kept(folder) == 0
+    Cache(folder).keep(key, CachedBoot(tuple(TORN[what]), 1))
+    assert Cache(folder).find(key) is None
+    stand_in.end(tmp_path, "boot", "0", ["kernel: " + WHOLE[0], *WHOLE[1:]])
+    whole(Cache(folder).begin(target, start))
+    assert kept(folder) == 2
+
+
 def test_what_was_built_anew_on_the_way_is_not_kept(tmp_path: Path) -> None:
     target, start = stood_in(tmp_path, "0")
     session = Cache(tmp_path / "cache").begin(target, start)
@@ -210,7 +236,80 @@ def test_a_key_follows_from_all_that_decides_what_a_boot_prints(tmp_path: Path) 
 def test_a_file_of_another_form_is_not_there(tmp_path: Path) -> None:
     """As a later version may write it, all of it undamaged."""
     body = zlib.compress(msgspec.json.encode({"lines": 3}))
-    (tmp_path / KEY).write_bytes(cache._digest(KEY, body) + b"\n" + body)
+    mac = trust.mac(cache._MADE, KEY.encode(), body)
+    (tmp_path / KEY).write_bytes(cache._sealed(KEY, body, mac))
+    assert Cache(tmp_path).find(KEY) is None
+
+
+def forged(boot: CachedBoot, mac: bytes = bytes(32)) -> bytes:
+    """An entry as whoever has no key can make it: whole, by all that its own checksum says."""
+    return cache._sealed(KEY, zlib.compress(msgspec.json.encode(boot)), mac)
+
+
+def test_an_entry_without_the_users_mac_is_foreign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it says of itself. Another key's is one of these, and the user's own is not."""
+    some, path = Cache(tmp_path), tmp_path / KEY
+    stranger = Elsewhere(cache.THE_CACHE)
+    for claim in (None, Elsewhere("ssh own", "mac"), Elsewhere("ssh other", "checked")):
+        path.write_bytes(forged(msgspec.structs.replace(BOOT, elsewhere=claim)))
+        assert some.find(KEY) == msgspec.structs.replace(BOOT, elsewhere=stranger)
+        assert Cache(tmp_path, own=True).find(KEY) is None
+    some.keep(KEY, BOOT)
+    assert some.find(KEY) == BOOT
+    monkeypatch.setenv(trust.ENVIRONMENT, "the key of somebody else")
+    assert some.find(KEY) == msgspec.structs.replace(BOOT, elsewhere=stranger)
+
+
+@pytest.mark.parametrize("vouched", [None, "mac"])
+def test_a_worker_s_boot_stays_marked_in_the_cache(
+    vouched: Literal["mac"] | None, tmp_path: Path
+) -> None:
+    boot = msgspec.structs.replace(BOOT, elsewhere=Elsewhere("ssh build1", vouched))
+    Cache(tmp_path).keep(KEY, boot)
+    assert Cache(tmp_path).find(KEY) == boot
+    assert (Cache(tmp_path, own=True).find(KEY) is None) is (vouched is None)
+
+
+def test_what_is_no_plain_file_is_not_waited_for(tmp_path: Path) -> None:
+    """A FIFO nobody writes to, a loop of links, a folder, a device: none is there, and the next
+    boot takes the place of those that a file can replace."""
+    some, path = Cache(tmp_path), tmp_path / KEY
+    os.mkfifo(path)
+    assert some.find(KEY) is None
+    some.keep(KEY, BOOT)
+    assert some.find(KEY) == BOOT
+    for target in (path, Path("/dev/zero"), tmp_path / "none"):
+        path.unlink()
+        path.symlink_to(target)
+        assert some.find(KEY) is None
+        some.keep(KEY, BOOT)
+        assert some.find(KEY) == BOOT
+    path.unlink()
+    path.mkdir()
+    assert some.find(KEY) is None
+    some.keep(KEY, BOOT)
+    assert path.is_dir()
+
+
+def test_an_entry_that_unpacks_to_too_much_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    some = Cache(tmp_path)
+    (tmp_path / KEY).write_bytes(forged(CachedBoot(("0" * 200_000,), 1)))
+    assert (tmp_path / KEY).stat().st_size < 1000
+    assert some.find(KEY) is None
+    (tmp_path / KEY).write_bytes(bytes(200_000))
+    assert some.find(KEY) is None
+    some.keep("cd" * 32, CachedBoot(("0" * 200_000,), 1))
+    assert kept(tmp_path) == 1
+
+
+def test_a_line_is_one_line(tmp_path: Path) -> None:
+    """Else an entry could hold the marks of another boot, and its rows."""
+    (tmp_path / KEY).write_bytes(forged(CachedBoot(("one\n#boot time",), 1)))
     assert Cache(tmp_path).find(KEY) is None
 
 

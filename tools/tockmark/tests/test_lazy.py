@@ -10,7 +10,7 @@ import pytest
 
 from tockmark import paths
 
-SLOW = {"matplotlib", "jinja2", "dask", "distributed", "elftools"}
+SLOW = {"matplotlib", "jinja2", "elftools"}
 COUNT = """
 import sys
 from tockmark.__main__ import main

@@ -22,7 +22,7 @@ from tockmark.paths import shown
 from tockmark.processes import Bounds, Child
 from tockmark.rig import cluster
 from tockmark.rig.cluster import ClusterRun
-from tockmark.rig.protocol import Ability, Start, fields
+from tockmark.rig.protocol import Ability, Elsewhere, Start, fields
 from tockmark.suite.catalogue import ICACHE
 
 ASLEEP, LIMIT, PANIC = 3, 4, 7
@@ -91,6 +91,7 @@ class Distant(Ended):
     """A simulation on a cluster: what it printed comes when it is over."""
 
     run: ClusterRun = field(kw_only=True)
+    elsewhere: Elsewhere | None = None  # once it is over
     _code: int | None = None
 
     @property
@@ -103,11 +104,11 @@ class Distant(Ended):
         if outcome is None:
             self._code = -signal.SIGTERM
             return
-        self._code, uart, said = outcome
-        for line in said.decode("latin-1").splitlines():
+        self._code, self.elsewhere = outcome.code, outcome.elsewhere
+        for line in outcome.said.decode("latin-1").splitlines():
             self.hear(line)
         # As a local one's pipe is read.
-        for line in io.TextIOWrapper(io.BytesIO(uart), encoding="latin-1"):
+        for line in io.TextIOWrapper(io.BytesIO(outcome.uart), encoding="latin-1"):
             yield line.rstrip("\r\n")
 
     def stop(self) -> None:
@@ -180,7 +181,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     icache: bool
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
-    cluster: str | None = None  # address of the Dask scheduler whose workers run it; None: here
+    cluster: tuple[str, ...] = ()  # commands that reach the workers which run it; none: here
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -191,7 +192,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise TockmarkError(
                 f"the simulator {shown(self.binary)} is not built", "run `make build`"
             )
-        if self.cluster is not None:
+        if self.cluster:
             cluster.check_static(self.binary)
             cluster.connect(self.cluster)
 
@@ -208,10 +209,10 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return digest.hexdigest()
 
     def start(self, start: Start) -> Simulation | Distant:
-        if self.cluster is None:
+        if not self.cluster:
             return self.start_here(start)
-        far = cluster.connect(self.cluster)
-        return Distant(run=far.run(self.binary, start.flash, tuple(self._settings(start))))
+        far, settings = cluster.connect(self.cluster), tuple(self._settings(start))
+        return Distant(run=far.run(self.binary, start.flash, settings, self.max_cycles))
 
     def start_here(self, start: Start, *more: str) -> Simulation:
         """Start it as a process of this machine. `more` are options of the simulator's own, which
