@@ -6,61 +6,92 @@ Builds such kernels from a copy of the source with a line of it undone: half a m
 """
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import variants
 
 from tockmark import paths
-from tockmark.check import conformance
+from tockmark.check import availability, conformance
+from tockmark.check.availability import Case, VictimShare
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 
-UNDONE = {  # what it was before: where, the line that is, the line that was, the case that fails
-    "a turn is given to a write without bytes": (
+UNDONE = {  # where, the text that is, one that lets an app take too much, the case that tells
+    "a write keeps the turn for lines behind it": (
         "drivers/console.rs",
-        ".find(|process| self.send(*process, processes));",
-        ".find(|next| { let has = *next != last && self.writes[*next].is_some();"
-        " self.send(*next, processes) || has });",
-        ("lines", "take-back-buffer"),
-        "the victim was not heard of",
+        "let first = turn.process + 1;",
+        "let first = turn.process + usize::from(self.lines[turn.process].is_none());",
+        Case("lines", ("write-print",)),
+    ),
+    "a write goes on while others wait": (
+        "drivers/console.rs",
+        "None if bytes <= TURN || self.others_wait(process, processes) => TURN,",
+        "None if bytes <= TURN => TURN,",
+        Case("prints", ("write", "compute")),
     ),
     "one sender may take all places": (
         "upcall.rs",
         "sender(other) == sender(&upcall)",
         "sender(other).0 == sender(&upcall).0",
-        ("answers", "notify"),
-        "answers with 1, not",
+        Case("answers", ("notify",)),
+    ),
+    "a name may be as long as an app likes": (
+        "tbf.rs",
+        "if length > NAME_BYTES =>",
+        "if length > usize::MAX / 2 =>",
+        Case("alarms", ("discover",)),
     ),
 }
+KEPT = (  # each work and each attack once or more: all pairs are for `make conformance`
+    Case("lines", ("write-print", "take-print")),
+    Case("lines", ("write", "restarts", "print")),
+    Case("prints", ("write", "take-back-buffer")),
+    Case("answers", ("notify", "subscribe-all")),
+    Case("sums", ("compute", "set-alarms")),
+    Case("alarms", ("discover", "set-alarms")),
+    Case("upcalls", ("notify", "write-print")),
+    availability.mix(1),
+)
+
+
+def plan(kernel: Path, abi: int = 2) -> conformance.Plan:
+    return conformance.Plan(read_kernel(kernel), boards.load(boards.DEFAULT), abi, (), 0, 2)
 
 
 @pytest.mark.parametrize("what", UNDONE)
 def test_a_kernel_without_a_fix_is_found_out(what: str, tmp_path: Path) -> None:
-    file, now, before, (work, attack), said = UNDONE[what]
-    shares = run(variants.build(tmp_path, {file: (now, before)}), work, attack)
-    (lost,) = conformance.lost(shares)
-    assert said in lost
+    file, now, before, case = UNDONE[what]
+    kernel = variants.build(tmp_path, {file: (now, before)})
+    (lost,) = conformance.run_cases(plan(kernel), [case]).lost
+    assert str(case) in lost
 
 
-def run(kernel: Path, work: str, attack: str) -> list[conformance.VictimShare]:
-    """One case on this kernel, alone and beside one attacker; two are not run."""
-    board = boards.load(boards.DEFAULT)
-    plan = conformance.Plan(replace(read_kernel(kernel), sha256="0" * 64), board, 2, (1,), 1, 1)
-    names = [conformance.boot(work, *how).name for how in (("none", 0), (attack, 1))]
-    trials = [trial for trial in conformance.availability_trials() if trial.boot.name in names]
-    done: dict[str, int] = {}
-    for trial in trials:
-        done |= conformance.run_trial(plan, trial).done
-    found = [s for s in conformance.shares(done) if (s.work, s.attack) == (work, attack)]
-    return [replace(share, attacked=(share.attacked[0], share.alone)) for share in found]
+@pytest.mark.parametrize("abi", [1, 2])
+def test_the_baseline_kernel_gives_each_its_share(abi: int) -> None:
+    kernel = boards.load(boards.DEFAULT).kernels[abi]
+    count = conformance.run_cases(plan(kernel, abi), KEPT)
+    assert count.lost == []
+    assert [share.case for share in count.shares] == list(KEPT)
+
+
+def test_all_pairs_are_tried_on_each_resource() -> None:
+    tried = list(availability.cases(2, ()))
+    number = len(availability.SINGLE)
+    assert len(tried) == len(set(tried)) == len(availability.WORKS) * number * (number + 1) // 2
+    triples = [case for case in availability.cases(3, ()) if len(case.attacks) == 3]
+    assert len(triples) == number * (number - 1) * (number - 2) // 6
+    names = [case.name for case in (*availability.cases(3, availability.MIXES),)]
+    assert len(names) == len(set(names))
+    assert len(availability.MIXES) == 20
+    assert all(len(case.boot.slots) <= 4 for case in availability.cases(3, availability.MIXES))
 
 
 def test_the_apps_have_the_same_lists() -> None:
     header = (paths.ROOT / "apps" / "conformance" / "availability.h").read_text()
-    for name, listed in (("work", conformance.WORKS), ("attack", conformance.ATTACKS)):
+    lists = {"work": tuple(availability.WORKS), "attack": availability.ATTACKS}
+    for name, listed in lists.items():
         found = re.search(rf"enum {name} {{(.*?)}};", header, re.DOTALL)
         assert found
         names = re.sub(r"/\*.*?\*/", "", found[1], flags=re.DOTALL).replace(",", " ").split()
@@ -69,22 +100,35 @@ def test_the_apps_have_the_same_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alone", "attacked", "lost"),
+    ("alone", "attackers", "done", "lost"),
     [
-        (12, (3, 2), []),
-        (12, (2, 2), ["2 lines with 1, not 3 of 12"]),
-        (12, (3, 1), ["1 lines with 2, not 2 of 12"]),
-        (12, (3, None), ["the victim was not heard of with 2, not 2 of 12"]),
-        (0, (3, 2), ["no lines even alone"]),
-        (None, (3, 2), ["no lines even alone"]),
+        (48, 1, 12, None),
+        (48, 1, 11, "11 lines, not 12 of 48"),
+        (48, 2, 8, None),
+        (48, 3, 5, "5 lines, not 6 of 48"),
+        (48, 3, None, "the victim was not heard of"),
+        (39, 1, 39, "39 lines even alone"),
+        (None, 1, 3, "0 lines even alone"),
     ],
 )
 def test_what_is_not_its_due_is_lost(
-    alone: int | None, attacked: tuple[int | None, ...], lost: list[str]
+    alone: int | None, attackers: int, done: int | None, lost: str | None
 ) -> None:
-    share = conformance.VictimShare("console", "lines", "write", alone, attacked)
-    said = conformance.lost([share])
-    assert said == [f"console, while others write: {what}" for what in lost]
+    case = Case("lines", ("write", "print", "notify")[:attackers])
+    said = availability.lost([VictimShare(case, alone, done)])
+    assert said == ([] if lost is None else [f"{case}: {lost}"])
+
+
+def test_the_worst_is_the_least_of_an_equal_share() -> None:
+    shares = [
+        VictimShare(Case("lines", ("write",)), 48, 20),
+        VictimShare(Case("lines", ("print",)), 48, 19),
+        VictimShare(Case("lines", ("print", "write")), 48, 14),
+        VictimShare(Case("lines", ("mix",), 5), 48, 3),
+    ]
+    worst = availability.worst(shares)
+    assert worst == {("lines", 1): shares[1], ("lines", 2): shares[2], ("lines", 0): shares[3]}
+    assert "19 (12)" in "".join(availability.text(shares))
 
 
 def log(*lines: str) -> conformance.Log:

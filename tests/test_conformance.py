@@ -47,7 +47,8 @@ def test_each_rule_is_checked_and_each_check_has_a_rule() -> None:
 @pytest.fixture(scope="session")
 def counts() -> dict[int, dict[str, Any]]:
     """What the verb says of the baseline kernel, by version."""
-    command = [TOCKMARK, "conformance", "--json"]
+    # Who attacks whom is in tests/test_availability.py.
+    command = [TOCKMARK, "conformance", "--json", "--attackers", "0", "--mixes", "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     return {count["abi"]: count for count in json.loads(done.stdout)}
@@ -63,7 +64,6 @@ def test_the_baseline_kernel_loses_nothing(counts: dict[int, dict[str, Any]], ab
     assert count["attempts"] == len(set(count["listed"]))
     assert count["attempts"] >= 60
     assert (count["csrs"], count["open_csrs"]) == (2 * 4096 if abi == 2 else 0, [])
-    assert len(count["shares"]) == len(conformance.CASES)
     assert count["seeds"][:-1] == [1, 2]
 
 

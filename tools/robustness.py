@@ -11,6 +11,7 @@ exit code is 1 if the page is not what the file says. It is 1, too, if anything 
 import argparse
 import json
 import os
+import random
 import re
 import secrets
 import signal
@@ -32,6 +33,8 @@ import interrupted
 import mutants
 from interrupted import last_line
 from tockmark import paths
+from tockmark.check import availability
+from tockmark.check.conformance import Plan, run_cases
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
@@ -47,6 +50,7 @@ COUNTS = {
     "TOCKMARK_FUZZ_IMAGES": 5_000,
     "TOCKMARK_FUZZ_LOGS": 10_000,
     "TOCKMARK_FUZZ_RESULTS": 5_000,
+    "TOCKMARK_MIXES": 500,
     "TOCKMARK_INTERRUPTED_RUNS": 60,
     "TOCKMARK_INTERRUPTED_SETUPS": 6,
     "TOCKMARK_MUTANTS": 90,
@@ -125,8 +129,25 @@ def conformance(seed: int) -> PartFound:
             came = {"stopped": count["csrs"], "open to user mode": len(count["open_csrs"])}
             found.tries.append(Try("accesses to CSRs", sum(came.values()), "", came))
         found.lost += [f"version {abi}: {what}" for what in count["lost"]]
-        found.shares[str(abi)] = count["shares"]
+        found.shares[str(abi)] = [share | share["case"] for share in count["worst"]]
         found.kernels[str(abi)] = _kernel(abi)
+    return found
+
+
+def mixes(seed: int) -> PartFound:
+    """Let attackers make random mixes of calls, half of them on each version of the interface."""
+    found, number = PartFound(), count_of("TOCKMARK_MIXES") // 2
+    board = boards.load(boards.simulated("cw310"))
+    for abi in (2, 1):
+        say(f"  version {abi} of the interface")
+        seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
+        kernel = read_kernel(board.kernels[abi])
+        plan = Plan(kernel, board, abi, (), 0, os.cpu_count() or 1)
+        count = run_cases(plan, map(availability.mix, seeds))
+        found.tries.append(Try(f"mixes of calls, version {abi}", len(seeds), str(seed)))
+        found.lost += [f"version {abi}: {what}" for what in count.lost]
+        found.shares[str(abi)] = [asdict(share) | asdict(share.case) for share in count.worst]
+        found.kernels[str(abi)] = kernel.sha256
     return found
 
 
@@ -223,6 +244,7 @@ def guards(seed: int) -> PartFound:
 
 PARTS: dict[str, Callable[[int], PartFound]] = {
     "conformance": conformance,
+    "mixes": mixes,
     "interrupts-off": masked,
     "headers": headers,
     "images": images,

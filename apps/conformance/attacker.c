@@ -1,36 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app attacker: takes as much as it can of one thing that all share, until the time is over.
- * Two of them may run. What it writes is empty lines, so that nothing of the victim's is torn.
+ * The app attacker: takes as much as it can of what all share, until the time is over. Several of them
+ * may run, each at another attack. What it writes is empty lines, so that nothing of the victim's is
+ * torn.
  */
 #include "availability.h"
 #include "peers.h"
 
 const struct identity identity = {"attacker", 1, 0};
 
-static char lines[1024]; /* version 1 writes from RAM only */
+enum { MUCH = 1024, LONG_NAME = 4096 };
+static char lines[MUCH]; /* version 1 writes from RAM only */
+static char name[LONG_NAME];
+static uint32_t targets[2];
+
+static void start_write(uint32_t length) {
+    allow_ro(CONSOLE, 1, lines, length);
+    command(CONSOLE, 1, length, 0);
+}
+
+static void take_buffer_back(void) { allow_ro(CONSOLE, 1, 0, 0); }
 
 /* Without a look at whether the last write has ended. */
-static void write(void) {
-    allow_ro(CONSOLE, 1, lines, sizeof lines);
-    command(CONSOLE, 1, sizeof lines, 0);
+static void write(void) { start_write(MUCH); }
+
+static void fault(void) { __asm__ volatile("unimp"); }
+
+/* Begins again: the kernel starts it again after a fault, too. Version 1 has no call for it. */
+static void restart(void) {
+#if TM_ABI != 1
+    if (kept.starts % 2)
+        call(EXIT, RESTART, 0, 0, 0);
+#endif
+    fault();
 }
 
 /* Starts a write and takes its buffer back before it is its turn, which passes while it computes;
  * then it ends, and begins again. */
-static void take_back_buffer(void) {
-    allow_ro(CONSOLE, 1, lines, 4);
-    command(CONSOLE, 1, 4, 0);
-    allow_ro(CONSOLE, 1, 0, 0);
-    spin(milliseconds(6)); /* longer than a line of the victim's takes */
-#if TM_ABI != 1
-    call(EXIT, RESTART, 0, 0, 0);
-#endif
+static void take_back(void) {
+    start_write(4);
+    take_buffer_back();
+    spin(milliseconds(2)); /* longer than a line of the victim's takes */
+    restart();
 }
 
 static void print(void) { command(DEBUG, 3, 0xffffffff, 0xffffffff); }
 
-static uint32_t targets[2];
+/* A write whose bytes the UART has at once, and lines that come before its end is reported. */
+static void write_print(void) {
+    start_write(4);
+    print();
+}
+
+static void take_print(void) {
+    start_write(MUCH);
+    take_buffer_back();
+    print();
+}
+
+static void write_restart(void) {
+    start_write(4);
+    restart();
+}
 
 static void notify(void) {
     for (uint32_t i = 0; i < 2; i++) {
@@ -44,14 +75,115 @@ static void compute(void) {}
 /* An alarm that is due at once, without end. */
 static void set_alarms(void) { command(ALARM, 5, 0, 0); }
 
+/* Looks for an app with a long name (the tool lays one behind the others), which each process's name is
+ * compared with. */
+static void discover(void) {
+#if TM_ABI == 1
+    allow(IPC, 0, name, sizeof name);
+#else
+    allow_ro(IPC, 0, name, sizeof name);
+    command(IPC, 1, 0, 0);
+#endif
+}
+
+/* Subscribes while as many upcalls wait for it as can. */
+static void subscribe_all(void) {
+    command(PERF, 8, 0, 0);
+    command(ALARM, 5, 0, 0);
+    subscribe(ALARM, 0, note_upcall, 0);
+    subscribe(CONSOLE, 1, 0, 0);
+    if (now() % 16 == 0)
+        subscribe(PERF, 0, note_upcall, 0);
+}
+
+/* Calls in an order that a seed says: a loop of a few steps, each attacker's another one. */
+enum { STEPS = 8 };
+
+static void step(uint32_t what) {
+    switch (what % 20) {
+    case 0:
+        return start_write(1);
+    case 1:
+        return start_write(4);
+    case 2:
+        return start_write(64);
+    case 3:
+        return write();
+    case 4:
+    case 5:
+        return take_buffer_back();
+    case 6:
+    case 7:
+        return print();
+    case 8:
+        command(DEBUG, 1, what, 0);
+        return;
+    case 9:
+        return notify();
+    case 10:
+        return set_alarms();
+    case 11:
+        command(ALARM, 5, what / 20 % 500, 0);
+        return;
+    case 12:
+        return discover();
+    case 13:
+        return subscribe_all();
+    case 14:
+        share(targets[0], lines, sizeof lines);
+        return;
+    case 15:
+        memop(1, 0);
+        return;
+    case 16:
+        return spin(what / 20 % 300);
+    case 17:
+        return restart();
+    case 18:
+        command(PERF, 8, 0, 0);
+        return;
+    default:
+#if TM_ABI != 1
+        poll();
+#endif
+        return;
+    }
+}
+
+static void mix(void) {
+    uint32_t steps[STEPS], count, random = app_calls * 2654435761u ^ (app_slot + 1) * 0x9e3779b9u;
+    for (uint32_t i = 0; i < STEPS; i++) {
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        steps[i] = random >> 4;
+    }
+    count = 1 + random % STEPS;
+    while (!is_over())
+        for (uint32_t i = 0; i < count; i++)
+            step(steps[i]);
+}
+
 void run(void) {
     static void (*const attacks[ATTACKS])(void) = {
-        [NO_ATTACK] = compute,     [WRITE] = write,   [TAKE_BACK_BUFFER] = take_back_buffer,
-        [PRINT] = print,           [NOTIFY] = notify, [COMPUTE] = compute,
+        [NO_ATTACK] = compute,
+        [WRITE] = write,
+        [TAKE_BACK_BUFFER] = take_back,
+        [PRINT] = print,
+        [NOTIFY] = notify,
+        [COMPUTE] = compute,
         [SET_ALARMS] = set_alarms,
+        [WRITE_PRINT] = write_print,
+        [TAKE_PRINT] = take_print,
+        [RESTARTS] = write_restart,
+        [DISCOVER] = discover,
+        [SUBSCRIBE_ALL] = subscribe_all,
+        [MIX] = mix,
     };
     for (uint32_t i = 0; i < sizeof lines; i++)
         lines[i] = '\n';
+    for (uint32_t i = 0; i < sizeof name; i++)
+        name[i] = 'n';
     targets[0] = find_process("victim");
     targets[1] = find_process("service");
     while (!is_over())

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the apps victim and attacker agree on: the scene says what the one works at and what the
- * others do meanwhile, and all stop at the same time.
+ * What the apps victim and attacker agree on: the scene says what the one works at and what each of
+ * the others does meanwhile, and all stop at the same time.
  */
 #ifndef CONFORMANCE_AVAILABILITY_H
 #define CONFORMANCE_AVAILABILITY_H
 
 #include "report.h"
 
-/* The scene is the number of the work, and 16 times that of the attack; the tool has the same
- * lists. */
+/* The scene's lowest four bits are the number of the work, the next four that of the first
+ * attacker's attack, and so on. The tool has the same lists. */
 enum work { LINES, PRINTS, ANSWERS, SUMS, ALARMS, UPCALLS, WORKS };
 enum attack {
     NO_ATTACK, /* there is no attacker */
@@ -19,11 +19,22 @@ enum attack {
     NOTIFY,
     COMPUTE,
     SET_ALARMS,
+    WRITE_PRINT,
+    TAKE_PRINT,
+    RESTARTS,
+    DISCOVER,
+    SUBSCRIBE_ALL,
+    MIX,
     ATTACKS,
 };
 
 static inline uint32_t the_work(void) { return app_scene % 16; }
-static inline uint32_t the_attack(void) { return app_scene / 16; }
+
+/* Attackers stand behind the victim, and behind the service that it asks. */
+static inline uint32_t the_attack(void) {
+    uint32_t number = app_slot - (the_work() == ANSWERS);
+    return app_scene >> 4 * number & 15;
+}
 
 static inline bool is_over(void) { return (int32_t)(now() - milliseconds(app_milliseconds)) >= 0; }
 

@@ -9,13 +9,15 @@ is the UART log alone.
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from tockmark import BASELINE, paths, processes
+from tockmark.check import availability
+from tockmark.check.availability import Case, VictimShare
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Problem, Record, decode
 from tockmark.rig.board import BoardProfile
@@ -52,23 +54,6 @@ class InterfaceRule:
         return int(self.number[1])
 
 
-@dataclass(frozen=True)
-class VictimShare:
-    """Says how many units of work the victim of a case finished alone, and beside one attacker and
-    two; None where it was not heard of."""
-
-    resource: str
-    work: str
-    attack: str
-    alone: int | None
-    attacked: tuple[int | None, ...]
-
-    @property
-    def due(self) -> list[int]:
-        """Return the least that is its due beside one attacker and two: half of an equal share."""
-        return [(self.alone or 0) // (2 * (number + 1)) for number in ATTACKERS]
-
-
 @dataclass
 class Count:
     """Counts what the boots of one kernel add up to."""
@@ -83,6 +68,7 @@ class Count:
     open_csrs: list[str] = field(default_factory=list)  # those that user mode may make
     done: dict[str, int] = field(default_factory=dict)  # work of the victims, by boot
     shares: list[VictimShare] = field(default_factory=list)
+    worst: list[VictimShare] = field(default_factory=list)  # of each work and number of attackers
 
     def add(self, other: "Count") -> None:
         """Add what another boot came to."""
@@ -101,6 +87,8 @@ class Plan:
     seeds: tuple[int, ...]  # of the fuzz
     calls: int
     jobs: int
+    attackers: int = availability.MOST  # at once
+    mixes: tuple[int, ...] = availability.MIXES  # seeds of random ones
 
     @property
     def own(self) -> bool:
@@ -129,7 +117,7 @@ class Trial:
     judge: Callable[[Log], Count]
     max_cycles: int
     uart_cycles: int
-    milliseconds: int = 0  # how long its apps work, where that is set
+    case: Case | None = None  # of a victim
 
 
 def load_rules() -> list[InterfaceRule]:
@@ -139,18 +127,34 @@ def load_rules() -> list[InterfaceRule]:
 
 def run(plan: Plan) -> Count:
     """Run all boots of a kernel, some at a time."""
+    total = run_trials(plan, trials(plan))
+    if plan.own:
+        total.add(run_cases(plan, availability.cases(plan.attackers, plan.mixes)))
+    return total
+
+
+def run_cases(plan: Plan, tried: Iterable[Case]) -> Count:
+    """Run the victims of these cases, alone too, and judge what they finished."""
+    cases = list(tried)
+    alone = [case for case in availability.alone() if case.work in {one.work for one in cases}]
+    total = run_trials(plan, map(trial_of, [*alone, *cases]))
+    total.shares = availability.shares(cases, total.done)
+    total.worst = list(availability.worst(total.shares).values())
+    total.lost += availability.lost(total.shares)
+    return total
+
+
+def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
+    """Run these boots of a kernel."""
     total = Count()
     with ThreadPoolExecutor(plan.jobs) as pool:
         try:
-            for count in pool.map(partial(run_trial, plan), trials(plan)):
+            for count in pool.map(partial(run_trial, plan), tried):
                 total.add(count)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             processes.end_all()
             raise
-    if plan.own:
-        total.shares = shares(total.done)
-        total.lost += lost(total.shares)
     return total
 
 
@@ -168,13 +172,18 @@ def trials(plan: Plan) -> Iterator[Trial]:
             for number, (access, insn) in enumerate(ACCESSES.items()):
                 csrs = short_boot(f"csrs-{access}", ("csrs",), number)
                 yield Trial(csrs, partial(judge_csrs, insn=insn), 60_000_000, FAST)
-        yield from availability_trials()
     rules = [rule for rule in load_rules() if rule.abi == plan.abi and (rule.tock or plan.own)]
     for app in dict.fromkeys(rule.app for rule in rules):
         beside = {"endings": ("partner", "service"), "ipc": ("service",)}.get(app, ())
         numbers = [rule.number for rule in rules if rule.app == app]
         one = short_boot(app, (app, *beside), scene)
         yield Trial(one, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
+
+
+def trial_of(case: Case) -> Trial:
+    """Return the boot of a victim's case."""
+    judge = partial(judge_work, boot=case.name)
+    return Trial(case.boot, judge, availability.MAX_CYCLES, availability.UART_CYCLES, case)
 
 
 def short_boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
@@ -206,8 +215,13 @@ def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
     """Build the image of a boot, on a kernel that starts each app again after so many faults."""
     apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
-    words = {"cf_calls": plan.calls, "cf_milliseconds": trial.milliseconds}
-    return build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
+    words = {"cf_calls": plan.calls}
+    if trial.case is not None:
+        words = {"cf_calls": trial.case.seed, "cf_milliseconds": availability.MILLISECONDS}
+    image = build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
+    if trial.case is not None and trial.case.has_long_name:
+        availability.lay_long_name(image, plan.abi, plan.board)
+    return image
 
 
 def logs_of(plan: Plan) -> Path:
@@ -322,81 +336,6 @@ def _damage(log: Log) -> list[str]:
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
-# Availability: does a process get its share of what all share, while others take what they can?
-#
-# The app victim does one kind of work for a set time: alone, beside one attacker, beside two. It
-# has to finish half of an equal share of what it finishes alone. The apps (availability.h) have the
-# same lists of works and attacks, in the same order.
-
-WORKS = ("lines", "prints", "answers", "sums", "alarms", "upcalls")
-ATTACKS = ("none", "write", "take-back-buffer", "print", "notify", "compute", "set-alarms")
-ATTACKERS = (1, 2)
-CASES = (  # a resource, what the victim does with it, and what the attackers do
-    ("console", "lines", "write"),
-    ("console", "lines", "take-back-buffer"),
-    ("console", "lines", "print"),
-    ("debug", "prints", "print"),
-    ("debug", "prints", "write"),
-    ("IPC queue", "answers", "notify"),
-    ("CPU", "sums", "compute"),
-    ("CPU", "sums", "set-alarms"),
-    ("timer", "alarms", "set-alarms"),
-    ("upcall queue", "upcalls", "notify"),
-)
-ON_UART = ("lines", "prints")  # works that wait for the UART, at 115200 baud
-UART_CYCLES = {True: 2083, False: 16}  # of a byte, for those and for the others
-MILLISECONDS = {True: 120, False: 40}  # that a victim works, likewise
-MAX_CYCLES = 60_000_000
-
-
-def boot(work: str, attack: str, attackers: int) -> Boot:
-    """Return a boot of the victim, the service that it asks, and the attackers."""
-    service = ("service",) if work == "answers" else ()
-    slots = ("victim", *service, *("attacker",) * attackers)
-    scene = WORKS.index(work) + 16 * ATTACKS.index(attack)
-    name = f"{work}-{attack}-{attackers}" if attackers else f"{work}-alone"
-    return short_boot(name, slots, scene)
-
-
-def availability_trials() -> Iterator[Trial]:
-    """Yield each work's boot alone, then each case's."""
-    alone = [(work, "none", 0) for work in WORKS]
-    attacked = [(work, attack, number) for _, work, attack in CASES for number in ATTACKERS]
-    for work, attack, attackers in alone + attacked:
-        one, slow = boot(work, attack, attackers), work in ON_UART
-        judge = partial(judge_work, boot=one.name)
-        yield Trial(one, judge, MAX_CYCLES, UART_CYCLES[slow], MILLISECONDS[slow])
-
-
-def shares(done: Mapping[str, int]) -> list[VictimShare]:
-    """Return the cases' shares, from what victims have done by the names of their boots."""
-    return [
-        VictimShare(
-            resource,
-            work,
-            attack,
-            done.get(boot(work, "none", 0).name),
-            tuple(done.get(boot(work, attack, number).name) for number in ATTACKERS),
-        )
-        for resource, work, attack in CASES
-    ]
-
-
-def lost(found: Iterable[VictimShare]) -> list[str]:
-    """Say what was not available."""
-    what = []
-    for share in found:
-        where = f"{share.resource}, while others {share.attack}"
-        if not share.alone:
-            what.append(f"{where}: no {share.work} even alone")
-            continue
-        for attackers, done, due in zip(ATTACKERS, share.attacked, share.due, strict=True):
-            if done is None or done < due:
-                got = "the victim was not heard of" if done is None else f"{done} {share.work}"
-                what.append(f"{where}: {got} with {attackers}, not {due} of {share.alone}")
-    return what
-
-
 def count_text(plan: Plan, count: Count) -> str:
     """Return what the boots of a kernel add up to, and what each victim finished."""
     lines = [f"  rules checked     {count.rules}"]
@@ -410,14 +349,7 @@ def count_text(plan: Plan, count: Count) -> str:
         if plan.abi == 2:
             opened = ", ".join(count.open_csrs) or "none"
             lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
-        heading = "alone, and beside 1 and 2 who attack (the least that is its due)"
-        lines.append(f"  availability      {heading}")
-        for share in count.shares:
-            case = f"    {share.resource}: {share.work} while others {share.attack}"
-            got = zip(share.attacked, share.due, strict=True)
-            cells = [f"{'none' if done is None else done} ({due})" for done, due in got]
-            beside = "  ".join(f"{cell:>13}" for cell in cells)
-            lines.append(f"{case:58}{share.alone or 0:6}  {beside}")
+        lines += availability.text(count.shares)
     lines.append(f"  lost              {len(count.lost) or 'none'}")
     lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
     return "\n".join(lines) + "\n"

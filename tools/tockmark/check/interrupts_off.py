@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tockmark.check import conformance
+from tockmark.check.availability import Case
 from tockmark.errors import TockmarkError
 from tockmark.profile.run import simulators
 from tockmark.profile.symbols import Program
@@ -22,7 +23,6 @@ from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
 BAUD_115200 = 2083  # cycles of a byte on the UART
-MILLISECONDS = 30  # that the apps of a boot work
 PANICKING = "on_system_call"  # without its first instruction the first call is a trap in the kernel
 
 INSN = slice(33, 41)  # where the instruction stands in a line of the trace
@@ -48,12 +48,17 @@ class Scene:
     cycles: int
     restarts: int = 0
     panics: bool = False
+    case: Case | None = None  # that it is of
 
 
+ATTACKED = (
+    Case("lines", ("write", "write-print")),
+    Case("prints", ("print", "restarts")),
+    Case("answers", ("notify", "discover")),
+    Case("upcalls", ("subscribe-all", "notify")),
+)
 SCENES = (
-    Scene(conformance.boot("lines", "write", 2), 1_000_000),
-    Scene(conformance.boot("prints", "print", 2), 1_000_000),
-    Scene(conformance.boot("answers", "notify", 2), 1_000_000),
+    *(Scene(case.boot, 1_000_000, restarts=99, case=case) for case in ATTACKED),
     # Its first access stops it: registers are told.
     Scene(conformance.short_boot("fault", ("csrs",), 0), 3_000_000),
     Scene(conformance.short_boot("faults", ("csrs",), 0), 1_000_000, restarts=99),
@@ -75,7 +80,7 @@ def measure(abi: int) -> dict[str, Stretch]:
             patched = with_words(replace(kernel, words=words), {PANICKING: 0})
         plan = conformance.Plan(patched, board, abi, (), 0, 1)
         trial = conformance.Trial(
-            scene.boot, conformance.judge_attempts, scene.cycles, BAUD_115200, MILLISECONDS
+            scene.boot, conformance.judge_attempts, scene.cycles, BAUD_115200, scene.case
         )
         image = conformance.image_of(plan, trial, scene.restarts)
         for cause, stretch in longest(_trace(plan, image.flash, scene), program).items():

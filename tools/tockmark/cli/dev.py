@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Exit, Option
 
 from tockmark import paths
-from tockmark.check import conformance, doctor, interrupts_off, programs, validation
+from tockmark.check import availability, conformance, doctor, interrupts_off, programs, validation
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.run_options import Abi, Jobs
@@ -100,6 +100,14 @@ def conformance_verb(
         Option(min=1, max=2**32 - 1, help="And with this one; default: a new one each time."),
     ] = None,
     calls: Annotated[int, Option(min=1, help="Calls that it makes with each.")] = 100_000,
+    attackers: Annotated[
+        int,
+        Option(min=0, max=availability.MOST, help="Let so many attack at once, by all pairs."),
+    ] = availability.MOST,
+    mixes: Annotated[
+        int,
+        Option(min=0, max=len(availability.MIXES), help="And by so many random mixes of calls."),
+    ] = len(availability.MIXES),
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -112,7 +120,9 @@ def conformance_verb(
     done = {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
         elf = read_kernel(kernel or board.kernels[version])
-        plan = conformance.Plan(elf, board, version, numbers, calls, jobs or os.cpu_count() or 1)
+        most = attackers, availability.MIXES[:mixes]
+        at_a_time = jobs or os.cpu_count() or 1
+        plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
         done[version] = conformance.run(plan)
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
