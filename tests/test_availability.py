@@ -25,23 +25,11 @@ UNDONE = {  # where, the text that is, one that lets an app take too much, the c
         "let first = turn.process + usize::from(self.lines[turn.process].is_none());",
         Case("lines", ("write-print",)),
     ),
-    "a write goes on while others wait": (
-        "drivers/console.rs",
-        "None if bytes <= TURN || self.others_wait(process, processes) => TURN,",
-        "None if bytes <= TURN => TURN,",
-        Case("prints", ("write", "compute")),
-    ),
     "one sender may take all places": (
         "upcall.rs",
         "sender(other) == sender(&upcall)",
         "sender(other).0 == sender(&upcall).0",
         Case("answers", ("notify",)),
-    ),
-    "a name may be as long as an app likes": (
-        "tbf.rs",
-        "if length > NAME_BYTES =>",
-        "if length > usize::MAX / 2 =>",
-        Case("alarms", ("discover",)),
     ),
 }
 KEPT = (  # each work and each attack once or more: all pairs are for `make conformance`
