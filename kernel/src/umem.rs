@@ -107,6 +107,7 @@ mod tests {
                 prop_assert_eq!((buffer.address(), buffer.length()), (address, length));
                 prop_assert_eq!(buffer.bytes_from(0).count() as u32, length);
                 prop_assert_eq!(buffer.bytes_from(3).count() as u32, length.saturating_sub(3));
+                prop_assert_eq!(buffer.bytes_from(u32::MAX).count(), 0);
             }
         }
 

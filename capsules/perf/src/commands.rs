@@ -132,7 +132,7 @@ fn seldom() {}
 
 /// Reads both halves of a running counter. The low half may carry into the high half between the
 /// reads; then the high half has changed, and the low half is read again, too soon for another carry.
-fn read_wide(high: impl Fn() -> u32, low: impl Fn() -> u32) -> u64 {
+pub fn read_wide(high: impl Fn() -> u32, low: impl Fn() -> u32) -> u64 {
     let (before, early) = (high(), low());
     let upper = high();
     let lower = if upper == before { early } else { low() };

@@ -104,6 +104,23 @@ fn writes_of_two_apps_take_turns() {
 }
 
 #[test]
+fn a_turn_is_no_shorter_where_the_uart_is_smaller() {
+    let mut kernel = boot(apps(&["one", "two"]));
+    the_uart_is_done(&mut kernel);
+    host::with(|machine| machine.fifo_size = 32);
+    kernel.subscribe_to(NUMBER, 1, FUNCTION, 0);
+    write(&mut kernel, &"1".repeat(150));
+    kernel.wait();
+    kernel.subscribe_to(NUMBER, 1, flash_of(1) + 0x200, 0);
+    write(&mut kernel, &"2".repeat(100));
+    kernel.wait();
+    kernel.wait();
+    let turns = [("1", 64), ("2", 64), ("1", 64), ("2", 36), ("1", 22)];
+    let text = turns.map(|(digit, length)| digit.repeat(length)).concat();
+    assert_eq!(host::with(|machine| machine.pieces[1..].concat()), text);
+}
+
+#[test]
 fn the_write_of_an_app_that_ends_is_dropped() {
     let mut kernel = boot(apps(&["one", "two"]));
     write(&mut kernel, &"1".repeat(300));

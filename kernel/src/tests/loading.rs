@@ -59,6 +59,7 @@ fn what_cannot_run_is_refused_with_the_reason() {
         (no_version, "names no kernel version"),
         (version_3, "wants kernel 3.0"),
         (not_fixed, "no fixed RAM address"),
+        (usual("app", u32::MAX, u32::MAX, 64), "no fixed RAM address"),
         (usual("app", RAM, FLASH, 64), "linked for flash 0x20030000"),
         (
             usual("app", RAM - 4, u32::MAX, 64),

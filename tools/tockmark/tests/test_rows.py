@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tockmark.documents import MAX_COUNT
 from tockmark.log.marks import Mark
 from tockmark.log.protocol import BootMark, Problem, decode
-from tockmark.log.rows import App, Measured, StoredRow, assemble, is_whole, samples_of
+from tockmark.log.rows import App, Measured, StoredRow, assemble, boot_of, is_whole, samples_of
 from tockmark.rig.boot_watcher import sealed
 from tockmark.suite.catalogue import LANGS, Lang
 from tockmark.tests.conftest import RECORDS, encoded
@@ -28,6 +29,26 @@ def apps(found: Measured) -> dict[str, App]:
 
 def numbers(found: Measured) -> dict[object, dict[str, list[int]]]:
     return {(row.boot, row.key): samples(row) for row in rows(found)}
+
+
+def test_a_begin_names_a_boot_and_its_image_or_neither() -> None:
+    image = "0123abcd"
+    assert boot_of({"apps": "1"}) is None
+    assert boot_of({"boot": "mem", "image": image}) == ("mem", image)
+    for begin in ({"boot": "mem"}, {"image": image}, {"boot": "m m", "image": image}):
+        with pytest.raises(ValueError, match="is no boot and its image"):
+            boot_of(begin)
+
+
+def test_a_number_is_as_large_as_a_result_takes() -> None:
+    """A larger parameter is kept as text."""
+    first, _, *data = RECORDS["time"]
+    for number, good in ((0, False), (1, True), (MAX_COUNT, True), (MAX_COUNT + 1, False)):
+        bench = f"bench time.read size={number} inner={number} n=10"
+        assert len(rows(measured(encoded("time", [first, bench, *data])))) == good
+        bench = f"bench time.read size={number} inner=1 n=10"
+        (row,) = rows(measured(encoded("time", [first, bench, *data])))
+        assert row.params == {"size": number if number <= MAX_COUNT else str(number)}
 
 
 def test_a_whole_log(log: list[str]) -> None:

@@ -5,6 +5,7 @@
 
 use super::machine::{self, NEVER, TIMER_CLOCKS, TIMER_STEP, Timer};
 use tock_registers::interfaces::{Readable, Writeable};
+use tockmark_perf::commands::read_wide;
 
 pub const TICKS_PER_SECOND: u32 = 1_000_000;
 
@@ -35,17 +36,7 @@ pub fn set_up() {
 /// The time in ticks.
 pub fn now() -> u64 {
     let timer = registers();
-    let before = timer.value_high.get();
-    let low = timer.value_low.get();
-    let high = timer.value_high.get();
-    // If the low half has carried into the high half since, it is read again; it does so but once an
-    // hour.
-    let low = if high == before {
-        low
-    } else {
-        timer.value_low.get()
-    };
-    u64::from(high) << 32 | u64::from(low)
+    read_wide(|| timer.value_high.get(), || timer.value_low.get())
 }
 
 /// Interrupts at this moment, or never; at once, if it has passed.
