@@ -19,7 +19,7 @@ from tockmark.tests.conftest import committed
 
 ROOT = Path(__file__).parents[1]
 MAKE = ROOT / "docs" / "make"
-BUILT = ("build", ".venv", ".tools")
+BUILT = ("build", ".venv", ".venvs", ".tools")
 # Whose paths have this before them.
 UPSTREAM = ("tock", "libtock-c", "libtock-rs", "ibex", "opentitan")
 READERS = ("~", "path")  # stand for the reader's own: ~/tock, path/to/kernel.elf
