@@ -43,7 +43,7 @@ ATTACKS = (
 )
 SINGLE = ATTACKS[1:-1]  # those that one attacker does all the time
 LONG_NAME = ("discover", "mix")  # they look for an app with a name of so many letters
-NAME_LETTERS = 4096
+NAME_LETTERS = 8192
 MIXES = tuple(range(1, 21))  # seeds; `make robustness` draws 500 others
 MOST = 3  # attackers, of four apps; for answers two, beside the service
 LEAST_UNITS = 40  # that a victim finishes alone
