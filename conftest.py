@@ -26,7 +26,7 @@ TOGETHER = {
 LONG = ()  # files with a minute of work and more
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups here, too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = TOGETHER.get(item.path.name) or TOGETHER.get(item.path.parent.name)
