@@ -402,15 +402,22 @@ def _inline(sheets: dict[str, plot.Sheet]) -> list[tuple[str, Markup]]:
 
 
 def inline(picture: bytes, name: str) -> Markup:
-    """An SVG of matplotlib's as an element of a page. What text it has, matplotlib has escaped."""
+    """An SVG of matplotlib's as an element of a page. What text it has, matplotlib has escaped. Its
+    styles become attributes, since the page allows no style but that of its own file."""
     svg = picture.decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' style="([^"]*)"', lambda match: _attributes(match[1]), svg)
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
     label = name.replace("-", " ")
     named = rf'\1 role="img" aria-label="{label}"'
     return Markup(re.sub(r'(<svg[^>]*?) width="[^"]*"', named, svg, count=1))
+
+
+def _attributes(style: str) -> str:
+    pairs = (one.split(":", 1) for one in style.split(";") if one.strip())
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, value in pairs)
 
 
 # The page of what others published.

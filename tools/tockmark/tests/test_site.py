@@ -78,6 +78,18 @@ def test_the_pages_need_nothing_else(drawn: Path) -> None:
     assert b"url(" not in (drawn / "site.css").read_bytes()
 
 
+def test_no_page_allows_more_than_its_own_files(drawn: Path) -> None:
+    policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}'
+    for name in pages(drawn):
+        text = (drawn / name).read_text(encoding="utf-8")
+        assert text.index(meta) < text.index("<title>")
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! src=)", text), name
+    page = (drawn / "benchmark" / "call.args.html").read_text(encoding="utf-8")
+    [picture] = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    assert 'stroke-width="' in picture
+
+
 def test_every_benchmark_has_a_page_with_what_it_means(drawn: Path) -> None:
     read = pages(drawn)
     for benchmark in KNOWN.benchmarks.values():
