@@ -42,6 +42,7 @@ def top(
 
 def main() -> None:
     """Run the tool; an error is one line, and a trace only with --debug."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know ASCII only
@@ -79,6 +80,19 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(UNUSABLE)
+
+
+def _open_what_is_closed() -> None:
+    """Put something in the place of a standard stream that the caller has closed, or the next file
+    to be opened would be taken for it. Whoever prints to the standard output learns that it cannot
+    be written; what would be said on the standard error is lost."""
+    for number, how in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, how)  # as the lowest number that is free
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _silence() -> None:

@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 
 from tockmark import paths
 from tockmark.cli.app import app
-from tockmark.errors import UNUSABLE, TockmarkError
+from tockmark.errors import OK, UNUSABLE, TockmarkError
 from tockmark.log.protocol import decode
 from tockmark.log.rows import assemble
+from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import build
 from tockmark.result.model import Result
@@ -67,6 +68,30 @@ def test_a_full_disk_below_the_output_is_one_line(arguments: list[str]) -> None:
     os.close(full)
     assert done.returncode == UNUSABLE
     assert done.stderr.decode() == "tockmark: the standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "printed", "said"),
+    [
+        (">&-", UNUSABLE, False, "tockmark: the standard output: Bad file descriptor\n"),
+        ("<&- >&-", UNUSABLE, False, "tockmark: the standard output: Bad file descriptor\n"),
+        ("2>&-", OK, True, ""),
+        (">&- 2>&-", UNUSABLE, False, ""),
+    ],
+)
+def test_a_closed_stream_is_one_line_or_none(
+    closed: str, code: int, printed: bool, said: str, tmp_path: Path
+) -> None:
+    command = f'"$0" -m tockmark table "$1" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(RESULTS / "paper-2021.json")],
+        env={**os.environ, "PYTHONPATH": str(paths.ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, said)
+    assert bool(done.stdout) is printed
 
 
 @pytest.mark.parametrize(
