@@ -87,10 +87,13 @@ def test_a_pipe_is_written_through(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
     read: list[str] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
-    reader.start()
-    write_whole({pipe: RESULT})
-    reader.join()
+    # Who opens a pipe that nobody else has open waits for ever: neither may hold the tests up.
+    ends = (lambda: read.append(pipe.read_text()), lambda: write_whole({pipe: RESULT}))
+    threads = [threading.Thread(target=end, daemon=True) for end in ends]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
     assert read == [RESULT]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
