@@ -110,6 +110,7 @@ def boot(
     image = folder / "flash.bin"
     image.write_bytes(flash)
     command = [str(SIMULATOR), "--flash", str(image), "--max-cycles", "20000000", *options]
+    command += [word for at in read_kernel(kernel).panics for word in ("--panic", hex(at))]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -127,6 +128,13 @@ def test_a_kernel_that_panics_says_what_and_where_and_ends_the_run(tmp_path: Pat
     assert last.startswith("tockmark-kernel: panic: trap in the kernel, mcause=0x2 ")
     assert " at kernel/src/arch/riscv/trap.rs:" in last
     assert "earlgrey-sim: end reason=panic cycles=" in done.stderr
+
+
+def test_an_app_that_jumps_to_the_kernels_panic_is_a_fault_of_its_own(tmp_path: Path) -> None:
+    for panic in read_kernel(KERNEL).panics:
+        done = boot(tmp_path, f"li t0, {panic:#x}\njr t0", "show zero\nexit")
+        assert shown(done) == [(0, 0)]
+        assert "app 0-small fault mcause=0x00000001 " in done.stdout
 
 
 def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.build import Context, Expected, build
 from tockmark.result.model import Result
+from tockmark.rig import board as boards
+from tockmark.rig.kinds.sim import SimTarget
 from tockmark.suite.catalogue import ICACHE, load
 from tockmark.tests.conftest import committed
 
@@ -94,6 +96,16 @@ def test_the_history_has_every_committed_result() -> None:
 @pytest.mark.parametrize("path", JSON, ids=name)
 def test_a_json_file_can_be_read_by_people(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES
+
+
+def test_no_boot_is_silent_for_as_long_as_a_simulator_waits() -> None:
+    targets = [boards.load(boards.simulated(name)).target for name in ("cw310", "nexysvideo")]
+    waits = min(target.silence_cycles for target in targets if isinstance(target, SimTarget))
+    results = [file.load(path) for path in (*FILES, *CALLS)]
+    boots = [run.cycles for one in results for run in one.provenance.boots]
+    whole = [cycles for run in boots for cycles in run.values()]
+    assert len(whole) > 200
+    assert max(whole) < waits * 0.7
 
 
 def test_the_results_are_no_burden() -> None:

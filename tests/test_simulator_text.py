@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What the simulator makes of the text on the UART: it ends a run by itself."""
+"""What the simulator makes of the text on the UART, and what no text can make it do: it ends a run
+by itself, tells a panic by where the core is, and keeps a channel that no program writes to.
+"""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from test_simulator import START, simulate
+from test_simulator import SIMULATOR, START, address, simulate
+
+from tockmark.log.marks import Mark
+from tockmark.log.protocol import BootMark, decode
+from tockmark.rig.kinds.sim import OWN, SimTarget
+from tockmark.rig.protocol import Start
 
 
 def printing(text: str) -> str:
@@ -38,28 +46,99 @@ def test_the_suite_closes_when_every_app_has_ended(tmp_path: Path) -> None:
     assert "reason=suite-closed" in done.stderr
 
 
+TOCK = "panicked at boards/x/src/main.rs:12:\r\nwhat\r\n\tKernel version 2.2\r\nmore"
+OURS = "tockmark-kernel: panic: what at x.rs:12\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "said"),
     [
-        (
-            "panicked at boards/x/src/main.rs:12:\r\nwhat\r\n\tKernel version 2.2\r\nmore",
-            7,
-            "earlgrey-sim: panic: what\n",
-        ),
-        (
-            "tockmark-kernel: panic: what at x.rs:12\n",
-            7,
-            "earlgrey-sim: tockmark-kernel: panic: what at x.rs:12\n",
-        ),
-        ("app: tockmark-kernel: panic: no\n", 4, ""),
+        (TOCK, "earlgrey-sim: panic: what\n"),
+        (OURS, "earlgrey-sim: tockmark-kernel: panic: what at x.rs:12\n"),
+        ("words that nobody knows\n", "reason=panic"),
     ],
 )
-def test_a_kernels_panic_ends_the_run_when_all_is_said(
-    text: str, code: int, said: str, tmp_path: Path
-) -> None:
-    done = simulate(tmp_path, printing(text), "--max-cycles", "2000000")
-    assert (done.returncode, done.stdout.replace("\r", "")) == (code, text.replace("\r", ""))
-    assert said in done.stderr
+def test_a_kernel_panics_where_its_handler_is_reached(text: str, said: str, tmp_path: Path) -> None:
+    simulate(tmp_path, printing(text))
+    handler = address(tmp_path, "main")  # which prints
+    for options, code in (((), 4), (("--panic", "0x20000004", "--panic", handler), 7)):
+        done = simulate(tmp_path, printing(text), "--max-cycles", "2000000", *options)
+        assert (done.returncode, done.stdout.replace("\r", "")) == (code, text.replace("\r", ""))
+        assert (said in done.stderr) == (code == 7)
 
 
-# Prints a line, then sleeps until the timer wakes it, half a millisecond later, twice.
+def test_whoever_jumps_where_nothing_may_be_executed_does_not_come_by(tmp_path: Path) -> None:
+    """As an app may jump to the kernel's handler: the PMP lets it fetch nothing there."""
+    source = f"{START}\n la t0, done\n csrw mtvec, t0\n li t0, 0x10000000\n jr t0\n"
+    source += "    .balign 256\ndone: j done\n"
+    watch = ("--max-cycles", "2000000", "--panic", "0x10000000", "--mark", "x=0x10000000")
+    for rights, code, marks in (("on", 7, 1), ("off", 4, 0)):
+        done = simulate(tmp_path, source, *watch, "--sram-exec", rights)
+        assert (done.returncode, done.stdout.count(" x\n")) == (code, marks)
+
+
+ENDS = "#tm 1 b end ok *0000\n", "#tm 1 a end ok *0000\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("#tm 0 b begin proto=1 apps=1 *0000\n" + ENDS[0], 4),
+        ("#tm 0 b begin proto=1 apps=9 *0000\n" + ENDS[1], 0),
+        ("#tm 1 b end panicked *0000\n", 0),  # others may wait for it for ever
+    ],
+)
+def test_who_closes_the_suite_is_not_for_apps_to_say(text: str, code: int, tmp_path: Path) -> None:
+    done = simulate(tmp_path, printing(text), "--max-cycles", "500000", "--app", "a")
+    assert (done.returncode, done.stdout) == (code, text)
+
+
+# The timer fires in a second; until then the core sleeps.
+SLEEPS = """2:  li   t0, 0x40100000
+    li   t1, 1
+    sw   t1, 0x100(t0)
+    li   t1, 0x1000000
+    sw   t1, 0x118(t0)
+    sw   zero, 0x11c(t0)
+    li   t1, 1
+    sw   t1, 4(t0)
+    li   t1, 0x80
+    csrw mie, t1
+    wfi
+    j    2b
+"""
+
+
+@pytest.mark.parametrize("after", ["2:  j    2b", SLEEPS], ids=["awake", "asleep"])
+def test_silence_ends_a_run_and_is_counted_from_the_last_byte(after: str, tmp_path: Path) -> None:
+    source = printing("hello\n").replace("2:  j    2b", after)
+    for silence, code, least in (("90000", 8, 90_000), ("600000", 4, 500_000)):
+        done = simulate(tmp_path, source, "--max-cycles", "500000", "--silence", silence)
+        assert (done.returncode, done.stdout) == (code, "hello\n"), done.stderr
+        assert ("earlgrey-sim: no output for 0.09 M cycles\n" in done.stderr) == (code == 8)
+        said = dict(re.findall(r" (\w+)=(\d+)", done.stderr.splitlines()[-1]))
+        assert least <= int(said["cycles"]) < least + 10_000
+        assert int(said["silence"]) >= min(least, 90_000)
+
+
+def test_no_program_writes_a_mark(tmp_path: Path) -> None:
+    """Whatever it prints, with what bytes that end a line elsewhere, is text in the log."""
+    mark, boot = Mark(1, 5, "irq").encode(), BootMark("x", True, "x").encode()
+    tricks = [mark, boot, f"{OWN}5 irq", f"{OWN}{OWN}5 irq", f"a {mark}", f"\\{mark}"]
+    tricks += [f"a{end}{line}" for end in "\r\v\f\x1c\x85" for line in (boot, f"{OWN}5 irq")]
+    text = "".join(f"{line}\n" for line in tricks)
+    octal = "".join(f"\\{ord(c):03o}" if c != "\n" else "\\n" for c in text)
+    source = printing("TEXT").replace('"TEXT"', f'"{octal}"')
+    simulate(tmp_path, source, "--max-cycles", "1")  # what is linked for that is run below
+    (tmp_path / "flash").write_bytes(b"\xff")
+    start = Start("boot", tmp_path / "flash", True, marks=("--mark", "reset"))
+    elf = ("--elf", str(tmp_path / "program.elf"), "--boot", "0x20000400")
+    session = SimTarget(SIMULATOR, True, 16, 200_000).start_here(start, *elf)
+    lines = list(session.lines())
+    session.ending()
+    reset, *items = decode("\n".join(lines).split("\n"))
+    assert reset == Mark(1, 0, "reset")
+    assert not items
+    assert [line.removeprefix("\\") for line in lines[1:]] == [
+        line.removesuffix("\r") for line in tricks
+    ]

@@ -68,7 +68,8 @@ def run(case: Case, kernel: Path, keep: Path | None) -> int:
             lay_by_tockloader(tabs, flash, board, room_of(elf, board))
         if keep is not None:
             write_whole({keep: flash.read_bytes()})
-        session = board.target.start(Start(boot.name, flash, icache=False))
+        start = Start(boot.name, flash, icache=False, panics=elf.panics)
+        session = board.target.start(start)
         try:
             for line in session.lines():
                 sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")

@@ -105,10 +105,11 @@ class Child:
 
     def lines(self, stream: IO[bytes] | None = None) -> Iterator[str]:
         """Yield what it prints line by line as it comes, without the newlines; `stream` is one of
-        its streams. Any byte is a character. What says too much is ended (`why`)."""
+        its streams. Any byte is a character, and only a newline ends a line; a part of a longer
+        one has LONGEST_LINE characters. What says too much is ended (`why`)."""
         stream = stream or self.stdout
         if stream not in self._texts:  # kept, or the stream is closed before the program has ended
-            self._texts[stream] = io.TextIOWrapper(stream, encoding="latin-1")
+            self._texts[stream] = io.TextIOWrapper(stream, encoding="latin-1", newline="\n")
         text = self._texts[stream]
         left = self.bounds.size
         while line := text.readline(LONGEST_LINE):
@@ -116,7 +117,7 @@ class Child:
             if left < 0:
                 self.too_much()
                 return
-            yield line.rstrip("\r\n")
+            yield without_end(line)
 
     def wait(self, seconds: float | None = None) -> int | None:
         """Wait for its end, or so long; return its exit code, or None while it runs."""
@@ -315,6 +316,11 @@ def holder(path: Path) -> str:
                     words = Path(f"/proc/{number}/cmdline").read_text(errors="replace")
                     return f"process {number} ({quoted(words.replace(chr(0), ' ').strip())})"
     return ""
+
+
+def without_end(line: str) -> str:
+    """Return a line without its newline; a part of one stays as it is."""
+    return line[:-1].rstrip("\r") if line.endswith("\n") else line
 
 
 def end_all() -> None:

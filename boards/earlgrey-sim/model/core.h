@@ -55,6 +55,7 @@ public:
     bool asleep() const { return top_.core_sleep_o; }
     bool double_fault() const { return top_.double_fault_o; }
     uint32_t pc() const { return top_.pc_o; }
+    bool refused() const { return top_.refused_o; } // nothing could be fetched at that pc
     uint32_t exception_pc() const { return top_.exception_pc_o; }
     uint32_t exception_addr() const { return top_.exception_addr_o; }
     uint32_t last_data_addr() const { return top_.last_data_addr_o; }

@@ -9,6 +9,7 @@
 #include "terminal.h"
 #include "waves.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -27,16 +28,17 @@ enum Exit {
     kLimit = 4,
     kLockup = 5,
     kMail = 6,
-    kPanic = 7
+    kPanic = 7,
+    kSilent = 8
 };
-constexpr const char *kReason[] = {"suite-closed", "error",  "usage",   "asleep",
-                                   "cycle-limit",  "lockup", "mailbox", "panic"};
+constexpr const char *kReason[] = {"suite-closed", "error",   "usage", "asleep", "cycle-limit",
+                                   "lockup",       "mailbox", "panic", "silence"};
 
 class Simulation {
 public:
     explicit Simulation(const Options &options)
-        : options_(options), marks_(options.marks), bus_(settings()),
-          core_(options.boot.value_or(machine::kBootAddress)) {
+        : options_(options), suite_(options.apps), marks_(options.marks, options.panics),
+          bus_(settings()), core_(options.boot.value_or(machine::kBootAddress)) {
         load_bytes(bus_, boot_rom_begin, boot_rom_end - boot_rom_begin, machine::kRomBase,
                    "boot ROM");
         Loader loader(bus_);
@@ -80,12 +82,14 @@ private:
         Bus::Settings settings;
         settings.uart_cycles_per_byte = options_.uart_cycles;
         settings.uart_sink = [this](uint8_t c) {
+            if (marks_.doubles(c))
+                uart_failed_ |= std::putc(c, uart_) == EOF;
             uart_failed_ |= std::putc(c, uart_) == EOF;
             if (c == '\n')
                 uart_failed_ |= std::fflush(uart_) != 0;
-            suite_.byte(c);
+            suite_.byte(c, marks_.panicked());
+            longest_silence_ = std::max(longest_silence_, now_ - last_byte_);
             last_byte_ = now_;
-            marks_.sent(c);
             over_ |= suite_.over();
         };
         settings.cpuctrl = options_.icache ? 1 : 0;
@@ -109,7 +113,7 @@ private:
             core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
             waves_.cycle(now_);
             core_.requests(out);
-            if (marks_.any())
+            if (marks_.watches())
                 mark();
             bus_.step(now_, out);
             ++now_;
@@ -122,13 +126,15 @@ private:
             // An interrupt takes a few cycles to wake the core; one that is masked never does.
             asleep_for_ = core_.asleep() && bus_.idle() ? asleep_for_ + 1 : 0;
             if (asleep_for_ > kWakes && !skip_sleep())
-                return suite_.panicked() ? kPanic : kAsleep;
+                return marks_.panicked() ? kPanic : kAsleep;
             if (now_ >= options_.max_cycles)
                 return kLimit;
+            if (now_ >= silent_at())
+                return kSilent;
             if (now_ >= look) {
                 look = now_ + kLookEvery;
                 status();
-                if (suite_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
+                if (marks_.panicked() && now_ - last_byte_ > kQuiet + options_.uart_cycles)
                     return kPanic;
                 if (uart_failed_)
                     return kCannot;
@@ -138,8 +144,8 @@ private:
 
     // A line of the UART is not torn: what is marked meanwhile waits for its end.
     void mark() {
-        marks_.cycle(now_, core_.pc(), core_.asleep(), bus_.timer_irq(), bus_.external_irq(),
-                     core_.trap_vector());
+        marks_.cycle(now_, core_.pc(), core_.refused(), core_.asleep(), bus_.timer_irq(),
+                     bus_.external_irq(), core_.trap_vector());
         if (marks_.can_print())
             uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }
@@ -159,10 +165,15 @@ private:
         const Cycle event = bus_.next_event();
         if (event == kNever)
             return false;
-        now_ = std::max(now_, std::min(event, options_.max_cycles));
+        now_ = std::max(now_, std::min({event, options_.max_cycles, silent_at()}));
         bus_.advance_devices(now_);
         asleep_for_ = 0;
         return true;
+    }
+
+    // When it will have said nothing for too long, unless a byte comes before.
+    Cycle silent_at() const {
+        return options_.silence > kNever - last_byte_ ? kNever : last_byte_ + options_.silence;
     }
 
     double wall() const {
@@ -189,11 +200,15 @@ private:
             std::fprintf(
                 stderr, "earlgrey-sim: at pc=0x%08x mepc=0x%08x mtval=0x%08x last-data=0x%08x\n",
                 core_.pc(), core_.exception_pc(), core_.exception_addr(), core_.last_data_addr());
-        if (code == kPanic)
+        if (code == kPanic && !suite_.panic().empty())
             std::fprintf(stderr, "earlgrey-sim: %s\n", suite_.panic().c_str());
-        std::fprintf(stderr, "earlgrey-sim: end reason=%s cycles=%llu instret=%u wall=%.2f\n",
-                     kReason[code], static_cast<unsigned long long>(now_), core_.minstret(),
-                     wall());
+        if (code == kSilent)
+            std::fprintf(stderr, "earlgrey-sim: no output for %.3g M cycles\n",
+                         static_cast<double>(options_.silence) / 1e6);
+        std::fprintf(
+            stderr, "earlgrey-sim: end reason=%s cycles=%llu instret=%u silence=%llu wall=%.2f\n",
+            kReason[code], static_cast<unsigned long long>(now_), core_.minstret(),
+            static_cast<unsigned long long>(std::max(longest_silence_, now_ - last_byte_)), wall());
         return code;
     }
 
@@ -218,6 +233,7 @@ private:
     Retirements retirements_{now_};
     Cycle asleep_for_ = 0;
     Cycle last_byte_ = 0;
+    Cycle longest_silence_ = 0;
     Cycle last_fault_ = 0;
     unsigned faults_ = 0;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

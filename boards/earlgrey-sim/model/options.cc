@@ -25,6 +25,11 @@ constexpr const char *kHelp =
     "  --sram-exec on|off  whether code in main SRAM may be executed (default on)\n"
     "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
     "  --max-cycles N      stop after N cycles (default 2000000000)\n"
+    "  --silence N         stop after N cycles without a byte of the UART\n"
+    "  --app NAME          the suite closes when this app has ended, of several when all have;\n"
+    "                      without it as many as the first says that there are\n"
+    "  --panic ADDR        the kernel's panic begins at ADDR; of several the first that is "
+    "reached\n"
     "  --uart FILE|-       where UART bytes go (default -, standard output)\n"
     "  --uart pty[:LINK]   a pseudo-terminal instead; its name comes on standard error, and LINK\n"
     "                      is a link to it for as long as the run takes\n"
@@ -32,7 +37,9 @@ constexpr const char *kHelp =
     "  --status SECONDS    a progress line on standard error every so often\n"
     "  --touched           tell at the end which devices without a model were accessed\n"
     "  --mailbox ADDR      print words stored at ADDR; a word stored at ADDR+4 ends the run\n"
-    "  --mark NAME=ADDR    print «#sim CYCLE NAME» whenever the core comes by ADDR\n"
+    "  --mark NAME=ADDR    print «CYCLE NAME» whenever the core comes by ADDR: a line among those\n"
+    "                      of the UART that begins with the byte 0x1e, as none of them does (one\n"
+    "                      that did gets a second)\n"
     "  --mark irq          likewise when its interrupt line rises; trap: when it takes an\n"
     "                      interrupt; wake: when it goes on after a sleep; reset: at the start.\n"
     "                      At most 100000 lines, then one that says full\n"
@@ -43,7 +50,7 @@ constexpr const char *kHelp =
     "\n"
     "exit: 0 suite closed (or mailbox closed with 0), 1 cannot go on, 2 usage or unusable input,\n"
     "      3 asleep and nothing can wake the core, 4 cycle limit, 5 core locked up,\n"
-    "      6 mailbox closed with another word, 7 the kernel panicked\n"
+    "      6 mailbox closed with another word, 7 the kernel panicked, 8 silence\n"
     "\n"
     "example: earlgrey-sim --flash board.bin --icache off --max-cycles 50000000\n";
 
@@ -95,6 +102,9 @@ Options parse_options(int argc, char **argv) {
         kSramExec,
         kBoot,
         kMax,
+        kSilence,
+        kApp,
+        kPanicAt,
         kUart,
         kPace,
         kStatus,
@@ -115,6 +125,9 @@ Options parse_options(int argc, char **argv) {
         {"sram-exec", 1, nullptr, kSramExec},
         {"boot", 1, nullptr, kBoot},
         {"max-cycles", 1, nullptr, kMax},
+        {"silence", 1, nullptr, kSilence},
+        {"app", 1, nullptr, kApp},
+        {"panic", 1, nullptr, kPanicAt},
         {"uart", 1, nullptr, kUart},
         {"uart-cycles", 1, nullptr, kPace},
         {"status", 1, nullptr, kStatus},
@@ -164,6 +177,15 @@ Options parse_options(int argc, char **argv) {
             break;
         case kMax:
             options.max_cycles = number(name, optarg, 1, ~uint64_t{0});
+            break;
+        case kSilence:
+            options.silence = number(name, optarg, 1, ~uint64_t{0});
+            break;
+        case kApp:
+            options.apps.push_back(value);
+            break;
+        case kPanicAt:
+            options.panics.push_back(static_cast<uint32_t>(number(name, optarg, 0, kAddress)));
             break;
         case kUart:
             options.uart = value;

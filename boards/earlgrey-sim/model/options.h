@@ -22,6 +22,7 @@ struct Options {
     bool icache = true;
     bool sram_exec = true;
     uint64_t max_cycles = 2'000'000'000;
+    uint64_t silence = ~uint64_t{0};
     uint64_t uart_cycles = 16;
     std::string uart = "-";
     std::optional<std::string> pty; // a pseudo-terminal instead: the link to it, or nothing
@@ -30,6 +31,8 @@ struct Options {
     std::string itrace, waves; // files
     uint64_t from = 0, to = ~uint64_t{0};
     std::vector<Mark> marks;
+    std::vector<uint32_t> panics;  // where the kernel's panic begins
+    std::vector<std::string> apps; // that report
     std::optional<uint32_t> boot;
     uint32_t mailbox = 0;
 };

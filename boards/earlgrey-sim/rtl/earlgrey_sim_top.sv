@@ -46,6 +46,7 @@ module earlgrey_sim_top (
 
   // Where the core is: for marks, and for a person when a run ends badly.
   output logic [31:0] pc_o,
+  output logic        refused_o,  // it could not be fetched there
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,
@@ -101,6 +102,7 @@ module earlgrey_sim_top (
     .core_sleep_o,
     .double_fault_o,
     .pc_o,
+    .refused_o,
     .exception_pc_o,
     .exception_addr_o,
     .last_data_addr_o,

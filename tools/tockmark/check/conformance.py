@@ -197,7 +197,8 @@ def run_trial(plan: Plan, trial: Trial) -> Count:
     try:
         image = image_of(plan, trial)
         limits = {"max-cycles": trial.max_cycles, "uart-cycles": trial.uart_cycles}
-        session = plan.board.target.configured(limits).start(Start(name, image.flash, icache=True))
+        start = Start(name, image.flash, icache=True, panics=plan.kernel.panics)
+        session = plan.board.target.configured(limits).start(start)
         lines = list(session.lines())
         ending = session.ending()
     except TockmarkError as error:

@@ -94,7 +94,7 @@ def _trace(plan: conformance.Plan, flash: Path, scene: Scene) -> Iterator[str]:
     limits = {"max-cycles": scene.cycles, "uart-cycles": BAUD_115200}
     target = simulators(plan.board)[1].configured(limits)
     with tempfile.NamedTemporaryFile() as uart:
-        start = Start(scene.boot.name, flash, True)
+        start = Start(scene.boot.name, flash, True, panics=plan.kernel.panics)
         tracing = target.start_here(start, "--uart", uart.name, "--itrace", "-")
         try:
             yield from tracing.lines()

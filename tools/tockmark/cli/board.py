@@ -21,9 +21,10 @@ from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
 from tockmark.rig import board as boards
 from tockmark.rig import image_folder
+from tockmark.rig.boot_watcher import TEXT
 from tockmark.rig.image import AppBuild, lay_tabs
 from tockmark.rig.image_folder import by_hand, lay, load_boot, no_tool, with_apps
-from tockmark.rig.kernel import read_kernel
+from tockmark.rig.kernel import read_kernel, say_without_panics
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
 from tockmark.rig.protocol import Ability, Session, Start, require
@@ -239,13 +240,16 @@ def run_tab_verb(
     cached = target.icache if icache is None else icache is options.Switch.ON
     target.ready()
     elf = read_kernel(kernel or profiled.kernels[2])
+    if not elf.panics:
+        say_without_panics(elf.path)
     with folder_for_a_while(paths.RUNS) as folder:
         flash = folder / "tabs.flash"
         for one in lay_tabs(tabs, elf, profiled, flash):
             gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
             what = gap if one.name is None else f"{one.name}, {one.length} bytes"
             options.say(f"{one.start:#x}: {what}")
-        raise Exit(_print_lines(target.start(Start("tabs", flash, cached))))
+        start = Start("tabs", flash, cached, panics=elf.panics)
+        raise Exit(_print_lines(target.start(start)))
 
 
 def _print_lines(session: Session) -> int:
@@ -253,7 +257,8 @@ def _print_lines(session: Session) -> int:
     try:
         with run_options.ended_once():
             for line in session.lines():
-                sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
+                printed = line.removeprefix(TEXT).encode("latin-1", "replace")
+                sys.stdout.buffer.write(printed + b"\n")
                 sys.stdout.buffer.flush()
             return _ended(session)
     except KeyboardInterrupt:

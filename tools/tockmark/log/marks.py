@@ -2,8 +2,8 @@
 """Marks: what the simulator's own clock says of a run, and the samples that come of it.
 
 The core's counters stand still while it sleeps, and an app cannot see when an interrupt rose. The
-simulator can: it prints `#sim <cycle> <name> *<crc>` between the UART's lines when the core comes
-by an address that has a name, or when an interrupt rises or is taken. docs/protocol.md says how a
+simulator can: a log has `#sim <cycle> <name> *<crc>` between the UART's lines where the core came
+by an address that has a name, or where an interrupt rose or was taken. docs/protocol.md says how a
 row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples from them.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from tockmark.rig.boot_watcher import RESET, sealed
+from tockmark.rig.boot_watcher import BY_SIMULATOR, RESET, sealed
 
 ARM = "arm"  # passed before each sample: what was marked before does not count
 FULL = "full"  # the simulator's last mark: it prints no more
@@ -30,8 +30,8 @@ class Mark:
     name: str
 
     def encode(self) -> str:
-        """Return it as the simulator prints it, without its newline."""
-        return sealed(f"#sim {self.cycle} {self.name} ")
+        """Return it as a log has it, without its newline."""
+        return sealed(f"{BY_SIMULATOR}{self.cycle} {self.name} ")
 
 
 def decode(raw: str, line: int) -> Mark | None:

@@ -2,10 +2,10 @@
 """The UART protocol (docs/protocol.md): lines to records and back, and nothing guessed.
 
 A line is `#tm <seq> <app> <text> *<crc>`. The decoder takes a log line by line, with any kernel
-messages in between. A record is kept only when all its lines came in intact and the line after it
-did too, because only then is it certain that no continuation was lost; everything else becomes a
-`Problem` that says what was lost. Two kinds need no line after them: `end`, behind which none
-comes, and `data` that closes with a full stop.
+messages in between. A line that comes twice in a row counts once. A record is kept only when all
+its lines came in intact and the line after it did too, because only then is it certain that no
+continuation was lost; everything else becomes a `Problem` that says what was lost. Two kinds need
+no line after them: `end`, behind which none comes, and `data` that closes with a full stop.
 """
 
 import re
@@ -15,11 +15,11 @@ from urllib.parse import quote, unquote
 
 from tockmark.errors import showable
 from tockmark.log import marks
-from tockmark.rig.boot_watcher import UartLine, decode_line, sealed
+from tockmark.rig.boot_watcher import OWN, TEXT, UartLine, decode_line, sealed
 from tockmark.rig.protocol import Elsewhere
 from tockmark.suite.catalogue import ICACHE, LANGS, Lang, language
 
-STARTS = ("#tm ", "#boot ", "#end ", "#sim ")  # a line with one that is none of ours is damaged
+STARTS = ("#tm ", *OWN)  # a line with one that is none of ours is damaged
 CLOSED = "."  # the last word of a data record, which is whole then
 MAX_SAMPLES = 1_000_000  # in one series: keeps a damaged or hostile count from filling memory
 
@@ -210,24 +210,29 @@ class Decoder:
     def __init__(self) -> None:
         self._apps: dict[str, _AppLines] = {}
         self._number = 0
+        self._before = ""  # the line before this one
 
     def feed(self, raw: str) -> Iterator[Item]:
         """Take one line of the log."""
         self._number += 1
-        seen = marks.decode(raw, self._number)
-        if seen is not None:
-            yield seen
+        raw = raw.rstrip("\r\n")
+        before, self._before = self._before, raw
+        if raw == before:
             return
         line = decode_line(raw)
-        mark = None if line is not None else decode_mark(raw)
         if line is not None:
             yield from self._take(line)
-        elif mark is not None:
+        elif raw.startswith(TEXT):
+            if STARTS[0] in raw:
+                yield self._torn(raw)
+        elif (seen := marks.decode(raw, self._number)) is not None:
+            yield seen
+        elif (mark := decode_mark(raw)) is not None:
             yield from self.close()
             self._apps = {}
             yield mark
         elif any(start in raw for start in STARTS):
-            yield Problem(None, f"torn or altered: {raw.strip()[:70]!r}", self._number)
+            yield self._torn(raw)
 
     def close(self) -> Iterator[Record | Problem]:
         """The log is over: name what was cut off."""
@@ -237,6 +242,9 @@ class Decoder:
                 state.parts = []
             if not state.ended:
                 yield Cut(app, "the log stops before its 'end'", None)
+
+    def _torn(self, raw: str) -> Problem:
+        return Problem(None, f"torn or altered: {raw.strip()[:70]!r}", self._number)
 
     def _take(self, line: UartLine) -> Iterator[Record | Problem]:
         state = self._apps.setdefault(line.app, _AppLines())

@@ -189,7 +189,7 @@ def _run(
     trace: Path | None,
 ) -> tuple[str, list[list[str]]]:
     """Return the log, and the lines of each run of tm_sample."""
-    start = Start(options.label, flash, options.icache)
+    start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
     plain = cache.default(options.fresh, own=True).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
@@ -223,7 +223,7 @@ def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
 
 def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
     """Return the rows of the app up to the one asked for, which is the last."""
-    measured = assemble(decode(log.splitlines()))
+    measured = assemble(decode(log.split("\n")))
     app = next((app for _, app in measured.each() if app.name == group), None)
     rows = app.rows if app is not None else ()
     for at, row in enumerate(rows):

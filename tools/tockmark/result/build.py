@@ -43,6 +43,7 @@ from tockmark.result.provenance import (
     gathered,
 )
 from tockmark.rig import board as boards
+from tockmark.rig.boot_watcher import as_text
 from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.protocol import Draw
@@ -308,7 +309,7 @@ def by_layout(ran: Ran, options: RunOptions, wanted: Selection) -> tuple[list[Re
 
 def _lines(job: Job, options: RunOptions) -> list[str]:
     """Return what a boot said, between its marks; these say its language, unless all are in C. A
-    line that looks like a mark, whoever had it printed, ends no boot: it is set in, so damaged."""
+    line that looks like one of these, as a forged cache may hold it, is text."""
     if not job.started or job.skipped is not None:
         return []
     lang = None if options.langs == ["c"] else job.apps.lang
@@ -316,7 +317,7 @@ def _lines(job: Job, options: RunOptions) -> list[str]:
         BootMark(job.boot.name, job.icache, job.boot.group, ends, lang, job.elsewhere).encode()
         for ends in (False, True)
     )
-    said = [f" {line}" if line.startswith(MARKS) else line for line in job.lines]
+    said = [as_text(line) if line.startswith(MARKS) else line for line in job.lines]
     return [begin, *said, *([end] if job.ended else [])]
 
 

@@ -3,8 +3,9 @@
 whether they came in intact, which boot speaks, when its suite is over, whether the kernel panicked.
 
 A checksum ends every line that has numbers in it. What lines mean together is for tockmark/log/;
-who waits for a boot's end needs no more than this. The first `begin` of a run says apps=N, and the
-suite is over when N apps have said `end` or given up.
+who waits for a boot's end needs no more than this. The suite is over when the app that reports has
+said `end`, or another has panicked; where it is not known which reports, when as many apps have
+ended as the first `begin` says. `as_text` keeps what apps print from passing as a mark of the log.
 """
 
 import binascii
@@ -13,6 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 LINE_LIMIT = 64  # bytes, newline included: what a Tock console writes in one piece
+BY_SIMULATOR = "#sim "  # begins a mark of the simulator's clock
+OWN = ("#boot ", "#end ", BY_SIMULATOR)  # what marks of a log begin with: no app writes one
+TEXT = "\\"  # stands before a line of an app that could pass as one
 RESET = "reset"  # the simulator's mark of where it began; the core comes by once
 
 _LINE = re.compile(
@@ -54,6 +58,13 @@ def decode_line(raw: str) -> UartLine | None:
     return None
 
 
+def as_text(line: str) -> str:
+    """Return a line of the UART as a log keeps it: one that could pass as a mark, whole or torn, or
+    that begins as what follows does, has TEXT before it."""
+    is_odd = line.startswith(TEXT) or ("#" in line and any(own in line for own in OWN))
+    return f"{TEXT}{line}" if is_odd else line
+
+
 def crc16(data: bytes) -> int:
     """Return CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xffff, nothing reflected."""
     return binascii.crc_hqx(data, 0xFFFF)
@@ -84,6 +95,7 @@ _PAIR = re.compile(r"\b(apps|boot|image)=(\S+)")
 _PANIC = "tockmark-kernel: panic: "  # of the baseline kernel; Tock's goes on with this line
 _PANIC_OF_TOCK = "\tKernel version "
 _START = "#tm "  # of whatever an app says
+PANICKED = "the kernel or an app printed a panic"  # which of them, text does not tell
 
 
 @dataclass
@@ -91,6 +103,7 @@ class Watch:
     """Follows one boot. `image` is what its `begin` must say; None: any begin will do."""
 
     image: str | None = None
+    reporter: str | None = None  # the app that reports, if it is known
     records: int = 0  # intact lines of this boot
     messages: int = 0  # readable lines that no app printed
     noise: int = 0  # lines that no text can be
@@ -103,11 +116,15 @@ class Watch:
     _expected: int = 0
     _begun: set[str] = field(default_factory=set)
     _ended: set[str] = field(default_factory=set)
+    _fallen: bool = False  # an app has panicked
+    _before: str = ""  # the line before
     _last: str = ""
 
     @property
     def over(self) -> bool:
-        """Whether all apps that were announced have ended."""
+        """Whether all apps that report have ended, or one has panicked beside them."""
+        if self.reporter is not None:
+            return self._fallen or self.reporter in self._ended
         return 0 < self._expected <= len(self._ended)
 
     @property
@@ -116,11 +133,17 @@ class Watch:
         return self._own
 
     def take(self, raw: str) -> list[str]:
-        """Return the lines of this boot that one line of the UART lets out: itself, nothing, or
-        what was held back until it was known whose it is."""
+        """Return the lines of this boot that one line of the UART lets out, as a log keeps them:
+        itself, nothing, or what was held back until it was known whose it is."""
+        return [as_text(line) for line in self._taken(raw)]
+
+    def _taken(self, raw: str) -> list[str]:
         line = decode_line(raw)
+        before, self._before = self._before, raw
         if line is None:
             return self._message(raw)
+        if raw == before:  # it came twice
+            return []
         text = line.text
         if line.seq == 0 and text.startswith("begin "):
             # Whose a begin was that this one cut off is never known, but for a boot's own.
@@ -132,14 +155,19 @@ class Watch:
                 self._begin.append(line)
                 self._held.append(raw)
                 return self._decide(last=False)
-            return self._decide(last=True) + self.take(raw)
+            return self._decide(last=True) + self._record(line, raw)
+        return self._record(line, raw)
+
+    def _record(self, line: UartLine, raw: str) -> list[str]:
+        """Take a line of a record that is no `begin`."""
         if not self._own:
             return []
         self.records += 1
-        if text.startswith("end "):
-            image = dict(_PAIR.findall(text)).get("image", self.image)
+        if line.text.startswith("end "):
+            image = dict(_PAIR.findall(line.text)).get("image", self.image)
             if self.image in (None, image):
                 self._ended.add(line.app)
+                self._fallen |= line.text == "end panicked"
         return [raw]
 
     def _message(self, raw: str) -> list[str]:
@@ -174,7 +202,7 @@ class Watch:
         self.records += lines
         if app in self._begun or not self._expected:  # the first, or a reset in the middle
             self.resets += bool(self._begun)
-            self._begun, self._ended, self.panic = set(), set(), None
+            self._begun, self._ended, self.panic, self._fallen = set(), set(), None, False
             self._expected = int(said["apps"]) if said.get("apps", "").isdecimal() else 1
         self._begun.add(app)
         return held

@@ -10,11 +10,13 @@ the same functions and sections, in sizes that what a linker does by itself expl
 sections, and where a call reaches farther it takes another instruction.
 """
 
+import functools
 import hashlib
 import itertools
 import json
 import re
 import struct
+import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -30,7 +32,7 @@ from tockmark.errors import LONGEST_NAME, TockmarkError, showable
 from tockmark.files import reading, toml
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room
-from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, pieces, read_elf
+from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, Elf, pieces, read_elf
 
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
@@ -39,6 +41,12 @@ OPT_LEVELS = re.compile("[0-3sz]")
 SECTION = (1024, 100)  # a section may differ by so many bytes, or by one part in so many
 FUNCTION = (16, 16)  # so may a function: a few calls in a short one, more in a long one
 END = 32  # characters of either end of a long symbol that are shown
+PANICS = (  # symbols of functions that only a panic comes by; a kernel may have several
+    # Rust's handler: of the baseline kernel, and of Tock's boards, 1.x and 2.x.
+    re.compile(r"(?:^|\d)rust_begin_unwind$"),
+    # What calls it, in whatever is written in Rust: the linker may have put the handler into that.
+    re.compile(r"\dcore9panicking\d+panic_(?:nounwind_)?fmt"),
+)
 _ROOM = ("_sapps", "_eapps", "_sappmem", "_eappmem")  # symbols of the bounds of Room
 _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")  # its name
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
@@ -69,6 +77,7 @@ class KernelElf:
     flags: str | None = None
     rustc: str | None = None
     entry: int = 0  # address of its first instruction
+    panics: tuple[int, ...] = ()  # where its panic begins; none: its symbols do not say
     flash_bytes: int | None = None  # without what only fills up: rig/elf.py says what counts
 
     @property
@@ -105,8 +114,23 @@ def read_kernel(path: Path) -> KernelElf:
         opt_level if OPT_LEVELS.fullmatch(opt_level) else None,
         rustc=rustc_versions(elf.content(".comment")),
         entry=elf.entry,
+        panics=panics_of(elf),
         flash_bytes=sum(piece.size for piece in pieces(elf) if piece.in_flash),
     )
+
+
+def panics_of(elf: Elf) -> tuple[int, ...]:
+    """Return where a kernel's panic begins, by its symbols (PANICS)."""
+    functions = (one for one in elf.symbols if one.in_section and one.kind != IS_OBJECT)
+    found = {one.address for one in functions if any(how.search(one.name) for how in PANICS)}
+    return tuple(sorted(found))
+
+
+@functools.cache
+def say_without_panics(path: Path) -> None:
+    """Tell the user, once for each kernel, that its panics are not recognised."""
+    what = "has no symbol of Rust's panic handler: a panic of it is not recognised, and its boot"
+    print(f"tockmark: {shown(path)} {what} goes on to a limit", file=sys.stderr)
 
 
 def named(

@@ -39,6 +39,8 @@ class Start:
     image: str | None = None  # the id that its app says in `begin`, if it is known
     boot: str = ""  # as the catalogue calls it
     load: Callable[[], bool] | None = None  # onto a board; False: a person was asked to
+    reporter: str | None = None  # the app whose `end` closes the suite; None: what apps say counts
+    panics: tuple[int, ...] = ()  # where the kernel's panic begins (rig/kernel.py)
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -66,7 +68,8 @@ class Session(Protocol):
 
     @property
     def panicked(self) -> bool:
-        """Whether it ended because the kernel panicked."""
+        """Whether it ended because the kernel panicked; where there is text only, an app may have
+        printed that."""
 
     @property
     def idle(self) -> bool:
@@ -78,7 +81,8 @@ class Session(Protocol):
         """Whether it was ended from outside before it was over."""
 
     def lines(self) -> Iterator[str]:
-        """The UART's lines as they come (latin-1, without newlines), until the boot is over."""
+        """The log's lines as they come (latin-1, without newlines), until the boot is over: the
+        UART's, each by `as_text`, and marks of the target's own."""
 
     def stop(self) -> None:
         """End it early."""

@@ -33,7 +33,7 @@ from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.boot_watcher import RESET
 from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
-from tockmark.rig.kernel import KernelElf, RunLayout, check_runs
+from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Draw, Elsewhere, Session, Start, elsewhere_of
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
@@ -201,6 +201,9 @@ def run(options: RunOptions) -> Ran:
     are whole."""
     check_runs(options.kernel, options.abi, options.board)
     options.board.target.ready()
+    for layout in options.layouts:
+        if Ability.MARKS in options.board.target.can and not layout.kernel.panics:
+            say_without_panics(layout.kernel.path)
     jobs = [
         [
             _job(boot, icache, suite.apps, options, layout)
@@ -409,7 +412,18 @@ class _Runner:
             marks = mark_options([slot.symbols for slot in image.slots])
         load = partial(load_or_ask, board, job.boot.name, image.flash)
         boot = job.boot.name
-        return Start(job.name, image.flash, job.icache, tuple(marks), image.id, boot, load)
+        kernel = self.options.layouts[job.layout].kernel
+        return Start(
+            job.name,
+            image.flash,
+            job.icache,
+            tuple(marks),
+            image.id,
+            boot,
+            load,
+            reporter=job.boot.group,
+            panics=kernel.panics,
+        )
 
     def _boot(self, job: Job, start: Start) -> None:
         job.state = "running"

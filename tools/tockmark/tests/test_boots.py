@@ -160,13 +160,18 @@ def test_another_image_under_the_same_mark_tells_that_a_mark_was_lost() -> None:
 def test_an_app_that_goes_back_without_a_begin_is_left_out() -> None:
     """As where a board was reset before it was given its next image, and the begin of that one was
     lost: what the mark stands before is of the image before. Seeds 28888 and 73906 of
-    test_fuzz_logs came to that."""
+    test_fuzz_logs came to that. If what follows begins with the very line that came last, none
+    can tell that from a line that came twice."""
     before, own = booted("a", A), marked(booted("a", A, 7), False)
     for runs, lost in product((1, 2), range(1, len(before))):
+        if own[1 + lost] == before[-1]:
+            continue
         lines = [own[0], *before * runs, *own[1 + lost :]]
         assert cycles(measured(lines)).keys() <= {(None, None)}
         assert "x: goes on after its end without a begin" in told(measured(lines))
     for kept in range(3, len(before)):  # its own end lost, too
+        if own[kept] == before[kept - 1]:
+            continue
         lines = [own[0], *before[:kept], *own[kept:]]
         assert cycles(measured(lines)).keys() <= {(None, None)}
         assert "x: goes back without a begin" in told(measured(lines))

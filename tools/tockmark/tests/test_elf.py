@@ -14,7 +14,7 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.rig.elf import read_elf
-from tockmark.rig.kernel import named, read_kernel
+from tockmark.rig.kernel import named, read_kernel, say_without_panics
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
 from tockmark.tests.told import Tell, tell
@@ -63,6 +63,33 @@ def test_segments_that_cannot_be_are_refused(
     with pytest.raises(TockmarkError, match=said) as caught:
         read_kernel(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["rust_begin_unwind"], 1),  # Tock 1.x and 2.x up to rustc 1.86
+        (["_RNvCsfLfy6EI15iL_7___rustc17rust_begin_unwind"], 1),
+        (["_ZN4core9panicking9panic_fmt17h0123456789abcdefE"], 1),  # with the handler inside
+        (["_RNvNtCs3xQ30Ue3M98_4core9panicking19panic_nounwind_fmt", "rust_begin_unwind"], 2),
+        (["_ZN6kernel5debug11panic_begin17h0123456789abcdefE", "my_rust_begin_unwinds"], 0),
+        (["_RNvXs1_NtNtCs3xQ30Ue3M98_4core5panic10panic_infoNtB5_12PanicMessage3fmt"], 0),
+    ],
+)
+def test_where_a_kernels_panic_begins(names: list[str], found: int, tmp_path: Path) -> None:
+    path = tmp_path / "k.elf"
+    symbols = [(name, elves.BASE + 4 * at) for at, name in enumerate(names)]
+    path.write_bytes(elves.made([elves.Segment(elves.BASE, bytes(8))], symbols, elves.FUNCTION))
+    assert read_kernel(path).panics == tuple(address for _, address in symbols)[:found]
+
+
+def test_that_a_kernels_panics_are_not_recognised_is_said_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for _ in range(2):
+        say_without_panics(Path("gone.elf"))
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("tockmark: gone.elf has no symbol of Rust's panic handler: ")
 
 
 def _pipe(path: Path) -> None:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The protocol: what is encoded comes back, and what is damaged never does."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tockmark.log.marks import Mark
 from tockmark.log.protocol import (
     BootMark,
     Problem,
@@ -14,8 +17,9 @@ from tockmark.log.protocol import (
     expand,
     parse_record,
 )
+from tockmark.log.rows import assemble
 from tockmark.paths import ROOT
-from tockmark.rig.boot_watcher import LINE_LIMIT, crc16, decode_line
+from tockmark.rig.boot_watcher import LINE_LIMIT, as_text, crc16, decode_line
 from tockmark.rig.protocol import Elsewhere
 from tockmark.tests.conftest import RECORDS, encoded
 from tockmark.tests.encoder import Encoder
@@ -176,3 +180,42 @@ def test_the_example_of_the_page_is_right() -> None:
         "torn or altered: '#end <name> icache=on app=<app> [lang=<lang>] *<crc>'",
         "torn or altered: '#sim <cycle> <mark> *<crc>'",
     ]
+
+
+@given(st.data())
+def test_lines_that_come_twice_cost_nothing(data: st.DataObject) -> None:
+    """Whichever are doubled, of several apps, boots and marks: what is read is the same."""
+    lines = [BootMark("a", True, "mem").encode(), *encoded("mem", RECORDS["mem"])]
+    lines[3:3] = [Mark(0, 5, "irq").encode(), "kernel: a message", ""]
+    lines += [BootMark("a", True, "mem", ends=True).encode()]
+    lines += [BootMark("b", True, "loop").encode(), *encoded("loop", RECORDS["loop"])]
+    lines += [BootMark("b", True, "loop", ends=True).encode()]
+    twice = data.draw(st.sets(st.integers(0, len(lines) - 1)) | st.just(set(range(len(lines)))))
+    doubled = [line for at, line in enumerate(lines) for _ in range(1 + (at in twice))]
+    assert read(doubled) == read(lines)
+    whole, found = assemble(decode(lines)), assemble(decode(doubled))
+    assert not whole.problems
+    assert not found.problems
+    rows = [[(boot.name, *app.rows) for boot, app in each.each()] for each in (whole, found)]
+    assert rows[0] == rows[1]
+    assert all(len(each) > 1 for each in rows[0])
+
+
+def read(lines: list[str]) -> list[object]:
+    """What a log is made of, less where in it that stands."""
+    found = decode(lines)
+    return [item if isinstance(item, BootMark) else replace(item, line=0) for item in found]
+
+
+MARKS = [Mark(0, 5, "irq").encode(), *(BootMark("a", True, "a", e).encode() for e in (True, False))]
+
+
+@given(st.sampled_from(MARKS), st.sampled_from(["", "x ", "\\", "\\ ", "#tm "]), st.data())
+def test_what_an_app_prints_is_no_mark(mark: str, before: str, data: st.DataObject) -> None:
+    """Whole or torn, alone or behind other text, it changes nothing."""
+    start, end = sorted(data.draw(st.integers(0, len(mark))) for _ in range(2))
+    printed = as_text(before + mark[start:end])
+    items = decode([printed])
+    assert all(isinstance(item, Problem) and "#tm " in printed for item in items)
+    line = encoded("a", ["bench a.b inner=1 n=1"])[0]
+    assert decode_line(as_text(f"{mark}{line}")) == decode_line(line)

@@ -113,7 +113,7 @@ def test_a_panic_ends_a_boot(lines: list[str], panic: str, monkeypatch: pytest.M
     with session(monkeypatch, [sent(*lines)], OWN) as boot:
         assert list(boot.lines()) == lines
         assert boot.panicked
-        assert boot.ending() == f"the kernel panicked: {panic}"
+        assert boot.ending() == f"the kernel or an app printed a panic: {panic}"
 
 
 def test_a_panic_of_what_was_there_before_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,6 +266,26 @@ def test_what_came_before_the_other_side_closed_is_read() -> None:
     assert port.rest() == ["tw"]
     port.close()
     os.close(slave)
+
+
+def test_lines_that_come_twice_are_one() -> None:
+    once, twice = Watch(OWN), Watch(OWN)
+    lines = [HELLO, *said()]
+    passed = [line for line in lines for line in once.take(line)]
+    assert [out for line in lines for _ in "12" for out in twice.take(line)] == [HELLO, *passed]
+    assert (twice.records, twice.resets, twice.over) == (once.records, 0, True)
+
+
+@pytest.mark.parametrize(("app", "over"), [("other", False), ("loop", True)])
+def test_who_reports_is_not_for_apps_to_say(app: str, over: bool) -> None:
+    watch = Watch(reporter="loop")
+    for line in encoded(app, ["begin proto=1 apps=9", "end ok"]):
+        watch.take(line)
+    assert watch.over is over
+
+
+def test_what_an_app_prints_is_kept_as_text() -> None:
+    assert Watch().take("#end x") == ["\\#end x"]
 
 
 @given(st.data())

@@ -35,6 +35,7 @@ module sim_core
   output logic        double_fault_o,
 
   output logic [31:0] pc_o,
+  output logic        refused_o,
   output logic [31:0] exception_pc_o,
   output logic [31:0] exception_addr_o,
   output logic [31:0] last_data_addr_o,
@@ -125,7 +126,10 @@ module sim_core
 
   // pc_id also shows what a taken branch throws away: keep the last that was an instruction.
   always_ff @(posedge clk_i) begin
-    if (u_ibex.u_ibex_core.instr_valid_id) pc_o <= u_ibex.u_ibex_core.pc_id;
+    if (u_ibex.u_ibex_core.instr_valid_id) begin
+      pc_o      <= u_ibex.u_ibex_core.pc_id;
+      refused_o <= u_ibex.u_ibex_core.instr_fetch_err;
+    end
   end
 
   assign exception_pc_o   = crash_dump.exception_pc;

@@ -16,7 +16,7 @@ import msgspec
 from tockmark.errors import TockmarkError
 from tockmark.files import reading
 from tockmark.paths import shown
-from tockmark.rig.boot_watcher import Watch
+from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.protocol import Ability, Start, fields
 
 FRESH = 2.0  # seconds: a file that was written to since then is looked at again
@@ -62,7 +62,7 @@ class FileSession:
     idle = killed = False
 
     def __post_init__(self) -> None:
-        self.watch = Watch(self.start.image)
+        self.watch = Watch(self.start.image, self.start.reporter)
 
     @property
     def panicked(self) -> bool:
@@ -82,7 +82,7 @@ class FileSession:
         if self.watch.over:
             return None
         if self.panicked:
-            return f"the kernel panicked: {self.watch.panic}"
+            return f"{PANICKED}: {self.watch.panic}"
         return "the log stops before its end" if self.watch.began else "it is not in the log"
 
 

@@ -16,7 +16,7 @@ import msgspec
 from tockmark import processes
 from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds, Child
-from tockmark.rig.boot_watcher import Watch
+from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.elf import one_segment
 from tockmark.rig.protocol import Ability, Start, fields
 
@@ -67,7 +67,7 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except BaseException:
             said.close()
             raise
-        return QemuSession(process, said, Watch(start.image))
+        return QemuSession(process, said, Watch(start.image, start.reporter))
 
     def provenance(self, clock_hz: int) -> dict[str, object]:
         return {"simulator_sha256": hashlib.sha256(Path(self._found()).read_bytes()).hexdigest()}
@@ -121,7 +121,7 @@ class QemuSession:
             lines = self.said.read().decode(errors="replace").splitlines()
         said = [line.strip() for line in lines if "terminating on signal" not in line]
         if self.panicked:
-            return f"the kernel panicked: {self.watch.panic}"
+            return f"{PANICKED}: {self.watch.panic}"
         if self.watch.over:
             return None
         if self.process.why:

@@ -19,7 +19,7 @@ import msgspec
 import serial
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.boot_watcher import Watch
+from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, fields
 
@@ -178,7 +178,7 @@ class SerialSession:
     _said: str | None = None  # of another boot, on stderr
 
     def __post_init__(self) -> None:
-        self.watch = Watch(self.start.image)
+        self.watch = Watch(self.start.image, self.start.reporter)
 
     @property
     def cycles(self) -> int:
@@ -215,7 +215,7 @@ class SerialSession:
     def ending(self) -> str | None:
         said = self.simulation.ending() if self.simulation else None
         if said is None and self.watch.panic:
-            said = f"the kernel panicked: {self.watch.panic}"
+            said = f"{PANICKED}: {self.watch.panic}"
         if said is not None or (self.watch.over and not self._stopped):
             return said
         return self._why or "it was stopped before its end"

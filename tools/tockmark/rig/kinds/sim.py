@@ -19,13 +19,14 @@ import msgspec
 from tockmark import processes
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
-from tockmark.processes import Bounds, Child
+from tockmark.processes import LONGEST_LINE, Bounds, Child
 from tockmark.rig import cluster
+from tockmark.rig.boot_watcher import BY_SIMULATOR, as_text, sealed
 from tockmark.rig.cluster import ClusterRun
 from tockmark.rig.protocol import Ability, Elsewhere, Start, fields
 from tockmark.suite.catalogue import ICACHE
 
-ASLEEP, LIMIT, PANIC = 3, 4, 7
+ASLEEP, LIMIT, PANIC, SILENT = 3, 4, 7, 8
 _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means for the suite
     1: "the simulator could not go on",
     2: "the simulator could not use what it was given",
@@ -33,7 +34,9 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     LIMIT: "the cycle limit was reached: the app or the kernel hangs, or needs more --max-cycles",
     5: "the core locked up: the kernel faulted in its own trap handler",
     PANIC: "the kernel panicked; its last lines in the log tell more",
+    SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
 }
+OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 BOUNDS = Bounds(seconds=24 * 3600, size=256 << 20)  # its own is --max-cycles
 _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pty
@@ -43,6 +46,7 @@ _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pt
 class Ended:
     """Says how a simulator ended, by its exit code and by what it said on stderr."""
 
+    marked: bool = False  # it may have lines of its own among the UART's
     cycles: int = 0  # as its status lines say
     said: list[str] = field(default_factory=list)
 
@@ -58,13 +62,21 @@ class Ended:
 
     @property
     def idle(self) -> bool:
-        """Whether it ended because the core sleeps for good, or at the cycle limit."""
-        return self.code in (ASLEEP, LIMIT)
+        """Whether it ended because the core sleeps for good, or at a limit."""
+        return self.code in (ASLEEP, LIMIT, SILENT)
 
     @property
     def killed(self) -> bool:
         """Whether a signal ended it, from this tool or from another hand."""
         return (self.code or 0) < 0
+
+    def logged(self, line: str, begins: bool = True) -> str:
+        """Return a line of what it prints, or a further part of one, as a log keeps it."""
+        if self.marked and begins and line.startswith(OWN):
+            line = line.removeprefix(OWN)
+            if not line.startswith(OWN):
+                return sealed(f"{BY_SIMULATOR}{line} ")
+        return as_text(line)
 
     def hear(self, line: str) -> None:
         """Take a line of stderr: status lines are counted, all else is kept."""
@@ -83,6 +95,8 @@ class Ended:
             return f"the simulator was stopped by signal {-code}"
         what = _ENDINGS.get(code, f"the simulator ended with the unknown code {code}")
         detail = [line for line in self.said if not line.startswith("earlgrey-sim: end")]
+        if code == SILENT and detail:
+            return f"{detail[-1].removeprefix('earlgrey-sim: ')}: {what}"
         return f"{what} ({detail[-1]})" if detail else what
 
 
@@ -99,7 +113,7 @@ class Distant(Ended):
         return self._code
 
     def lines(self) -> Iterator[str]:
-        """Yield the UART's lines without their newlines. TockmarkError if the cluster lost them."""
+        """Yield the log's lines without their newlines. TockmarkError if the cluster lost them."""
         outcome = self.run.outcome()
         if outcome is None:
             self._code = -signal.SIGTERM
@@ -108,8 +122,8 @@ class Distant(Ended):
         for line in outcome.said.decode("latin-1").splitlines():
             self.hear(line)
         # As a local one's pipe is read.
-        for line in io.TextIOWrapper(io.BytesIO(outcome.uart), encoding="latin-1"):
-            yield line.rstrip("\r\n")
+        for line in io.TextIOWrapper(io.BytesIO(outcome.uart), encoding="latin-1", newline="\n"):
+            yield self.logged(processes.without_end(line))
 
     def stop(self) -> None:
         """Give it up."""
@@ -135,8 +149,11 @@ class Simulation(Ended):
         return self.process.code
 
     def lines(self) -> Iterator[str]:
-        """Yield the UART's lines as they come, without their newlines, until the simulator ends."""
-        return self.process.lines()
+        """Yield the log's lines as they come, without their newlines, until the simulator ends."""
+        begins = True  # a line, and not a further part of a long one
+        for line in self.process.lines():
+            yield self.logged(line, begins)
+            begins = len(line) < LONGEST_LINE
 
     def stop(self) -> None:
         """End the process early."""
@@ -182,6 +199,8 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
     cluster: tuple[str, ...] = ()  # commands that reach the workers which run it; none: here
+    # Longer than all of any boot that was ever run: whatever prints nothing has hung.
+    silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -212,7 +231,8 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not self.cluster:
             return self.start_here(start)
         far, settings = cluster.connect(self.cluster), tuple(self._settings(start))
-        return Distant(run=far.run(self.binary, start.flash, settings, self.max_cycles))
+        run = far.run(self.binary, start.flash, settings, self.max_cycles)
+        return Distant(marked=bool(start.marks), run=run)
 
     def start_here(self, start: Start, *more: str) -> Simulation:
         """Start it as a process of this machine. `more` are options of the simulator's own, which
@@ -221,7 +241,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         command += [*self._settings(start), *more]
         process = processes.start(command, todo="run `make build`", bounds=BOUNDS)
-        simulation = Simulation(process=process)
+        simulation = Simulation(marked=bool(start.marks), process=process)
         simulation.listen()
         return simulation
 
@@ -238,7 +258,10 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the options that decide what a flash image prints."""
         pace, limit = str(self.uart_cycles_per_byte), str(self.max_cycles)
         settings = ["--icache", ICACHE[start.icache], "--uart-cycles", pace]
-        return [*settings, "--max-cycles", limit, *start.marks]
+        settings += ["--max-cycles", limit, "--silence", str(self.silence_cycles)]
+        settings += [] if start.reporter is None else ["--app", start.reporter]
+        settings += [word for at in start.panics for word in ("--panic", hex(at))]
+        return [*settings, *start.marks]
 
 
 def versions(binary: Path) -> dict[str, str]:
