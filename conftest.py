@@ -23,7 +23,7 @@ TOGETHER = {
     "test_kernel_layouts.py": "kernel-layouts",
     "browser": "browser",
 }
-LONG = ()  # files with a minute of work and more
+LONG = ("test_every_page.py", "test_doc_commands.py", "test_bench.py", "test_first_measurement.py")
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups here, too
@@ -31,4 +31,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = TOGETHER.get(item.path.name) or TOGETHER.get(item.path.parent.name)
         item.add_marker(pytest.mark.xdist_group(group or str(item.path)))
-    items.sort(key=lambda item: item.path.name not in LONG)
+    items.sort(key=lambda item: item.path.name not in LONG)  # else their order stays
