@@ -147,6 +147,16 @@ def test_a_boot_rom_that_opens_memory_for_good_is_refused(tmp_path: Path) -> Non
     assert "panic: the boot ROM has locked PMP entries below 15 at kernel/" in done.stdout
 
 
+def test_what_a_boot_rom_left_in_the_pmp_opens_nothing(tmp_path: Path) -> None:
+    """A place that no window needs stays closed, whatever its address register holds."""
+    source = "li t0, -1\ncsrw pmpaddr11, t0\nli t0, 0x20000400\njr t0"
+    rom = assemble(tmp_path, "rom", ".globl _start\n_start:\n" + source, LATE + 0x80)
+    options = ["--load", f"{rom}@{LATE + 0x80:#x}", "--boot", hex(LATE)]
+    done = boot(tmp_path, "li t0, 0x10000000\nlw t0, 0(t0)\nshow t0\nexit", options=options)
+    assert "app 0-small fault mcause=0x00000005 mtval=0x10000000 " in done.stdout
+    assert " prints " not in done.stdout
+
+
 # Every event that an app can cause at will, by Ibex's counter for it, and how often it does here.
 EVENTS = {
     5: ("lw t0, 0(s0)\n" * 7 + "lw t0, 2(s0)\n", 8),

@@ -193,6 +193,7 @@ fn a_fault_stops_one_app_and_is_reported() {
     assert!(said.contains(&line), "{said}");
     assert!(said.contains("wrote where it may not"));
     assert!(said.contains(&format!(" a1=0x{RAM:08x}")), "{said}");
+    assert!(!said.contains(" pc=0x"), "it stands above as mepc: {said}");
 }
 
 #[test]

@@ -192,6 +192,7 @@ def test_when_a_net_is_exact(
     noisy = replace(found, reading=Series((9, 1, 2, 3, 4, 5, 6)))
     assert not noisy.exact(simulated)
     assert replace(noisy, reads=0).exact(simulated) is exact
+    assert Series((), stated=5.0).exact(simulated), "what was published without samples"
 
 
 def test_a_full_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
