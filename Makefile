@@ -68,6 +68,7 @@ simspeed: build
 # What `tockmark profile` needs besides.
 profile: build sim-retire
 	@cargo kernel-lines $(QUIET)
+	@cargo kernel-lines --features abi-v1 --target-dir build/cargo-v1 $(QUIET)
 
 # OPT=z (s, 1, 2): with that opt-level in the place of Cargo.toml's, and a folder of its own.
 ifneq ($(OPT),)
@@ -128,7 +129,7 @@ test: build
 check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
-conformance: build
+conformance: profile
 	@$(TOCKMARK) conformance
 
 validate: build
@@ -143,7 +144,7 @@ findings: setup
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site
 
-robustness: build sim-retire
+robustness: profile
 	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)
 
 clean:

@@ -1,99 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long interrupts are off, from the instruction trace: each stretch has its cause, and the
-baseline kernel's are short but for what it prints itself.
+"""How long interrupts are off: both kernels' bounds can be computed, traced boots keep within them,
+and what does not is told by name.
 
-Builds what `make sim-retire` makes, which takes half a minute the first time.
+Builds what `make profile` makes, which takes a minute the first time.
 """
 
-from typing import cast
+from dataclasses import replace
+from pathlib import Path
 
+import msgspec
 import pytest
+import variants
 from products import make
 
-from tockmark.check import interrupts_off
-from tockmark.check.interrupts_off import Stretch
+from tockmark.check import bounds, conformance, interrupts_off
+from tockmark.check.bounds import BoundedKernel, Model
+from tockmark.check.interrupts_off import Scene, Stretches, Watch
 from tockmark.errors import TockmarkError
+from tockmark.profile.run import kernel_of
 from tockmark.profile.symbols import Program
 from tockmark.profile.trace import HEADING
+from tockmark.rig import board as boards
+from tockmark.rig.kernel import read_kernel
 
-EXCEPTION, INTERRUPT, FAULT, SWITCH, PANIC, CODE = range(0x100, 0x700, 0x100)
-WFI, OTHER = 0x10500073, 0x13
-
-
-class Labels:
-    """The symbols of a kernel."""
-
-    def symbol(self, name: str) -> tuple[int, int]:
-        named = {"exception": EXCEPTION, "interrupt": INTERRUPT, "fault": FAULT, "switch": SWITCH}
-        return named[name], 4
-
-    def address_of(self, part: str) -> int:
-        assert part == "rust_begin_unwind"
-        return PANIC
+SHORT = 600_000  # cycles of a boot
 
 
-def longest(*steps: tuple[int, str, int, int]) -> dict[str, Stretch]:
-    lines = [f"{cycle:10} {cycle:10} {mode} {pc:08x} {insn:8x}" for cycle, mode, pc, insn in steps]
-    return interrupts_off.longest([HEADING, *lines], cast(Program, Labels()))
+def plan_of(abi: int) -> conformance.Plan:
+    make("profile")
+    board = boards.load(boards.simulated("cw310"))
+    return conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
 
 
-def kernel(*steps: tuple[int, int]) -> list[tuple[int, str, int, int]]:
-    return [(cycle, "M", pc, OTHER) for cycle, pc in steps]
+@pytest.fixture(scope="module")
+def watched() -> Watch:
+    """A kernel of version 2 that a boot was searched on."""
+    plan = plan_of(2)
+    watch = Watch(BoundedKernel(kernel_of(plan.kernel), plan.abi))
+    follow(watch, plan, replace(interrupts_off.search(1), cycles=SHORT))
+    return watch
 
 
-APP = "U", 0x1000, OTHER
+def follow(watch: Watch, plan: conformance.Plan, scene: Scene) -> None:
+    flash = interrupts_off.image_of(plan, scene, watch.kernel.program)
+    watch.follow(interrupts_off.trace(plan, flash, scene), scene.boot.name)
 
 
-def test_each_stretch_has_its_cause() -> None:
-    found = longest(
-        *kernel((5, CODE), (9, CODE)),
-        (10, *APP),
-        *kernel((12, EXCEPTION), (30, CODE)),
-        (31, *APP),
-        *kernel((33, INTERRUPT), (40, SWITCH), (50, CODE)),
-        (51, *APP),
-        *kernel((52, EXCEPTION), (53, FAULT), (99, CODE)),
-        (100, *APP),
-        *kernel((102, EXCEPTION), (125, CODE)),
-        (126, *APP),
-        *kernel((130, EXCEPTION), (140, PANIC), (150, FAULT), (200, CODE)),
-        (201, "M", CODE, WFI),
+def test_every_stretch_of_the_other_version_has_a_bound() -> None:
+    kernel = BoundedKernel(kernel_of(plan_of(1).kernel), 1)
+    for root in kernel.roots:
+        if root.name not in kernel.notes.own:
+            assert 0 < Model(kernel, root).bound().cycles <= bounds.MOST_CYCLES
+
+
+def test_the_baseline_keeps_its_bounds(watched: Watch) -> None:
+    found: Stretches = interrupts_off.judged(watched)
+    assert found.lost == []
+    reached = {one.kind for one in found.held if one.worst.instructions == one.bound.instructions}
+    assert len(reached) > 4  # such that have one path only
+
+
+def test_what_is_found_above_a_bound_is_lost(watched: Watch) -> None:
+    kind = "read-only allow"
+    worst = watched.worst[kind]
+    watched.worst[kind] = replace(worst, cycles=9999)
+    assert f"{kind}: 9999 cycles in search-1, above the bound of" in "".join(
+        interrupts_off.judged(watched).lost
     )
-    assert found == {
-        "start": Stretch(9, 9),
-        "system call": Stretch(25, 125),
-        "interrupt, another process goes on": Stretch(19, 50),
-        "fault": Stretch(48, 99),
-        "panic": Stretch(75, 201),
-    }
+    watched.worst[kind] = worst
 
 
-def test_a_sleep_is_no_stretch() -> None:
-    found = longest(
-        (10, *APP),
-        *kernel((12, EXCEPTION)),
-        (20, "M", CODE, WFI),
-        *kernel((900, CODE), (930, SWITCH), (940, CODE)),
-        (941, *APP),
-    )
-    assert found == {
-        "system call": Stretch(10, 20),
-        "after sleep, another process goes on": Stretch(41, 940),
-    }
+def test_a_loop_that_runs_oftener_is_told_by_name(watched: Watch) -> None:
+    plan, kernel = plan_of(2), watched.kernel
+    notes = kernel.notes
+    few = [
+        msgspec.structs.replace(note, most="8") if note.at == "ipc::find" else note
+        for note in notes.loop
+    ]
+    kernel.notes = msgspec.structs.replace(notes, loop=few)
+    watch = Watch(kernel)
+    follow(watch, plan, replace(interrupts_off.search(1), cycles=SHORT))
+    kernel.notes = notes
+    assert any("the loop of ipc::find" in line and "than 8" in line for line in watch.lost)
 
 
-def test_another_traces_form_is_refused() -> None:
+def test_a_path_that_is_too_long_is_told_by_name(watched: Watch) -> None:
+    kernel = watched.kernel
+    known = dict(kernel.constants._known)
+    kernel.constants._known["NAME_BYTES"] = 60_000
+    root = next(root for root in kernel.roots if root.name == "IPC 1")
+    long = {"IPC 1": Model(kernel, root)}
+    kernel.constants._known = known
+    models, watched.models = watched.models, long
+    (line,) = interrupts_off.judged(watched).lost
+    watched.models = models
+    assert line.startswith("IPC 1: bounded by ")
+    assert line.endswith(" cycles, above 10000")
+
+
+def test_another_traces_form_is_refused(watched: Watch) -> None:
     with pytest.raises(TockmarkError, match="another form"):
-        interrupts_off.longest(["# pc cycle"], cast(Program, Labels()))
+        watched.follow([HEADING[1:]], "a boot")
 
 
-def test_the_baseline_keeps_interrupts_off_briefly() -> None:
-    make("sim-retire")
-    found = interrupts_off.measure(2)
-    brief = {
-        cause: s.cycles for cause, s in found.items() if cause not in ("start", "fault", "panic")
-    }
-    assert len(found) - len(brief) == 3
-    assert "system call" in brief
-    assert "interrupt" in brief
-    assert max(brief.values()) < 10_000
+LONGER = {  # queues, and a loop that goes on as an app likes
+    "upcall.rs": ("pub const PER_SENDER: usize = 3;", "pub const PER_SENDER: usize = 100;"),
+    "syscall.rs": (
+        "10 | 11 => return self.give(Return::Success),",
+        "10 | 11 => {\n"
+        "    let mut left = argument;\n"
+        "    while left != 7 { left = left.rotate_left(operation) ^ argument; }\n"
+        "    return self.give(Return::U32(left));\n"
+        "}",
+    ),
+}
+
+
+def test_a_kernel_whose_calls_take_longer_is_told_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
+    program = Program(variants.build(tmp_path, LONGER))
+    kernel = BoundedKernel(program, 2, tmp_path / "kernel" / "src")
+    roots = {root.name: root for root in kernel.roots}
+    assert Model(kernel, roots["subscribe"]).bound().cycles > bounds.MOST_CYCLES
+    with pytest.raises(TockmarkError, match=r"the loop at .* in syscall::memop .* has no bound"):
+        Model(kernel, roots["memop 10"])

@@ -55,6 +55,7 @@ COUNTS = {
     "TOCKMARK_INTERRUPTED_SETUPS": 6,
     "TOCKMARK_MUTANTS": 90,
 }
+SEARCHES = 10  # boots that look for what keeps interrupts off for long
 TESTS = "tools/tockmark/tests"
 
 
@@ -76,7 +77,9 @@ class PartFound:
     lost: list[str] = field(default_factory=list)
     kernels: dict[str, str] = field(default_factory=dict)  # their SHA-256, by version
     shares: dict[str, Any] = field(default_factory=dict)  # of availability, by version
-    masked: dict[str, Any] = field(default_factory=dict)  # longest times, by version and cause
+    masked: dict[str, Any] = field(
+        default_factory=dict
+    )  # stretches with interrupts off, by version
 
 
 def say(what: str) -> None:
@@ -155,7 +158,9 @@ def masked(seed: int) -> PartFound:
     """Run the verb interrupts-off."""
     found = PartFound()
     for abi in (2, 1):
-        found.masked[str(abi)] = verb("interrupts-off", "--abi", str(abi))
+        stretches = verb("interrupts-off", "--abi", str(abi), "--seeds", str(SEARCHES))
+        found.masked[str(abi)] = stretches["held"]
+        found.lost += [f"version {abi}: {what}" for what in stretches["lost"]]
         found.kernels[str(abi)] = _kernel(abi)
     return found
 
@@ -287,19 +292,8 @@ def render(parts: Mapping[str, Any]) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     template = environment.from_string(PAGE.with_name("robustness.md.j2").read_text("utf-8"))
-    made = template.render(
-        parts=parts, names=list(PARTS), causes=_causes, argued=mutants.equivalent()
-    )
+    made = template.render(parts=parts, names=list(PARTS), argued=mutants.equivalent())
     return re.sub(r"\n{3,}", "\n\n", made).rstrip() + "\n"
-
-
-def _causes(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return all causes, the one with the longest stretch last."""
-    most: dict[str, int] = {}
-    for version in found.values():
-        for cause, stretch in version.items():
-            most[cause] = max(stretch["cycles"], most.get(cause, 0))
-    return sorted(most, key=lambda cause: most[cause])
 
 
 def run_all(names: list[str], seed: int) -> int:

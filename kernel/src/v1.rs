@@ -42,7 +42,7 @@ impl Return {
             Return::Success => 0,
             Return::U32(value) => value,
             Return::Pair(..) | Return::Triple(..) | Return::U64(..) | Return::U32AndU64(..) => {
-                Return::Failure(ErrorCode::NoSupport).word()
+                (ErrorCode::NoSupport as u32).wrapping_neg()
             }
         }
     }

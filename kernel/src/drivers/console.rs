@@ -183,7 +183,8 @@ impl Console {
         let process = &mut processes[turn.process];
         let room = Hardware::uart_room();
         if turn.says {
-            let piece = turn.left.min(room);
+            // The line was just made, which takes as long as to give the UART so many bytes.
+            let piece = turn.left.min(room).min(TURN);
             let bytes = self.text.last(turn.left).iter().take(piece as usize);
             bytes.copied().for_each(Hardware::uart_put);
             turn.left -= piece;

@@ -205,7 +205,7 @@ fn the_image_says_how_often_a_faulty_app_starts_again() {
         kernel.memory_operation(0, RAM + 64);
         kernel.fault(7, 0);
         assert_eq!(kernel.current, 1, "the other has its turn");
-        if kernel.processes[0].state == State::Printing {
+        while kernel.processes[0].state == State::Printing {
             the_uart_is_done(&mut kernel);
         }
         run_until_interrupt(&mut kernel);
