@@ -67,9 +67,7 @@ impl Text {
     pub fn set(&mut self, line: Line, name: &str) -> u32 {
         self.length = 0;
         self.put(b"tockmark-kernel: app ");
-        for letter in letters(name) {
-            self.put(&[letter]);
-        }
+        self.extend(letters(name));
         match line {
             Line::Alert(code) => self.put(b" alert ").hex(code, 1),
             Line::Number(number) => self.put(b" prints ").hex(number, 1),
@@ -97,14 +95,18 @@ impl Text {
         self.bytes.get(first..self.length).unwrap_or_default()
     }
 
-    /// What would go beyond [`LONGEST`] is left out.
     #[inline(never)] // there are many pieces, and none is worth room in flash
     fn put(&mut self, text: &[u8]) -> &mut Text {
-        for byte in text {
-            if let Some(place) = self.bytes.get_mut(self.length) {
-                *place = *byte;
-                self.length += 1;
-            }
+        self.extend(text.iter().copied())
+    }
+
+    /// What would go beyond [`LONGEST`] is left out.
+    #[inline(always)] // so that a byte costs no call
+    fn extend(&mut self, text: impl Iterator<Item = u8>) -> &mut Text {
+        let free = self.bytes.get_mut(self.length..).unwrap_or_default();
+        for (place, byte) in free.iter_mut().zip(text) {
+            *place = byte;
+            self.length += 1;
         }
         self
     }
@@ -114,11 +116,8 @@ impl Text {
     fn hex(&mut self, number: u32, least: u32) -> &mut Text {
         self.put(b"0x");
         let digits = (8 - number.leading_zeros() / 4).max(least);
-        for digit in (0..digits).rev() {
-            let value = number >> (4 * digit) & 0xF;
-            self.put(&[b"0123456789abcdef"[value as usize]]);
-        }
-        self
+        let values = (0..digits).rev().map(|digit| number >> (4 * digit) & 0xF);
+        self.extend(values.map(|value| b"0123456789abcdef"[value as usize]))
     }
 }
 
