@@ -120,7 +120,7 @@ bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 
 # On all cores: conftest.py says what may not run beside each other.
-PYTEST := .venv/bin/pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
+PYTEST := .venv/bin/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
 
 test: build
 	@$(PYTEST)
