@@ -13,7 +13,7 @@ import variants
 
 from tockmark import paths
 from tockmark.check import availability, conformance
-from tockmark.check.availability import Case, VictimShare
+from tockmark.check.availability import AttackCase, VictimShare
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
@@ -23,29 +23,29 @@ UNDONE = {  # where, the text that is, one that lets an app take too much, the c
         "drivers/console.rs",
         "let first = turn.process + 1;",
         "let first = turn.process + usize::from(self.lines[turn.process].is_none());",
-        Case("lines", ("write-print",)),
+        AttackCase("lines", ("write-print",)),
     ),
     "one sender may take all places": (
         "upcall.rs",
         "sender(other) == sender(&upcall)",
         "sender(other).0 == sender(&upcall).0",
-        Case("answers", ("notify",)),
+        AttackCase("answers", ("notify",)),
     ),
     "a name may be as long as an app likes": (
         "tbf.rs",
         "if length > NAME_BYTES =>",
         "if length > usize::MAX / 2 =>",
-        Case("sums", ("discover",)),
+        AttackCase("sums", ("discover",)),
     ),
 }
 KEPT = (  # each work and each attack once or more: all pairs are for `make conformance`
-    Case("lines", ("write-print", "take-print")),
-    Case("lines", ("write", "restarts", "print")),
-    Case("prints", ("write", "take-back-buffer")),
-    Case("answers", ("notify", "subscribe-all")),
-    Case("sums", ("compute", "set-alarms")),
-    Case("alarms", ("discover", "set-alarms")),
-    Case("upcalls", ("notify", "write-print")),
+    AttackCase("lines", ("write-print", "take-print")),
+    AttackCase("lines", ("write", "restarts", "print")),
+    AttackCase("prints", ("write", "take-back-buffer")),
+    AttackCase("answers", ("notify", "subscribe-all")),
+    AttackCase("sums", ("compute", "set-alarms")),
+    AttackCase("alarms", ("discover", "set-alarms")),
+    AttackCase("upcalls", ("notify", "write-print")),
     availability.mix(1),
 )
 
@@ -108,17 +108,17 @@ def test_the_apps_have_the_same_lists() -> None:
 def test_what_is_not_its_due_is_lost(
     alone: int | None, attackers: int, done: int | None, lost: str | None
 ) -> None:
-    case = Case("lines", ("write", "print", "notify")[:attackers])
+    case = AttackCase("lines", ("write", "print", "notify")[:attackers])
     said = availability.lost([VictimShare(case, alone, done)])
     assert said == ([] if lost is None else [f"{case}: {lost}"])
 
 
 def test_the_worst_is_the_least_of_an_equal_share() -> None:
     shares = [
-        VictimShare(Case("lines", ("write",)), 48, 20),
-        VictimShare(Case("lines", ("print",)), 48, 19),
-        VictimShare(Case("lines", ("print", "write")), 48, 14),
-        VictimShare(Case("lines", ("mix",), 5), 48, 3),
+        VictimShare(AttackCase("lines", ("write",)), 48, 20),
+        VictimShare(AttackCase("lines", ("print",)), 48, 19),
+        VictimShare(AttackCase("lines", ("print", "write")), 48, 14),
+        VictimShare(AttackCase("lines", ("mix",), 5), 48, 3),
     ]
     worst = availability.worst(shares)
     assert worst == {("lines", 1): shares[1], ("lines", 2): shares[2], ("lines", 0): shares[3]}

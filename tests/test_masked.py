@@ -15,7 +15,7 @@ from products import make
 
 from tockmark.check import bounds, conformance, interrupts_off
 from tockmark.check.bounds import BoundedKernel, Model
-from tockmark.check.interrupts_off import Scene, Stretches, Watch
+from tockmark.check.interrupts_off import Scene, Stretches, StretchWatch
 from tockmark.errors import TockmarkError
 from tockmark.profile.run import kernel_of
 from tockmark.profile.symbols import Program
@@ -33,15 +33,15 @@ def plan_of(abi: int) -> conformance.Plan:
 
 
 @pytest.fixture(scope="module")
-def watched() -> Watch:
+def watched() -> StretchWatch:
     """A kernel of version 2 that a boot was searched on."""
     plan = plan_of(2)
-    watch = Watch(BoundedKernel(kernel_of(plan.kernel), plan.abi))
+    watch = StretchWatch(BoundedKernel(kernel_of(plan.kernel), plan.abi))
     follow(watch, plan, replace(interrupts_off.search(1), cycles=SHORT))
     return watch
 
 
-def follow(watch: Watch, plan: conformance.Plan, scene: Scene) -> None:
+def follow(watch: StretchWatch, plan: conformance.Plan, scene: Scene) -> None:
     flash = interrupts_off.image_of(plan, scene, watch.kernel.program)
     watch.follow(interrupts_off.trace(plan, flash, scene), scene.boot.name)
 
@@ -53,14 +53,14 @@ def test_every_stretch_of_the_other_version_has_a_bound() -> None:
             assert 0 < Model(kernel, root).bound().cycles <= bounds.MOST_CYCLES
 
 
-def test_the_baseline_keeps_its_bounds(watched: Watch) -> None:
+def test_the_baseline_keeps_its_bounds(watched: StretchWatch) -> None:
     found: Stretches = interrupts_off.judged(watched)
     assert found.lost == []
     reached = {one.kind for one in found.held if one.worst.instructions == one.bound.instructions}
     assert len(reached) > 4  # such that have one path only
 
 
-def test_what_is_found_above_a_bound_is_lost(watched: Watch) -> None:
+def test_what_is_found_above_a_bound_is_lost(watched: StretchWatch) -> None:
     kind = "read-only allow"
     worst = watched.worst[kind]
     watched.worst[kind] = replace(worst, cycles=9999)
@@ -70,7 +70,7 @@ def test_what_is_found_above_a_bound_is_lost(watched: Watch) -> None:
     watched.worst[kind] = worst
 
 
-def test_a_loop_that_runs_oftener_is_told_by_name(watched: Watch) -> None:
+def test_a_loop_that_runs_oftener_is_told_by_name(watched: StretchWatch) -> None:
     plan, kernel = plan_of(2), watched.kernel
     notes = kernel.notes
     few = [
@@ -78,13 +78,13 @@ def test_a_loop_that_runs_oftener_is_told_by_name(watched: Watch) -> None:
         for note in notes.loop
     ]
     kernel.notes = msgspec.structs.replace(notes, loop=few)
-    watch = Watch(kernel)
+    watch = StretchWatch(kernel)
     follow(watch, plan, replace(interrupts_off.search(1), cycles=SHORT))
     kernel.notes = notes
     assert any("the loop of ipc::find" in line and "than 8" in line for line in watch.lost)
 
 
-def test_a_path_that_is_too_long_is_told_by_name(watched: Watch) -> None:
+def test_a_path_that_is_too_long_is_told_by_name(watched: StretchWatch) -> None:
     kernel = watched.kernel
     known = dict(kernel.constants._known)
     kernel.constants._known["NAME_BYTES"] = 60_000
@@ -98,7 +98,7 @@ def test_a_path_that_is_too_long_is_told_by_name(watched: Watch) -> None:
     assert line.endswith(" cycles, above 10000")
 
 
-def test_another_traces_form_is_refused(watched: Watch) -> None:
+def test_another_traces_form_is_refused(watched: StretchWatch) -> None:
     with pytest.raises(TockmarkError, match="another form"):
         watched.follow([HEADING[1:]], "a boot")
 

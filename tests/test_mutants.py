@@ -15,7 +15,7 @@ import pytest
 import mutants
 import robustness
 from interrupted import Tally
-from mutants import BY_TIME, EQUAL, KILLED, SURVIVED, Place, Step
+from mutants import BY_TIME, EQUAL, KILLED, SURVIVED, MutantPlace, MutantTest
 from mutations import drawn, mutants_of
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -162,7 +162,7 @@ def tried(folder: Path, say: Callable[[str], None], test: str = TEST) -> mutants
     (project / "test.py").write_text(test)
     for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=project, check=True)
-    place = Place(1, {"tools/*.py": [Step((sys.executable, "test.py"))]})
+    place = MutantPlace(1, {"tools/*.py": [MutantTest((sys.executable, "test.py"))]})
     try:
         return mutants.run(99, 1, say, project, {"it": place})["it"]
     finally:

@@ -38,7 +38,7 @@ Command = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class MutantTest:
     """A command that fails for what is no good, and one that builds what it tests: where that
     fails, the mutant is no program."""
 
@@ -47,21 +47,21 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Place:
+class MutantPlace:
     """Sources whose guards are tried together."""
 
     share: int  # of all mutants, in parts
-    suites: Mapping[str, Sequence[Step]]  # by a pattern of paths, cheapest first
+    suites: Mapping[str, Sequence[MutantTest]]  # by a pattern of paths, cheapest first
 
 
-def _cargo(*words: str) -> list[Step]:
+def _cargo(*words: str) -> list[MutantTest]:
     test: Command = ("cargo", "test", "--quiet", *words)
-    return [Step(test, (*test, "--no-run"))]
+    return [MutantTest(test, (*test, "--no-run"))]
 
 
-def _pytest(names: str, folder: str = "tools/tockmark/tests") -> list[Step]:
+def _pytest(names: str, folder: str = "tools/tockmark/tests") -> list[MutantTest]:
     command = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
-    return [Step((*command, f"{folder}/test_{name}.py")) for name in names.split()]
+    return [MutantTest((*command, f"{folder}/test_{name}.py")) for name in names.split()]
 
 
 _LIB = ("--package", "tockmark-kernel", "--lib")
@@ -71,15 +71,17 @@ _HOST = [
     *_cargo(*_LIB, "--features", "eight"),
 ]
 _CHIP = [
-    Step(_pytest("kernel", "tests")[0].test, ("cargo", "kernel", "--quiet")),
-    Step((sys.executable, "tools/mutants.py")),
+    MutantTest(_pytest("kernel", "tests")[0].test, ("cargo", "kernel", "--quiet")),
+    MutantTest((sys.executable, "tools/mutants.py")),
 ]
 _LOG, _RESULT, _RIG = "tools/tockmark/log", "tools/tockmark/result", "tools/tockmark/rig"
 PLACES = {
-    "kernel": Place(6, {"kernel/src/*.rs": _HOST, "kernel/src/drivers/*.rs": _HOST}),
-    "chip": Place(1, {"kernel/src/arch/riscv/*.rs": _CHIP}),
-    "capsule": Place(1, {"capsules/perf/src/commands.rs": _cargo("--package", "tockmark-perf")}),
-    "log parser": Place(
+    "kernel": MutantPlace(6, {"kernel/src/*.rs": _HOST, "kernel/src/drivers/*.rs": _HOST}),
+    "chip": MutantPlace(1, {"kernel/src/arch/riscv/*.rs": _CHIP}),
+    "capsule": MutantPlace(
+        1, {"capsules/perf/src/commands.rs": _cargo("--package", "tockmark-perf")}
+    ),
+    "log parser": MutantPlace(
         2,
         {
             f"{_LOG}/marks.py": [*_pytest("marks", "tests"), *_pytest("rows samples")],
@@ -88,7 +90,7 @@ PLACES = {
             f"{_LOG}/study.py": _pytest("study_logs study"),
         },
     ),
-    "result reader": Place(
+    "result reader": MutantPlace(
         2,
         {
             f"{_RESULT}/build.py": _pytest("run boots control layouts lang faults"),
@@ -100,7 +102,7 @@ PLACES = {
             "tools/tockmark/documents.py": _pytest("files history hostile file fuzz_results"),
         },
     ),
-    "cache": Place(
+    "cache": MutantPlace(
         2,
         {
             f"{_RIG}/cache.py": _pytest("cache trust run"),
@@ -157,10 +159,10 @@ class Bench:
 class Trials:
     """Mutants of some places, in the order in which a seed draws them."""
 
-    def __init__(self, root: Path, places: Mapping[str, Place], seed: int) -> None:
+    def __init__(self, root: Path, places: Mapping[str, MutantPlace], seed: int) -> None:
         self.places, self.argued = places, equivalent()
         self.tried: dict[str, Tried] = {}
-        self._suites: dict[str, Sequence[Step]] = {}  # by file
+        self._suites: dict[str, Sequence[MutantTest]] = {}  # by file
         self._left: dict[str, Iterator[Mutant]] = {}
         self._usual: dict[Command, float] = {}  # seconds of a test without a mutant
         self._halted = threading.Event()
@@ -238,7 +240,7 @@ class Trials:
                 return BY_TIME if code is None else KILLED
         return SURVIVED
 
-    def _seconds(self, bench: Bench, step: Step) -> float:
+    def _seconds(self, bench: Bench, step: MutantTest) -> float:
         """Return how long a test takes without a mutant. TockmarkError if it does not pass."""
         if step.test not in self._usual:
             since = time.monotonic()
@@ -262,7 +264,7 @@ class Trials:
         tally.came[came] += 1
 
 
-def sources(root: Path, place: Place) -> Iterator[tuple[str, Sequence[Step]]]:
+def sources(root: Path, place: MutantPlace) -> Iterator[tuple[str, Sequence[MutantTest]]]:
     """Yield the sources of a place, each with what tries its mutants."""
     for pattern, suite in place.suites.items():
         for path in sorted(root.glob(pattern)):
@@ -281,7 +283,7 @@ def run(
     seed: int,
     say: Callable[[str], None],
     root: Path = paths.ROOT,
-    places: Mapping[str, Place] = PLACES,
+    places: Mapping[str, MutantPlace] = PLACES,
 ) -> dict[str, Tried]:
     """Try so many mutants, and return what came of those of each place."""
     trials = Trials(root, places, seed)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app attacker: takes as much as it can of what all share, until the time is over. Several of them
- * may run, each at another attack. What it writes is empty lines, so that nothing of the victim's is
- * torn.
+ * The app attacker: takes as much as it can of what all share, until the time is over. Several of
+ * them may run, each at another attack. What it writes is empty lines, so that nothing of the
+ * victim's is torn.
  */
 #include "availability.h"
 #include "peers.h"
@@ -75,8 +75,8 @@ static void compute(void) {}
 /* An alarm that is due at once, without end. */
 static void set_alarms(void) { command(ALARM, 5, 0, 0); }
 
-/* Looks for an app with a long name (the tool lays one behind the others), which each process's name is
- * compared with. */
+/* Looks for an app with a long name (the tool lays one behind the others), which each process's
+ * name is compared with. */
 static void discover(void) {
 #if TM_ABI == 1
     allow(IPC, 0, name, sizeof name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app seeker: looks for system calls that keep interrupts off for long. It makes calls by chance
- * from the seed tm_scene, as fuzz does, but such as have much to do: where queues are full, names
- * long and alike, buffers shared by all, alarms due at the same time. Four of them run, each against
- * the others. What they find is in the instruction trace; they say nothing.
+ * The app seeker: looks for system calls that keep interrupts off for long. It makes calls by
+ * chance from the seed tm_scene, as fuzz does, but such as have much to do: where queues are full,
+ * names long and alike, buffers shared by all, alarms due at the same time. Four of them run, each
+ * against the others. What they find is in the instruction trace; they say nothing.
  */
 #include "peers.h"
 #include "report.h"
@@ -188,11 +188,12 @@ static void end(void) {
 
 void run(void) {
     static void (*const moves[])(void) = {
-        subscribe_all, subscribe_one, subscribe_one, notify_all,  notify_all,   notify_one,
-        fill,          fill,          share_with_all, write,      print,        discover,
-        set_alarm,     set_alarm,     alarm_calls,   perf_calls,  memops,       no_such_call,
-        compute,       compute,       wait,          wait,        wait,         wait,
-        wait,          begin_anew,    end,
+        subscribe_all, subscribe_one, subscribe_one, notify_all,     notify_all,
+        notify_one,    fill,          fill,          share_with_all, write,
+        print,         discover,      set_alarm,     set_alarm,      alarm_calls,
+        perf_calls,    memops,        no_such_call,  compute,        compute,
+        wait,          wait,          wait,          wait,           wait,
+        begin_anew,    end,
     };
     if (kept.starts == 1)
         kept.words[STATE] = (app_scene * PROCESSES + app_slot + 1) * 2654435761u | 1;

@@ -55,7 +55,7 @@ MAX_CYCLES = 6_000_000
 
 
 @dataclass(frozen=True)
-class Case:
+class AttackCase:
     """A victim at one work, and what each of its attackers does; a seed says what mixes are of."""
 
     work: str
@@ -92,7 +92,7 @@ class VictimShare:
     """Says how many units of work the victim of a case finished, and how many alone; None where it
     was not heard of."""
 
-    case: Case
+    case: AttackCase
     alone: int | None
     done: int | None
 
@@ -107,34 +107,36 @@ class VictimShare:
         return (self.done or 0) * (len(self.case.attacks) + 1) / (self.alone or 1)
 
 
-def cases(attackers: int, mixes: Sequence[int]) -> Iterator[Case]:
+def cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
     """Yield each work with all attacks and, up to so many attackers at once, with all pairs of
     different ones, and each triple of them with one work, the works in turn; and the mixes."""
     for work in WORKS:
         for number in range(1, min(attackers, 2) + 1):
-            yield from (Case(work, attacks) for attacks in combinations(SINGLE, number))
+            yield from (AttackCase(work, attacks) for attacks in combinations(SINGLE, number))
     if attackers >= MOST:
         works = [work for work in WORKS if work != "answers"]  # its service takes a place
         for number, triple in enumerate(combinations(SINGLE, MOST)):
-            yield Case(works[number % len(works)], triple)
+            yield AttackCase(works[number % len(works)], triple)
     for seed in mixes:
         yield mix(seed)
 
 
-def mix(seed: int) -> Case:
+def mix(seed: int) -> AttackCase:
     """Return the case of a random mix."""
     work = list(WORKS)[seed % len(WORKS)]
-    return Case(work, ("mix",) * (MOST - (work == "answers")), seed)
+    return AttackCase(work, ("mix",) * (MOST - (work == "answers")), seed)
 
 
-def alone() -> Iterator[Case]:
+def alone() -> Iterator[AttackCase]:
     """Yield each work without an attacker."""
-    yield from map(Case, WORKS)
+    yield from map(AttackCase, WORKS)
 
 
-def shares(tried: Iterable[Case], done: Mapping[str, int]) -> list[VictimShare]:
+def shares(tried: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
     """Return the cases' shares, from what victims have done by the names of their boots."""
-    return [VictimShare(one, done.get(Case(one.work).name), done.get(one.name)) for one in tried]
+    return [
+        VictimShare(one, done.get(AttackCase(one.work).name), done.get(one.name)) for one in tried
+    ]
 
 
 def lost(found: Iterable[VictimShare]) -> list[str]:

@@ -137,7 +137,7 @@ class Root:
 
 
 @dataclass(frozen=True)
-class Bound:
+class PathBound:
     """The most that a stretch can take."""
 
     instructions: int
@@ -498,7 +498,7 @@ class Model:
         entries = self.kernel.entries(names)
         return [n for place in self.reached if place[1] in entries for n in self._in[place]]
 
-    def bound(self) -> Bound:
+    def bound(self) -> PathBound:
         """Return the greatest weight. TockmarkError if there is none."""
         found = []
         for weights in zip(*self.weights, strict=True):
@@ -514,7 +514,7 @@ class Model:
                 raise TockmarkError(f"{self.root.name} has no bound: {done.message}")
             found.append(int(1e-6 - (done.fun or 0)))
             self.solution = done.x
-        return Bound(*found)
+        return PathBound(*found)
 
     def _matrix(self, rows: list[Row]) -> Any:  # scipy's stubs know no sparse ones here
         if not rows:

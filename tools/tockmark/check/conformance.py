@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tockmark import BASELINE, paths, processes
 from tockmark.check import availability
-from tockmark.check.availability import Case, VictimShare
+from tockmark.check.availability import AttackCase, VictimShare
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Problem, Record, decode
 from tockmark.rig.board import BoardProfile
@@ -117,7 +117,7 @@ class Trial:
     judge: Callable[[Log], Count]
     max_cycles: int
     uart_cycles: int
-    case: Case | None = None  # of a victim
+    case: AttackCase | None = None  # of a victim
 
 
 def load_rules() -> list[InterfaceRule]:
@@ -133,7 +133,7 @@ def run(plan: Plan) -> Count:
     return total
 
 
-def run_cases(plan: Plan, tried: Iterable[Case]) -> Count:
+def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
     """Run the victims of these cases, alone too, and judge what they finished."""
     cases = list(tried)
     alone = [case for case in availability.alone() if case.work in {one.work for one in cases}]
@@ -180,7 +180,7 @@ def trials(plan: Plan) -> Iterator[Trial]:
         yield Trial(one, partial(judge_rules, expected=numbers), 50_000_000, SLOW)
 
 
-def trial_of(case: Case) -> Trial:
+def trial_of(case: AttackCase) -> Trial:
     """Return the boot of a victim's case."""
     judge = partial(judge_work, boot=case.name)
     return Trial(case.boot, judge, availability.MAX_CYCLES, availability.UART_CYCLES, case)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tockmark.check import conformance
-from tockmark.check.availability import Case
+from tockmark.check.availability import AttackCase
 from tockmark.check.bounds import (
     AFTER_SLEEP,
     FAULT,
@@ -30,10 +30,10 @@ from tockmark.check.bounds import (
     TIMER,
     TRAP,
     UART,
-    Bound,
     BoundedKernel,
     LoopNote,
     Model,
+    PathBound,
     across,
 )
 from tockmark.check.paths import Insn
@@ -80,7 +80,7 @@ class Scene:
     cycles: int
     restarts: int = 0
     panics: bool = False
-    case: Case | None = None  # that it is of
+    case: AttackCase | None = None  # that it is of
 
 
 class LongNames(Boot, frozen=True):
@@ -100,10 +100,10 @@ def search(seed: int) -> Scene:
 
 
 ATTACKED = (
-    Case("lines", ("write", "write-print")),
-    Case("prints", ("print", "restarts")),
-    Case("answers", ("notify", "discover")),
-    Case("upcalls", ("subscribe-all", "notify")),
+    AttackCase("lines", ("write", "write-print")),
+    AttackCase("prints", ("print", "restarts")),
+    AttackCase("answers", ("notify", "discover")),
+    AttackCase("upcalls", ("subscribe-all", "notify")),
 )
 SCENES = (
     *(Scene(case.boot, 1_000_000, restarts=99, case=case) for case in ATTACKED),
@@ -115,7 +115,7 @@ SCENES = (
 
 
 @dataclass
-class Frame:
+class OpenCall:
     """A function that is under way: its last instruction, and how often loops in it have run."""
 
     last: int = 0
@@ -138,7 +138,7 @@ class Stretch:
     pcs: set[int] = field(default_factory=set)
     runs: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    frames: list[Frame] = field(default_factory=lambda: [Frame()])
+    frames: list[OpenCall] = field(default_factory=lambda: [OpenCall()])
 
 
 @dataclass
@@ -151,7 +151,7 @@ class WatchedLoop:
     doors: set[int] = field(default_factory=set)
 
 
-class Watch:
+class StretchWatch:
     """Follows a kernel through traces of its boots."""
 
     def __init__(self, kernel: BoundedKernel) -> None:
@@ -252,7 +252,7 @@ class Watch:
         frame.last = pc
         if insn.op in ("jal", "jalr"):
             if insn.rd:
-                stretch.frames.append(Frame())
+                stretch.frames.append(OpenCall())
             elif insn.at == ("ra", 0) and len(stretch.frames) > 1:
                 stretch.frames.pop()
 
@@ -323,7 +323,7 @@ class Held:
     """A kind of stretch with its bound, beside the worst that was found."""
 
     kind: str
-    bound: Bound
+    bound: PathBound
     worst: Worst
     why: str  # its bound is so high, where that has to be explained
 
@@ -339,14 +339,14 @@ class Stretches:
 def measure(plan: conformance.Plan, scenes: Iterable[Scene]) -> Stretches:
     """Return what the baseline kernel was found to do with interrupts off, beside its bounds."""
     kernel = BoundedKernel(kernel_of(plan.kernel), plan.abi)
-    watch = Watch(kernel)
+    watch = StretchWatch(kernel)
     for scene in scenes:
         flash = image_of(plan, scene, kernel.program)
         watch.follow(trace(plan, flash, scene), scene.boot.name)
     return judged(watch)
 
 
-def judged(watch: Watch) -> Stretches:
+def judged(watch: StretchWatch) -> Stretches:
     """Hold what was found to the bounds."""
     notes, lost = watch.kernel.notes, list(watch.lost)
     held: list[Held] = []
@@ -354,7 +354,7 @@ def judged(watch: Watch) -> Stretches:
         bound, worst = model.bound(), watch.worst.get(kind, Worst())
         if kind == PANIC:  # what came before it was in one of the others
             before = [one.bound for one in held if one.kind not in notes.own]
-            bound = Bound(
+            bound = PathBound(
                 bound.instructions + max(one.instructions for one in before),
                 bound.cycles + max(one.cycles for one in before),
             )

@@ -174,7 +174,7 @@ class ClusterRun:
         return trust.holds(found.mac, *covered, found.uart, found.said)
 
 
-class Worker(threading.Thread):
+class RemoteWorker(threading.Thread):
     """One command, and the thread that talks with what it runs."""
 
     def __init__(self, cluster: "Cluster", command: str) -> None:
@@ -362,12 +362,12 @@ class Cluster:
     def __init__(self, commands: tuple[str, ...]) -> None:
         self.lock = threading.RLock()
         self.waiting: deque[ClusterRun] = deque()
-        self.workers = [Worker(self, command) for command in commands]
+        self.workers = [RemoteWorker(self, command) for command in commands]
         for worker in self.workers:
             worker.start()
 
     @property
-    def there(self) -> list[Worker]:
+    def there(self) -> list[RemoteWorker]:
         """The workers that are not discarded."""
         return [worker for worker in self.workers if worker.gone is None]
 
@@ -388,7 +388,7 @@ class Cluster:
         self._wake()
         return found
 
-    def hand_out(self, worker: Worker) -> None:
+    def hand_out(self, worker: RemoteWorker) -> None:
         """Give a worker as many boots as it takes."""
         with self.lock:
             while self.waiting and worker.room > 0:
@@ -404,7 +404,7 @@ class Cluster:
             for worker in self.there:
                 worker.forget(run)
 
-    def left(self, worker: Worker) -> None:
+    def left(self, worker: RemoteWorker) -> None:
         """Say that a worker is discarded, and give its boots to others."""
         with self.lock:
             its = [run for run in worker.under_way.values() if not run.stopped]
