@@ -8,7 +8,6 @@ graph of blocks, with its loops; what cannot be told is an error that names the 
 """
 
 import re
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -17,7 +16,9 @@ from pathlib import Path
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from tockmark import processes
 from tockmark.errors import TockmarkError
+from tockmark.paths import shown
 from tockmark.profile.symbols import Program
 
 OBJDUMP = "riscv64-unknown-elf-objdump"
@@ -127,13 +128,12 @@ def _read(pc: int, size: int, word: int, op: str, text: str) -> Insn:
 
 def disassemble(path: Path) -> dict[int, Insn]:
     """Return all instructions of an ELF file, by address."""
-    command = [OBJDUMP, "-d", str(path)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise TockmarkError(f"{OBJDUMP} cannot read {path}", "run `make setup`") from error
+    setup = "run `make setup`"
+    done = processes.run([OBJDUMP, "-d", path], doing="reading machine code", todo=setup)
+    if done.code:
+        raise TockmarkError(f"{OBJDUMP} cannot read {shown(path)}", setup)
     code = {}
-    for line in done.stdout.splitlines():
+    for line in done.text.splitlines():
         if found := _LINE.match(line):
             word = found[2].replace(" ", "")
             pc, size = int(found[1], 16), len(word) // 2
