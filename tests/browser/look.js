@@ -61,10 +61,12 @@ function cut(width, scrolls) {
   return wrong;
 }
 
-/* Pictures whose words are cut or too small; `least`: px that one is wide, or it scrolls. */
+/* Pictures whose words are cut or too small; `least`: px that one is wide, or it scrolls. What is
+   hidden from readers aloud, as a colour's key beside its name, is none. */
 function pictures(least, smallest) {
   const wrong = [];
   for (const picture of own("main svg, main img")) {
+    if (picture.ariaHidden === "true") continue;
     const box = picture.getBoundingClientRect();
     if (box.width < least && !region(picture)) {
       wrong.push(`a picture is ${Math.round(box.width)} px wide`);
