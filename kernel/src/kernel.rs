@@ -98,12 +98,10 @@ impl Kernel {
                 Some(_) => self.current + 1,
                 None => 0,
             };
-            let turns = (first..first + MAX_PROCESSES).map(|turn| turn % MAX_PROCESSES);
-            let next = turns
-                .into_iter()
-                .find(|index| self.processes[*index].wake());
-            if let Some(next) = next {
+            let mut turns = (first..first + MAX_PROCESSES).map(|turn| turn % MAX_PROCESSES);
+            if let Some(next) = turns.find(|index| self.processes[*index].is_runnable()) {
                 self.current = next;
+                self.process().wake();
                 break;
             }
             Hardware::wait_for_interrupt();
@@ -165,17 +163,17 @@ impl Kernel {
         }
     }
 
-    /// Serves what is pending. Returns whether the current process's time slice is over.
+    /// Serves one of what is pending: if there is another, it interrupts as soon as a process runs. Returns
+    /// whether the current process's time slice is over.
     fn serve_interrupts(&mut self) -> bool {
         let pending = Hardware::pending_interrupts();
-        let mut slice_over = false;
         if pending.timer {
             let now = Hardware::now();
             self.drivers.alarm.expire(now, &mut self.processes);
-            slice_over = self.slice_end.take_if(|end| *end <= now).is_some();
+            let slice_over = self.slice_end.take_if(|end| *end <= now).is_some();
             self.set_timer();
+            return slice_over;
         }
-        // One at a time: if there is another, it interrupts as soon as a process runs.
         if pending.external
             && let Some(source) = Hardware::claim_interrupt()
         {
@@ -188,7 +186,7 @@ impl Kernel {
             }
             Hardware::complete_interrupt(source);
         }
-        slice_over
+        false
     }
 
     /// Starts a time slice for the current process if it has none and another one waits.

@@ -44,8 +44,11 @@ pub enum State {
     Ready,
     /// It waits for any upcall.
     Yielded,
-    /// It waits for this upcall, whose arguments it wants without a function being called.
+    /// It waits for this upcall, whose arguments it wants without a function being called; its queue has
+    /// none such.
     YieldedFor(UpcallId),
+    /// It waited for this upcall, and now its queue has one.
+    Awaited(UpcallId),
     /// It waits until a line about it is out ([`crate::drivers::console`]).
     Printing,
     /// It has ended, or there is none.
@@ -172,7 +175,9 @@ impl Process {
         if self.ignores(id) {
             return Ok(());
         }
-        self.upcalls.push(Upcall { id, arguments })
+        self.upcalls.push(Upcall { id, arguments })?;
+        self.note(id);
+        Ok(())
     }
 
     /// Reports what another process has sent.
@@ -180,11 +185,20 @@ impl Process {
         if self.ignores(id) {
             return Ok(());
         }
-        self.upcalls.push_foreign(Upcall { id, arguments })
+        self.upcalls.push_foreign(Upcall { id, arguments })?;
+        self.note(id);
+        Ok(())
+    }
+
+    /// Notes that the queue has this upcall now: whether the process can run then shows without a search.
+    fn note(&mut self, id: UpcallId) {
+        if self.state == State::YieldedFor(id) {
+            self.state = State::Awaited(id);
+        }
     }
 
     /// Does the process wait for any upcall that it subscribed to, and this is none? It is then dropped at
-    /// once, so that whether the process can run shows without a search.
+    /// once, so that a queue that is not empty makes the process run.
     fn ignores(&self, id: UpcallId) -> bool {
         self.state == State::Yielded && handler(&self.subscriptions, id).is_none()
     }
@@ -192,37 +206,44 @@ impl Process {
     /// Could the process run if it were given the core?
     pub fn is_runnable(&self) -> bool {
         match self.state {
-            State::Ready => true,
+            State::Ready | State::Awaited(_) => true,
             State::Yielded => !self.upcalls.is_empty(),
-            State::YieldedFor(id) => self.upcalls.iter().any(|up| up.id == id),
-            State::Printing | State::Stopped => false,
+            State::YieldedFor(_) | State::Printing | State::Stopped => false,
         }
     }
 
-    /// Ends a process's wait if it can end now. Returns whether the process is ready.
-    pub fn wake(&mut self) -> bool {
-        let awake = match self.state {
-            State::Ready => true,
-            State::Yielded => self.run_upcall(),
-            State::YieldedFor(id) => self.take_upcall(id),
-            State::Printing | State::Stopped => false,
-        };
-        if awake {
-            self.state = State::Ready;
+    /// Ends the wait of a process that is runnable.
+    pub fn wake(&mut self) {
+        match self.state {
+            State::Yielded => drop(self.run_first_upcall()),
+            State::Awaited(id) => drop(self.take_upcall(id)),
+            State::Ready | State::YieldedFor(_) | State::Printing | State::Stopped => {}
         }
-        awake
+        self.state = State::Ready;
     }
 
-    /// Makes the process run its oldest waiting upcall, if there is one.
+    /// Makes the process run its oldest waiting upcall that it subscribed to, if there is one; the others
+    /// before it are dropped.
     pub fn run_upcall(&mut self) -> bool {
-        !self.upcalls.is_empty() && self.run_oldest_upcall()
+        !self.upcalls.is_empty() && (self.run_first_upcall() || self.run_later_upcall())
     }
 
-    /// Runs the oldest waiting upcall that somebody subscribed to; the others before it are dropped.
+    #[inline(never)] // so that a call which finds none saves no registers for it
+    fn run_first_upcall(&mut self) -> bool {
+        let found = self
+            .upcalls
+            .pop_first(|id| handler(&self.subscriptions, id));
+        self.run(found)
+    }
+
     #[inline(never)]
-    fn run_oldest_upcall(&mut self) -> bool {
-        let subscriptions = &self.subscriptions;
-        let Some((upcall, handler)) = self.upcalls.pop(|id| handler(subscriptions, id)) else {
+    fn run_later_upcall(&mut self) -> bool {
+        let found = self.upcalls.pop(|id| handler(&self.subscriptions, id));
+        self.run(found)
+    }
+
+    fn run(&mut self, found: Option<(Upcall, Subscription)>) -> bool {
+        let Some((upcall, handler)) = found else {
             return false;
         };
         let [first, second, third] = self.arguments(upcall);

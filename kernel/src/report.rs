@@ -47,41 +47,63 @@ pub enum Line {
     Ended(u32),
 }
 
-/// The longest line has so many bytes: that of a fault.
-const LONGEST: usize = 79 + NAME_BYTES;
+/// A line's text is made in pieces of no more bytes, since interrupts are off meanwhile.
+const PIECE: usize = 28;
+/// Which pieces have a part of the application's name, and behind them which letters begin the next one.
+const NAME_PIECES: [usize; 3] = [PIECE - BEGIN.len(), 2 * PIECE - BEGIN.len(), NAME_BYTES];
+const BEGIN: &[u8] = b"tockmark-kernel: app ";
 
-/// A line's text. It is made without [`core::fmt`], whose steps nothing bounds.
+impl Line {
+    /// In how many pieces its text is made.
+    pub fn pieces(self) -> usize {
+        match self {
+            Line::Alert(_) | Line::Number(_) | Line::Ended(_) => 4,
+            Line::Numbers(..) => 5,
+            Line::Fault { .. } => 6,
+        }
+    }
+}
+
+/// A piece of a line's text. It is made without [`core::fmt`], whose steps nothing bounds.
 pub struct Text {
-    bytes: [u8; LONGEST],
+    bytes: [u8; PIECE],
     length: usize,
 }
 
 impl Text {
     pub const fn new() -> Text {
-        let bytes = [0; LONGEST];
+        let bytes = [0; PIECE];
         Text { bytes, length: 0 }
     }
 
-    /// Makes the text of this line about the application with this name. Returns how many bytes it has.
+    /// Makes a piece of this line about the application with this name. Returns how many bytes it has;
+    /// one with letters that the name does not have is empty.
     #[inline(never)] // so that what comes before needs no room on the stack for it
-    pub fn set(&mut self, line: Line, name: &str) -> u32 {
+    pub fn set(&mut self, line: Line, piece: usize, name: &str) -> u32 {
         self.length = 0;
-        self.put(b"tockmark-kernel: app ");
-        self.extend(letters(name));
-        match line {
-            Line::Alert(code) => self.put(b" alert ").hex(code, 1),
-            Line::Number(number) => self.put(b" prints ").hex(number, 1),
-            Line::Numbers(first, second) => {
-                self.put(b" prints ").hex(first, 1).put(b" ").hex(second, 1)
-            }
-            Line::Fault { cause, value, pc } => {
-                self.put(b" fault mcause=").hex(cause, 8);
-                self.put(b" mtval=").hex(value, 8);
-                self.put(b" mepc=").hex(pc, 8)
-            }
-            Line::Ended(code) => self.put(b" ended with code ").hex(code, 1),
+        if piece == 0 {
+            self.put(BEGIN);
+        }
+        if let Some(end) = NAME_PIECES.get(piece) {
+            let first = piece.checked_sub(1).map_or(0, |before| NAME_PIECES[before]);
+            let end = name.len().min(*end);
+            self.extend(letters(name.as_bytes().get(first..end).unwrap_or_default()));
+            return self.length as u32;
+        }
+        let (before, number, digits) = match (line, piece) {
+            (Line::Alert(code), _) => (" alert 0x", code, 1),
+            (Line::Number(number), _) => (" prints 0x", number, 1),
+            (Line::Numbers(first, _), 3) => (" prints 0x", first, 1),
+            (Line::Numbers(_, second), _) => (" 0x", second, 1),
+            (Line::Fault { cause, .. }, 3) => (" fault mcause=0x", cause, 8),
+            (Line::Fault { value, .. }, 4) => (" mtval=0x", value, 8),
+            (Line::Fault { pc, .. }, _) => (" mepc=0x", pc, 8),
+            (Line::Ended(code), _) => (" ended with code 0x", code, 1),
         };
-        self.put(b"\n");
+        self.put(before.as_bytes()).hex(number, digits);
+        if piece + 1 == line.pieces() {
+            self.put(b"\n");
+        }
         self.length as u32
     }
 
@@ -100,7 +122,7 @@ impl Text {
         self.extend(text.iter().copied())
     }
 
-    /// What would go beyond [`LONGEST`] is left out.
+    /// What would go beyond [`PIECE`] is left out.
     #[inline(always)] // so that a byte costs no call
     fn extend(&mut self, text: impl Iterator<Item = u8>) -> &mut Text {
         let free = self.bytes.get_mut(self.length..).unwrap_or_default();
@@ -112,9 +134,7 @@ impl Text {
     }
 
     /// A number with at least so many digits.
-    #[inline(never)]
     fn hex(&mut self, number: u32, least: u32) -> &mut Text {
-        self.put(b"0x");
         let digits = (8 - number.leading_zeros() / 4).max(least);
         let values = (0..digits).rev().map(|digit| number >> (4 * digit) & 0xF);
         self.extend(values.map(|value| b"0123456789abcdef"[value as usize]))
@@ -131,14 +151,16 @@ impl Default for Text {
 /// than a name that is taken has.
 pub struct Name(pub &'static str);
 
-fn letters(name: &str) -> impl Iterator<Item = u8> {
-    let bytes = name.bytes().take(NAME_BYTES);
-    bytes.map(|byte| if byte.is_ascii_graphic() { byte } else { b'?' })
+fn letters(name: &[u8]) -> impl Iterator<Item = u8> {
+    let printed = |byte: u8| if byte.is_ascii_graphic() { byte } else { b'?' };
+    name.iter().copied().map(printed)
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        letters(self.0).try_for_each(|letter| fmt::Write::write_char(out, letter.into()))
+        let name = self.0.as_bytes();
+        letters(name.get(..NAME_BYTES).unwrap_or(name))
+            .try_for_each(|letter| fmt::Write::write_char(out, letter.into()))
     }
 }
 
@@ -146,8 +168,10 @@ impl fmt::Display for Name {
 /// its registers. The kernel waits for the UART meanwhile: once in an application's life.
 pub fn stopped(app: &App, frame: &Frame, line: Line, cause: u32) {
     let mut text = Text::new();
-    text.set(line, app.name);
-    Hardware::print(text.whole());
+    for piece in 0..line.pieces() {
+        text.set(line, piece, app.name);
+        Hardware::print(text.whole());
+    }
     let why = cause_text(cause);
     say!("{why}; flash {}, ram {}", app.flash, app.ram);
     for (row, words) in frame.words().chunks(4).enumerate() {
@@ -184,40 +208,66 @@ fn cause_text(cause: u32) -> &'static str {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_longest_line_is_as_long_as_is_said() {
-        let (cause, value, pc) = (u32::MAX, 0, 7);
-        let longest = Line::Fault { cause, value, pc };
-        let name = "n".repeat(NAME_BYTES + 1);
+    /// The pieces of a line.
+    fn pieces(line: Line, name: &str) -> Vec<String> {
         let mut text = Text::new();
-        assert_eq!(text.set(longest, &name) as usize, LONGEST);
-        let others = [
-            Line::Numbers(u32::MAX, u32::MAX),
-            Line::Alert(u32::MAX),
-            Line::Ended(u32::MAX),
+        let piece = |number| {
+            let length = text.set(line, number, name);
+            assert_eq!(length as usize, text.whole().len());
+            let rest = text.last(length.saturating_sub(1));
+            assert_eq!(rest, text.whole().get(1..).unwrap_or_default());
+            String::from_utf8(text.whole().to_vec()).unwrap()
+        };
+        (0..line.pieces()).map(piece).collect()
+    }
+
+    #[test]
+    fn no_piece_is_longer_than_is_said() {
+        let most = u32::MAX;
+        let (cause, value, pc) = (most, most, most);
+        let lines = [
+            Line::Fault { cause, value, pc },
+            Line::Numbers(most, most),
+            Line::Alert(most),
+            Line::Ended(most),
         ];
-        for line in others {
-            assert!((text.set(line, &name) as usize) < LONGEST);
-            assert!(text.whole().ends_with(b"0xffffffff\n"));
+        for line in lines {
+            let pieces = pieces(line, &"N".repeat(NAME_BYTES + 1));
+            assert!(
+                pieces
+                    .iter()
+                    .all(|piece| (1..=PIECE).contains(&piece.len()))
+            );
+            let all = pieces.concat();
+            assert!(all.ends_with("0xffffffff\n"), "{all}");
+            assert_eq!(all.matches('N').count(), NAME_BYTES);
         }
     }
 
     #[test]
     fn a_line_is_as_core_would_format_it() {
-        let mut text = Text::new();
-        let numbers = [0, 9, 0xA, 0x10, 0xFFFF, 0x1000_0000, u32::MAX];
-        for number in numbers {
-            text.set(Line::Numbers(number, !number), "a b");
-            let other = !number;
-            let said = format!("tockmark-kernel: app a?b prints 0x{number:x} 0x{other:x}\n");
-            assert_eq!(text.whole(), said.as_bytes());
-            assert_eq!(text.last(4), &said.as_bytes()[said.len() - 4..]);
-            let (cause, value, pc) = (number, other, 1);
-            text.set(Line::Fault { cause, value, pc }, "");
-            let said = format!(
-                "tockmark-kernel: app  fault mcause=0x{cause:08x} mtval=0x{value:08x} mepc=0x00000001\n"
-            );
-            assert_eq!(text.whole(), said.as_bytes());
+        for name in [
+            "",
+            "a b",
+            "a name of 33 letters and no others",
+            "of the longest name, some",
+        ] {
+            let shown = name.replace(' ', "?");
+            for number in [0, 9, 0xA, 0x10, 0xFFFF, 0x1000_0000, u32::MAX] {
+                let other = !number;
+                let said = |what: String| format!("tockmark-kernel: app {shown} {what}\n");
+                let is = |line, what| assert_eq!(pieces(line, name).concat(), said(what));
+                is(Line::Alert(number), format!("alert 0x{number:x}"));
+                is(Line::Number(number), format!("prints 0x{number:x}"));
+                let both = Line::Numbers(number, other);
+                is(both, format!("prints 0x{number:x} 0x{other:x}"));
+                is(Line::Ended(number), format!("ended with code 0x{number:x}"));
+                let (cause, value, pc) = (number, other, 1);
+                is(
+                    Line::Fault { cause, value, pc },
+                    format!("fault mcause=0x{cause:08x} mtval=0x{value:08x} mepc=0x00000001"),
+                );
+            }
         }
     }
 }

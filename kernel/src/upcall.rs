@@ -61,6 +61,14 @@ impl Queue {
         }
     }
 
+    /// Takes the oldest upcall if it is wanted, and says by what.
+    pub fn pop_first<T>(&mut self, wanted: impl Fn(UpcallId) -> Option<T>) -> Option<(Upcall, T)> {
+        let upcall = *self.iter().next()?;
+        let by = wanted(upcall.id)?;
+        self.remove(0, 1);
+        Some((upcall, by))
+    }
+
     /// Takes the oldest upcall that is wanted, and says by what; those before it are dropped.
     pub fn pop<T>(&mut self, wanted: impl Fn(UpcallId) -> Option<T>) -> Option<(Upcall, T)> {
         let by = |(at, upcall): (_, &Upcall)| Some((at, *upcall, wanted(upcall.id)?));

@@ -12,7 +12,8 @@
 //!
 //! Bytes go into the UART's FIFO a piece at a time, the next when all has been sent; meanwhile the
 //! application, and the core, can sleep. Processes take turns: in one a process sends up to [`TURN`] bytes
-//! of its write (more if nobody waits), or one line that the kernel says for it ([`Line`]); then it is the
+//! of its write, or one line that the kernel says for it ([`Line`]), which goes out in
+//! the pieces that its text is made in; then it is the
 //! turn of the next process that waits. So between two turns of one that waits each other has at most one,
 //! whatever it does: prints, takes its buffer back, faults, begins anew. That a write is done is reported
 //! as soon as its last byte is sent, and takes no turn. What one process writes and prints goes out in the
@@ -36,8 +37,9 @@ const WRITTEN: UpcallId = UpcallId {
 /// The slot of read-only buffer 1.
 const BUFFER: usize = 0;
 
-/// How many bytes of a write go out before it is another process's turn, if one waits: a line of
-/// tockmark's protocol, so that none is torn, and no more than a line of the kernel's own about takes.
+/// How many bytes of a write go out before it is another process's turn: a line of tockmark's protocol, so
+/// that none is torn, and about what a line of the kernel's own takes. No more at once where nobody waits:
+/// to give the UART as many takes most of the time that interrupts are off for it.
 const TURN: u32 = 64;
 
 /// A write under way: how many bytes there are, and how many of them the UART has taken.
@@ -51,9 +53,9 @@ struct Write {
 #[derive(Clone, Copy)]
 struct Turn {
     process: usize,
-    /// They are of the kernel's line for it, not of its write.
-    says: bool,
-    /// How many more it may give the UART in this turn.
+    /// They are of the kernel's line for it, of which so many pieces are made. None: of its write.
+    line: Option<(Line, usize)>,
+    /// How many more it may give the UART in this turn, or of this piece.
     left: u32,
 }
 
@@ -63,7 +65,7 @@ pub struct Console {
     lines: [Option<Line>; MAX_PROCESSES],
     /// None: the UART has sent all that it had, and nobody waits.
     turn: Option<Turn>,
-    /// The line of this turn.
+    /// A piece of this turn's line.
     text: Text,
 }
 
@@ -125,7 +127,11 @@ impl Console {
             return;
         };
         self.report_ends(processes);
-        if turn.left > 0 && (turn.says || self.left(turn.process, processes) > 0) {
+        let goes_on = match turn.line {
+            Some((line, made)) => turn.left > 0 || made < line.pieces(),
+            None => turn.left > 0 && self.left(turn.process, processes) > 0,
+        };
+        if goes_on {
             self.send(turn, processes);
             return;
         }
@@ -158,37 +164,32 @@ impl Console {
     fn begin(&mut self, process: usize, processes: &mut Processes) {
         let bytes = self.left(process, processes);
         let line = self.lines[process].filter(|_| bytes == 0);
-        let left = match line {
-            Some(line) => self.text.set(line, processes[process].app.name),
-            None if bytes <= TURN || self.others_wait(process, processes) => TURN,
-            None => TURN.max(Hardware::uart_room()),
-        };
-        let says = line.is_some();
+        // Of a line no piece is made yet.
+        let left = if line.is_some() { 0 } else { TURN };
+        let line = line.map(|line| (line, 0));
         self.send(
             Turn {
                 process,
-                says,
+                line,
                 left,
             },
             processes,
         );
     }
 
-    fn others_wait(&self, process: usize, processes: &Processes) -> bool {
-        (0..MAX_PROCESSES).any(|other| other != process && self.waits(other, processes))
-    }
-
     /// Gives the UART what it has room for in this turn.
     fn send(&mut self, mut turn: Turn, processes: &mut Processes) {
         let process = &mut processes[turn.process];
         let room = Hardware::uart_room();
-        if turn.says {
-            // The line was just made, which takes as long as to give the UART so many bytes.
-            let piece = turn.left.min(room).min(TURN);
+        if let Some((line, made)) = &mut turn.line {
+            if turn.left == 0 {
+                turn.left = make_piece(&mut self.text, *line, made, process.app.name);
+            }
+            let piece = turn.left.min(room);
             let bytes = self.text.last(turn.left).iter().take(piece as usize);
             bytes.copied().for_each(Hardware::uart_put);
             turn.left -= piece;
-            if turn.left == 0 {
+            if turn.left == 0 && *made == line.pieces() {
                 self.lines[turn.process] = None;
                 if process.state == State::Printing {
                     process.state = State::Ready;
@@ -217,6 +218,19 @@ impl Console {
     pub fn forget(&mut self, process: usize) {
         self.writes[process] = None;
         self.lines[process] = None;
+    }
+}
+
+/// Makes the next piece of a line that has bytes: those with letters that the name lacks have none.
+/// Returns how many.
+#[inline(never)] // writes need no registers for it
+fn make_piece(text: &mut Text, line: Line, made: &mut usize, name: &str) -> u32 {
+    loop {
+        let length = text.set(line, *made, name);
+        *made += 1;
+        if length > 0 {
+            return length;
+        }
     }
 }
 

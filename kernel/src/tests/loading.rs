@@ -111,8 +111,8 @@ fn a_header_of_no_use_is_passed_over() {
     let cases = [
         (vec![good(1), (3, vec![0xFF])], "package name is not text"),
         (
-            vec![good(1), (3, vec![b'n'; 65])],
-            "package name has 65 bytes, more than 64",
+            vec![good(1), (3, vec![b'n'; 49])],
+            "package name has 49 bytes, more than 48",
         ),
         (
             vec![(1, value(&[FLASH_EACH, 0, 64]))],

@@ -53,6 +53,13 @@ fn the_uart_is_done(kernel: &mut Kernel) {
     kernel.interrupt();
 }
 
+/// The UART sends all that anybody has for it.
+fn all_is_sent(kernel: &mut Kernel) {
+    while host::with(|machine| !machine.fifo.is_empty()) {
+        the_uart_is_done(kernel);
+    }
+}
+
 /// Ordinary applications with these names, one after the other.
 fn apps(names: &[&str]) -> Vec<u8> {
     let mut flash = Vec::new();

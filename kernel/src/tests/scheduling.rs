@@ -149,6 +149,7 @@ fn exit_ends_a_process() {
         let mut kernel = boot(apps(&["a", "b"]));
         kernel.command_to(alarm::NUMBER, 5, 700, 0);
         kernel.ecall(class::EXIT, [0, 5, 0, 0]);
+        all_is_sent(&mut kernel);
         assert!(printed().contains("app a ended with code 0x5\n"));
         assert_eq!(kernel.current, 1);
         assert_eq!(kernel.processes[0].state, State::Stopped);
