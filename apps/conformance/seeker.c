@@ -129,6 +129,11 @@ static void memops(void) {
     memop(2 + random(14), 0);
 }
 
+static void ask_for_drivers(void) {
+    command(CONSOLE, 0, 0, 0);
+    command(IPC, 0, 0, 0);
+}
+
 static void no_such_call(void) {
     call(COMMAND, random(2) ? ABSENT : IPC, 4 + random(60), 0, 0);
     command(CONSOLE, random(4) + 2, 0, 0);
@@ -193,7 +198,7 @@ void run(void) {
         print,         discover,      set_alarm,     set_alarm,      alarm_calls,
         perf_calls,    memops,        no_such_call,  compute,        compute,
         wait,          wait,          wait,          wait,           wait,
-        begin_anew,    end,
+        begin_anew,    end,           ask_for_drivers,
     };
     if (kept.starts == 1)
         kept.words[STATE] = (app_scene * PROCESSES + app_slot + 1) * 2654435761u | 1;

@@ -47,11 +47,10 @@ PATCHED = ("TOCKMARK_SLICE_US", "TOCKMARK_FAULT_RESTARTS")  # words of the image
 START, FAULT, PANIC = "start", "fault", "panic"
 SWITCH, AFTER_SLEEP = "switch to another process", "after sleep"
 OTHERS = "other classes"
-INTERRUPTS = {  # by whether the timer and the UART are served
+INTERRUPTS = {  # by whether the timer or the UART is served
     (False, False): "interrupt, nothing is there",
     (True, False): "timer interrupt",
     (False, True): "UART interrupt",
-    (True, True): "timer and UART interrupt",
 }
 LOOP, INLINED = "loop ", "in "  # what names in facts begin with that are no functions' symbols
 SCHEDULE = "kernel::Kernel::schedule"

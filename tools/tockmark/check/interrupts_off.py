@@ -288,7 +288,7 @@ class StretchWatch:
             return OTHERS
         if stretch.why == "interrupt":
             timer, uart = (not stretch.pcs.isdisjoint(one) for one in (self.timer, self.uart))
-            return INTERRUPTS[timer, uart]
+            return INTERRUPTS[timer, uart and not timer]
         return stretch.why
 
 
