@@ -53,6 +53,10 @@ def test_every_stretch_of_the_other_version_has_a_bound() -> None:
             assert 0 < Model(kernel, root).bound().cycles <= bounds.MOST_CYCLES
 
 
+def test_only_loading_faults_and_panics_may_take_longer(watched: StretchWatch) -> None:
+    assert watched.kernel.notes.own.keys() == {bounds.START, bounds.FAULT, bounds.PANIC}
+
+
 def test_the_baseline_keeps_its_bounds(watched: StretchWatch) -> None:
     found: Stretches = interrupts_off.judged(watched)
     assert found.lost == []
