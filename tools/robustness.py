@@ -139,8 +139,9 @@ def conformance(seed: int) -> PartFound:
 
 
 def mixes(seed: int) -> PartFound:
-    """Let attackers make random mixes of calls, half of them on each version of the interface. Those
-    that leave the victim least are for the list in tockmark.check.availability."""
+    """Let attackers make random mixes of calls, half of them on each version of the interface.
+
+    The seeds that leave a victim least are for the list in tockmark.check.availability."""
     found, number = PartFound(), count_of("TOCKMARK_MIXES") // 2
     board = boards.load(boards.simulated("cw310"))
     for abi in (2, 1):

@@ -193,12 +193,13 @@ static void end(void) {
 
 void run(void) {
     static void (*const moves[])(void) = {
-        subscribe_all, subscribe_one, subscribe_one, notify_all,     notify_all,
-        notify_one,    fill,          fill,          share_with_all, write,
-        print,         discover,      set_alarm,     set_alarm,      alarm_calls,
-        perf_calls,    memops,        no_such_call,  compute,        compute,
-        wait,          wait,          wait,          wait,           wait,
-        begin_anew,    end,           ask_for_drivers,
+        subscribe_all,  subscribe_one, subscribe_one, notify_all,
+        notify_all,     notify_one,    fill,          fill,
+        share_with_all, write,         print,         discover,
+        set_alarm,      set_alarm,     alarm_calls,   perf_calls,
+        memops,         no_such_call,  compute,       compute,
+        wait,           wait,          wait,          wait,
+        wait,           begin_anew,    end,           ask_for_drivers,
     };
     if (kept.starts == 1)
         kept.words[STATE] = (app_scene * PROCESSES + app_slot + 1) * 2654435761u | 1;
