@@ -231,6 +231,44 @@ def test_the_timer_wakes_a_sleeping_core_while_mcycle_stands_still(tmp_path: Pat
     assert 1000 <= ticks < 1020
 
 
+def test_an_interrupt_wakes_the_core_in_whatever_cycle_it_comes(tmp_path: Path) -> None:
+    """From before it sleeps, over the cycles in which it falls asleep, to long after."""
+    body = """
+    li   t0, 500
+1:  addi t0, t0, -1
+    bnez t0, 1b
+    li   a0, 0x40100000
+    li   t0, 1
+    sw   t0, 0x100(a0)
+    sw   t0, 0x004(a0)
+    li   t0, 0x80
+    csrw mie, t0
+    li   s0, 160
+2:  li   t0, -1
+    sw   t0, 0x11c(a0)
+    li   t0, 1
+    sw   t0, 0x104(a0)
+    lw   t0, 0x110(a0)
+    addi t0, t0, 60
+    sw   t0, 0x118(a0)
+    sw   zero, 0x11c(a0)
+    la   t1, nops
+    slli t2, s0, 2
+    add  t1, t1, t2
+    jr   t1
+nops:
+    .rept 170
+    nop
+    .endr
+    wfi
+    addi s0, s0, -1
+    bnez s0, 2b
+"""
+    for icache in ("on", "off"):
+        done = simulate(tmp_path, START + body + STOP, "--icache", icache)
+        assert done.returncode == 0, done.stderr
+
+
 def test_uart_bytes_come_out_at_the_asked_rate(tmp_path: Path) -> None:
     body = (
         "li a0, 0x40000000\nli t0, 1\nsw t0, 0x10(a0)\n"

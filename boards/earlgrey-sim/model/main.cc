@@ -117,8 +117,10 @@ private:
                 mark();
             bus_.step(now_, out);
             ++now_;
-            if (bus_.next_event() <= now_)
+            if (bus_.next_event() <= now_) {
                 bus_.advance_devices(now_);
+                asleep_for_ = 0; // it may wake the core
+            }
             if (over_)
                 return mail_;
             if (core_.double_fault() && locked_up())
