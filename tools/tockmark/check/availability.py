@@ -44,8 +44,8 @@ ATTACKS = (
 SINGLE = ATTACKS[1:-1]  # those that one attacker does all the time
 LONG_NAME = ("discover", "mix")  # they look for an app with a name of so many letters
 NAME_LETTERS = 8192
-# Seeds of mixes: of 500 that `make robustness PARTS=mixes` drew, the worst for each work on each version
-# of the interface, and further ones that left little of the CPU.
+# Seeds of mixes: of 500 that `make robustness PARTS=mixes` drew, the worst for each work on each
+# version of the interface, and further ones that left little of the CPU.
 MIXES = (
     *(1019622159, 817508865, 1600906507, 2036808427, 1327041833, 1380966455, 32674806),
     *(1729356318, 891395942, 718572056, 1468418650, 725103412, 61727979, 535530141),
