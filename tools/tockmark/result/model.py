@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from msgspec import structs
@@ -190,6 +190,11 @@ class Series:
         return self.reading is None or not self.reads or self.reading.exact(simulated)
 
 
+@lru_cache(1 << 16)  # links of one kernel have many in common
+def _expanded(runs: str) -> tuple[int, ...]:
+    return tuple(expand(runs))
+
+
 class Row(StoredRow, frozen=True, dict=True):
     """One benchmark with one set of parameters, one cache setting and one language of the apps, as
     measured in one boot; and what its figures are with the readings and the clock of that boot."""
@@ -210,7 +215,7 @@ class Row(StoredRow, frozen=True, dict=True):
         first, *further = (
             events
             | {
-                name: tuple(expand(runs))
+                name: _expanded(runs)
                 for name in (*SERIES, *PASSES)
                 if (runs := getattr(one, f"{name}_runs")) is not None
             }
@@ -220,7 +225,7 @@ class Row(StoredRow, frozen=True, dict=True):
             runs = self.events_runs.split(" ")
             if len(runs) != len(EVENTS):
                 raise ValueError(f"{len(runs)} runs of events, not {len(EVENTS)}")
-            events = {n: tuple(expand(run)) for n, run in zip(EVENTS, runs, strict=True)}
+            events = {n: _expanded(run) for n, run in zip(EVENTS, runs, strict=True)}
         return first | events, *further
 
     @cached_property
@@ -230,14 +235,28 @@ class Row(StoredRow, frozen=True, dict=True):
 
     @cached_property
     def _by_layout(self) -> dict[tuple[str | int, int], Series]:
-        """Each series in each layout alone."""
+        """The series of cycles and instructions in each layout alone."""
+        readings = self.overhead._by_layout if self.overhead else {}
+        return self._series(SERIES, self.layouts, readings)
+
+    @cached_property
+    def _events(self) -> dict[tuple[str | int, int], Series]:
+        """The series of the core's event counters, which are in the first layout."""
+        return self._series(EVENTS, (0,), self.overhead._events if self.overhead else {})
+
+    def _series(
+        self,
+        names: Iterable[str | int],
+        layouts: Iterable[int],
+        readings: Mapping[tuple[str | int, int], Series],
+    ) -> dict[tuple[str | int, int], Series]:
         reads = 0 if self.is_overhead else self.reads
-        readings = self.overhead._by_layout if self.overhead and reads else {}
+        published: dict[str | int, float] = dict(self.stated.items())
         found = {}
-        for layout in self.layouts:
+        for layout in layouts:
             taken = self.samples[layout]
-            for name in (*SERIES, *EVENTS):
-                stated = self.stated.get(name) if name in SERIES and not layout else None
+            for name in names:
+                stated = None if layout else published.get(name)
                 if name not in taken and stated is None:
                     continue
                 short, long = (taken.get(f"{length}_{name}", ()) for length in LENGTHS)
@@ -246,7 +265,7 @@ class Row(StoredRow, frozen=True, dict=True):
                     taken.get(name, ()),
                     self.inner,
                     reads,
-                    readings.get((name, layout)),
+                    readings.get((name, layout)) if reads else None,
                     stated,
                     has_cold=name in SERIES and (layout > 0 or name not in self.without_cold),
                     slope=Slope(short, long, self.passes) if measured else None,
@@ -274,7 +293,7 @@ class Row(StoredRow, frozen=True, dict=True):
     @cached_property
     def events(self) -> dict[int, Series]:
         """The series of the core's event counters, by their numbers."""
-        return {n: one for n in EVENTS if (one := self._by_layout.get((n, 0)))}
+        return {n: one for n in EVENTS if (one := self._events.get((n, 0)))}
 
     @property
     def one_shot(self) -> Row:

@@ -9,7 +9,7 @@ All that is fitted anywhere by least squares is fitted here.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def summarise(samples: Sequence[int], has_cold: bool = True) -> Stats:
     """Return the statistics of a series of one sample or more, the first of them cold or not."""
     kept = steady(samples) if has_cold else samples
     every = np.asarray(kept, dtype=np.int64)
-    settled, period = tail(every)
+    settled, period = tail(kept)
     values = every[: _whole(len(every), settled, period)]
     ordered = np.sort(values)
     distance = (ordered - ordered[0]).astype(np.float64)  # small numbers: nothing is rounded away
@@ -118,13 +118,18 @@ def percentile(ordered: Sequence[int] | Ints, percent: int) -> int:
     return int(ordered[max(rank, 1) - 1])
 
 
-def tail(values: Sequence[int] | Ints) -> tuple[int | None, int | None]:
+def tail(values: Sequence[int]) -> tuple[int | None, int | None]:
     """Return where the repeating end of steady samples starts, and its period; (None, None) if
     there is none.
 
     A shorter series than SETTLED may repeat from its start if it holds the group twice.
     """
-    values = np.asarray(values, dtype=np.int64)
+    return _tail(tuple(values))
+
+
+@lru_cache(1 << 14)  # links of one kernel have many series in common
+def _tail(samples: tuple[int, ...]) -> tuple[int | None, int | None]:
+    values = np.asarray(samples, dtype=np.int64)
     best: tuple[int, int] | None = None
     for period in range(1, min(LONGEST_PERIOD, len(values)) + 1):
         breaks = np.flatnonzero(values[period:] != values[:-period])

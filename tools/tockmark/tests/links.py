@@ -59,6 +59,12 @@ def halves(result: Result, side: int, many: int) -> Iterator[tuple[Result, Resul
         yield at(result, order[:side]), at(result, order[side : 2 * side]), rest
 
 
+@cache  # each change is tried on the same
+def tried(side: int) -> tuple[tuple[Result, Result, Spread], ...]:
+    """Return the pairs of links that changes are tried on."""
+    return tuple(halves(pool("tock-2.2"), side, TRIES))
+
+
 def gated(base: Result, new: Result, known: Spread) -> Gated:
     """By the default limits."""
     return gate([("base", base)], ("new", new), LIMITS, KNOWN, known)
@@ -94,7 +100,7 @@ def found(side: int, cycles: float = 1, instructions: int = 0) -> dict[str, tupl
     is counted."""
     hits: dict[str, list[Level]] = {}
     sizes: dict[str, int] = {}
-    for base, new, rest in halves(pool("tock-2.2"), side, TRIES):
+    for base, new, rest in tried(side):
         told = gated(base, changed(new, cycles, instructions), rest)
         for pair in told.comparison.judged:
             for name in SERIES:
@@ -126,8 +132,8 @@ def tables() -> str:
     lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
     lines.append("|---|" + "---|" * 4)
     for share in SHARES:
-        tried = [found(side, cycles=1 + share) for side in (SIDE, 1)]
-        cells = [_cell(one[kind]) for one in tried for kind in kinds]
+        shares = [found(side, cycles=1 + share) for side in (SIDE, 1)]
+        cells = [_cell(one[kind]) for one in shares for kind in kinds]
         lines.append(f"| +{share * 100:g} % | " + " | ".join(cells) + " |")
     lines += ["", "| instructions of all rows | 4 a side | 1 a side |", "|---|---|---|"]
     for count in COUNTS:
