@@ -71,7 +71,7 @@ def test_a_test_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     [
         (["logs"], {"TOCKMARK_FUZZ_LOGS": "many"}, "TOCKMARK_FUZZ_LOGS=many is no number from 1"),
         (["page", "--seed", "0"], {}, "--seed=0 is no number from 1 to 4294967295"),
-        (["page", "moon"], {}, "there is no part 'moon'; name conformance, interrupts-off, "),
+        (["page", "moon"], {}, "there is no part 'moon'; name conformance, mixes, "),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], more: dict[str, str], said: str) -> None:
