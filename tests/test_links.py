@@ -16,7 +16,18 @@ import pytest
 from tockmark.compare.limits import Level
 from tockmark.compare.rule import over_links
 from tockmark.paths import ROOT
-from tockmark.tests.links import PAIRS, SIDE, at, gated, halves, layouts, pool, relevant, tables
+from tockmark.tests.links import (
+    PAIRS,
+    SIDE,
+    at,
+    gated,
+    halves,
+    layouts,
+    pool,
+    relevant,
+    tables,
+    tried,
+)
 
 SILENT = ("lay1", "lay2")
 
@@ -40,7 +51,7 @@ def test_what_a_change_is_found_as(name: str, level: Level) -> None:
     """Four links a side, of the unchanged kernel any four."""
     new = pool(name)
     assert layouts(new) == SIDE
-    for base, _, rest in halves(pool("tock-2.2"), SIDE, 20):
+    for base, _, rest in tried(SIDE):
         found = gated(base, new, rest)
         assert found.level is level, [f"{f.row.name} {f.why}" for f in found.findings[:3]]
 
