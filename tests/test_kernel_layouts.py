@@ -79,7 +79,8 @@ def test_nothing_else_differs(links: list[Link]) -> None:
         assert same[0] == same[1]
         sizes = {name: size - first.sections[name] for name, size in link.sections.items()}
         assert 0 <= sizes.pop(".text") <= PADDING
-        assert abs(sizes.pop(".rodata")) < 16  # begins where .text ends, and aligns to 16 within
+        # Its items move, too, and each that is aligned has up to 3 bytes before it.
+        assert abs(sizes.pop(".rodata")) < 16
         assert set(sizes.values()) == {0}
         for name in AT_PLACE:
             assert link.symbols[name] == first.symbols[name]
