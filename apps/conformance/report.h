@@ -19,7 +19,7 @@ void run(void);
 
 /* What the link says: which app in flash this is, from 0; the scene: a seed, or 1 where the kernel
  * is not the baseline; how many calls to make; when to stop, since the start of the kernel. */
-extern const uint32_t app_slot, app_scene, app_calls, app_milliseconds;
+extern const uint32_t app_slot, app_scene, app_calls, app_step, app_milliseconds;
 
 /* Behind the app's other memory, and never cleared: what outlives a fault or a restart. */
 extern struct kept {

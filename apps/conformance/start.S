@@ -52,14 +52,16 @@ _start:
 
     .section .rodata
     .balign 4
-    .globl  app_slot, app_scene, app_calls, app_milliseconds
-    .weak   cf_calls, cf_milliseconds
+    .globl  app_slot, app_scene, app_calls, app_step, app_milliseconds
+    .weak   cf_calls, cf_step, cf_milliseconds
 app_slot:
     .word   tm_slot
 app_scene:
     .word   tm_scene
 app_calls:
     .word   cf_calls
+app_step:
+    .word   cf_step
 app_milliseconds:
     .word   cf_milliseconds
 

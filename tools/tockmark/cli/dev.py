@@ -123,11 +123,12 @@ def conformance_verb(
         most = attackers, availability.MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        done[version] = conformance.run(plan)
-        if plan.own and kernel is None and machine == "cw310":
+        lost: list[str] = []
+        if plan.own and kernel is None and machine == "cw310":  # first: it needs what is to be built
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
-            found = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-            done[version].lost += found.lost
+            lost = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES]).lost
+        done[version] = conformance.run(plan)
+        done[version].lost += lost
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
             options.show(conformance.count_text(plan, done[version]))

@@ -148,6 +148,15 @@ def test_a_log_cut_after_a_record_does_not_keep_it() -> None:
     assert any("stops before its 'end'" in str(item) for item in items)
 
 
+def test_only_a_first_line_that_begins_starts_an_app_anew() -> None:
+    late = Encoder("a")
+    lines = late.lines("bench a.b inner=1 n=99") + late.lines("begin proto=1 apps=1")
+    gap, *_ = decode(lines[1:])
+    assert "lost line 0" in str(gap)
+    again = Encoder("a").lines("bench a.c inner=1 n=99")
+    assert any("line 0 again or out of order" in str(item) for item in decode(lines + again))
+
+
 @pytest.mark.parametrize("text", ['bench a cc="x"y', "bench a =1", 'bench "a'])
 def test_other_records_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"space|neither"):
