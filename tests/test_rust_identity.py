@@ -2,8 +2,9 @@
 """What is measured in assembly costs the same whether C or Rust calls it, on both versions of the
 interface and on both machines: Rust brings nothing into a sample that is not its own.
 
-Needs what `make build` makes; builds the Nexys Video simulator and its kernels if they are not
-there.
+Rows that take many cycles are left out: their bodies are the same objects, and what calls those is
+in each row; results/rust/assembly.json has all. Needs what `make build` makes; builds the Nexys
+Video simulator and its kernels if they are not there.
 """
 
 import subprocess
@@ -25,6 +26,7 @@ IN_ASSEMBLY = [one for one in KNOWN.benchmarks.values() if one.bodies]
 # where in a period it begins, and that on all that was before it, in C alone, too.
 PERIOD = 4
 CROSSES = "console.write"
+QUICK = {False: 1, True: 2}  # millions of cycles a benchmark takes at most, by the cache
 
 Figures = dict[str, tuple[float | None, float | None]]  # net cycles and instructions, by label
 
@@ -35,7 +37,9 @@ def labels(icache: bool, abi: int) -> set[str]:
     ids = [
         one.id
         for one in IN_ASSEMBLY
-        if (not icache or (one.passes and one.touches == "app")) and not (abi == 1 and one.skip_v1)
+        if (not icache or (one.passes and one.touches == "app"))
+        and not (abi == 1 and one.skip_v1)
+        and one.budget < QUICK[icache]
     ]
     return {label(id_, params) for id_, params in KNOWN.rows(ids)}
 
@@ -74,7 +78,7 @@ def study() -> None:
 def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str, abi: int) -> None:
     found = measured(tmp_path, machine, abi, icache=False)
     in_c, in_rust = figures(found["c"]), figures(found["rust"])
-    assert len(in_c) > 85
+    assert len(in_c) > 55
     for name in [name for name in in_c if name.startswith(CROSSES)]:
         (cycles, instructions), (others, as_many) = in_c.pop(name), in_rust.pop(name)
         assert instructions == as_many, name
@@ -87,7 +91,7 @@ def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str
 @pytest.mark.parametrize("abi", [1, 2])
 def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
     found = measured(tmp_path, "cw310", abi, icache=True)
-    assert len(found["c"]) > 30
+    assert len(found["c"]) > 10
     for name, row in found["c"].items():
         for one in (row, found["rust"][name]):
             assert one.cycles is not None
