@@ -26,7 +26,13 @@ TOGETHER = {
     "test_kernel_layouts.py": "kernel-layouts",
     "browser": "browser",
 }
-LONG = ("test_every_page.py", "test_doc_commands.py", "test_bench.py", "test_first_measurement.py")
+LONG = (
+    "test_every_page.py",
+    "test_conformance.py",
+    "test_doc_commands.py",
+    "test_bench.py",
+    "test_first_measurement.py",
+)
 
 
 class Together(LoadScopeScheduling):

@@ -61,7 +61,7 @@ def rebuilt(log: Path, whole: Result) -> Result:
 def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
     """A run of some boots, with two processes, too, in both languages."""
     path = tmp_path / "run.json"
-    words = ["run", "--only", "time,loop,call,fault", "--lang", "c,rust", "-o", str(path)]
+    words = ["run", "--only", "time,loop.empty,call.void,call.return,upcall,fault", "--lang", "c,rust", "-o", str(path)]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     result = file.load(path)
@@ -70,7 +70,7 @@ def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
     assert set(map(repr, again.skipped)) == set(map(repr, result.skipped))
     assert (again.failed, again.missing, again.problems) == ((), (), ())
     assert again.provenance.apps == result.provenance.apps
-    assert len(again.rows) > 100
+    assert len(again.rows) > 50
 
 
 @pytest.mark.parametrize("path", LINKS, ids=name)

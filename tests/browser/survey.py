@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Every page of a site opened once, and all that is asked of every page asked then: a page takes a
-moment to open, and the questions take less."""
+"""Pages of a site opened once, and all that is asked of a page asked then: a page takes a moment to
+open, and the questions take less. Most pages of a site come from three templates: those are opened
+that are the largest of a folder, where most can be wrong, and each eighth of all. Where links lead
+is asked without a browser."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote
 
 from chrome import DESK, PAPER, PHONE, Chrome
 
 LEAST = 300  # px that a picture is wide on a phone, unless it scrolls in a region of its own
 LETTER = 6.5  # px that a picture's letters are high
 PAGE = (
-    "return {ids: [...document.querySelectorAll('[id]')].map((one) => one.id),"
-    " links: [...document.links].map((one) => one.href),"
-    " text: document.body.textContent,"
+    "return {text: document.body.textContent,"
     " scripts: document.scripts.length, hit: String(window.hit)};"
 )
+LARGEST, EACH = 3, 8
 
 # What is asked, by its name: the width and the media it is asked with, and the question.
 ASKED: dict[str, tuple[int, str, str, str]] = {
@@ -39,35 +38,26 @@ class Survey:
     """What was seen of a site."""
 
     root: Path
-    pages: list[str] = field(default_factory=list)
-    ids: dict[str, set[str]] = field(default_factory=dict)
-    links: dict[str, list[str]] = field(default_factory=dict)
+    pages: list[str]
     wrong: dict[str, list[str]] = field(default_factory=dict)  # by question, with the page
     scripts: dict[str, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     hits: list[str] = field(default_factory=list)  # pages on which a script ran that is not ours
 
-    def lost(self) -> list[str]:
-        """Links that lead to no page of the site, or to no anchor of it. One to the network is none
-        of these."""
-        start = self.root.as_uri() + "/"
-        lost = []
-        for page, links in self.links.items():
-            for link in links:
-                target, _, anchor = link.removeprefix(start).partition("#")
-                if link.startswith("https://"):
-                    continue
-                if not link.startswith(start) or unquote(target) not in self.ids:
-                    lost.append(f"{page}: {link}")
-                elif anchor and unquote(anchor) not in self.ids[unquote(target)]:
-                    lost.append(f"{page}: {link}: no such anchor")
-        return lost
+
+def chosen(root: Path) -> list[str]:
+    """Return the pages that are opened."""
+    every = sorted(str(path.relative_to(root)) for path in root.rglob("*.html"))
+    found = set(every[::EACH])
+    for folder in {Path(page).parent for page in every}:
+        own = [page for page in every if Path(page).parent == folder]
+        found |= set(sorted(own, key=lambda page: (root / page).stat().st_size)[-LARGEST:])
+    return sorted(found)
 
 
-def survey(chrome: Chrome, root: Path, done: Callable[[str], None] = lambda _: None) -> Survey:
-    """Open all pages of a site."""
-    found = Survey(root, wrong={name: [] for name in ("console", *ASKED)})
-    found.pages = sorted(str(path.relative_to(root)) for path in root.rglob("*.html"))
+def survey(chrome: Chrome, root: Path) -> Survey:
+    """Open the pages of a site that are chosen."""
+    found = Survey(root, chosen(root), wrong={name: [] for name in ("console", *ASKED)})
     uri = json.dumps(root.as_uri() + "/")
     for page in found.pages:
         chrome.media()
@@ -79,9 +69,7 @@ def survey(chrome: Chrome, root: Path, done: Callable[[str], None] = lambda _: N
             lines = chrome.ask(question.replace("{root}", uri))
             found.wrong[name] += [f"{page}: {line}" for line in lines]
         seen = chrome.run(PAGE)
-        found.ids[page], found.links[page] = set(seen["ids"]), seen["links"]
         found.scripts[page], found.texts[page] = seen["scripts"], seen["text"]
         found.hits += [page] * (seen["hit"] != "undefined")
         found.wrong["console"] += [f"{page}: {line}" for line in chrome.logged()]
-        done(page)
     return found

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The questions themselves: each finds what it is for on a page that has it, and only then."""
 
+import re
 from pathlib import Path
 
 import pytest
 from chrome import Chrome
 from survey import ASKED, survey
+
+from tockmark.tests.pages import check_links
 
 PICTURE = "<svg role=img aria-label=p width=400 height=40>"
 GOOD = (
@@ -39,8 +42,7 @@ def seen(chrome: Chrome, folder: Path, more: str) -> dict[str, list[str]]:
     head += "<meta name=color-scheme content='light dark'>"
     head += "<meta name=viewport content='width=device-width, initial-scale=1'>"
     (folder / "index.html").write_text(f"{head}<main>{GOOD}{more}</main>", encoding="utf-8")
-    found = survey(chrome, folder)
-    return found.wrong | {"links": found.lost()}
+    return survey(chrome, folder).wrong
 
 
 def test_every_question_has_a_page() -> None:
@@ -57,5 +59,10 @@ def test_it_finds_its_fault(question: str, fault: str, chrome: Chrome, tmp_path:
 
 
 @pytest.mark.parametrize("link", ["none.html", "#none", "index.html#none", "javascript:hit=1"])
-def test_a_link_to_nowhere_is_lost(link: str, chrome: Chrome, tmp_path: Path) -> None:
-    assert seen(chrome, tmp_path, f"<a href='{link}'>l</a>")["links"]
+def test_a_link_to_nowhere_is_lost(link: str, tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    page.write_text("<p id='there'><a href='#there'>l</a></p>", encoding="utf-8")
+    assert check_links(tmp_path) == 1
+    page.write_text(f"<p id='there'><a href='{link}'>l</a></p>", encoding="utf-8")
+    with pytest.raises(AssertionError, match=re.escape(link)):
+        check_links(tmp_path)

@@ -124,7 +124,7 @@ def conformance_verb(
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
         lost: list[str] = []
-        if plan.own and kernel is None and machine == "cw310":  # first: it needs what is to be built
+        if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
             lost = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES]).lost
         done[version] = conformance.run(plan)

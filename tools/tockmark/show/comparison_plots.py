@@ -5,6 +5,7 @@ result/model.py computes it.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,7 @@ def kernels(named: list[Named]) -> Sheet | None:
     return sheet
 
 
+@cache
 def _first_screen() -> dict[str, RowKey]:
     """Return the rows of the first screen by their words."""
     return {words: key for block in screen(load()).values() for words, key in block.items()}

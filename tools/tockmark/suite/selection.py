@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cache
 
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import (
@@ -64,14 +65,16 @@ class Selection:
         return self.fits(row.id, row.params, row.icache, row.lang)
 
     def _fits(self, term: str, id_: str, params: Params, icache: bool | None, lang: Lang) -> bool:
-        head, *pairs = _words(term) or [""]
+        head, *pairs = _words(term) or ("",)
         known = self.catalogue.benchmarks.get(id_)
         if head in TOUCHES:
             meant = known is not None and known.touches == head
         else:
             meant = head == id_.partition(".")[0] or fnmatchcase(id_, head)
+        if not meant or not pairs:  # of most rows this is all that has to be asked
+            return meant
         said = {*named(id_, params, icache, lang).split(" ")[1:], f"lang={lang}"}
-        return meant and all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
+        return all(any(fnmatchcase(text, pair) for text in said) for pair in pairs)
 
     def of_further_layouts(self) -> "Selection":
         """Return what layouts beyond the first are run for: rows that touch the app only are
@@ -147,9 +150,10 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(terms)
 
 
-def _words(term: str) -> list[str]:
+@cache
+def _words(term: str) -> tuple[str, ...]:
     """Return the id or group, and the parameters."""
-    return [word for word in re.split("[:, ]", term) if word]
+    return tuple(word for word in re.split("[:, ]", term) if word)
 
 
 def _as_term(id_: str, params: Params) -> str:
