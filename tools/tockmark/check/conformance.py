@@ -311,7 +311,7 @@ def judge_fuzz(log: Log, calls: int) -> Count:
     return count
 
 
-def judge_csrs(log: Log, insn: int, step: int) -> Count:
+def judge_csrs(log: Log, insn: int, step: int = 1) -> Count:
     """See that each control register's access by this instruction (less the number) was illegal,
     or that the number gives the register to user mode; every `step`th was tried."""
     illegal = {value for _, _, cause, value in log.faults if cause == ILLEGAL}
