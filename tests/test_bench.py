@@ -228,10 +228,10 @@ def test_copying_more_takes_longer(bench: Bench) -> None:
 
 def test_version_1_gives_the_same_where_no_kernel_takes_part(bench: Bench, tmp_path: Path) -> None:
     """Its sampler reads one counter a sample, by another kernel: the net must not know."""
-    only = ("--only", "loop,call,flash", "--icache", "off")
-    first = run_bench(tmp_path, "--abi", "1", *only)
+    quick = "loop.empty,loop.taken,call.void,call.return,call.indirect,flash.latency"
+    first = run_bench(tmp_path, "--abi", "1", "--only", quick, "--icache", "off")
     measured = [row for row in first.result.rows if row.id not in catalogue.OF_BOOT]
-    assert len(measured) > 20
+    assert len(measured) >= 8
     for row in measured:
         other = bench.row(row.id, row.params, icache=False)
         assert (row.net, row.instructions) == (other.net, other.instructions), row.id
