@@ -23,7 +23,7 @@ def run(command: list[str], where: Path = CRATE, **env: str) -> subprocess.Compl
 
 @VERSIONS
 def test_its_tests_pass(features: list[str]) -> None:
-    target = str(ROOT / "build" / "cargo-v1")
+    target = str(ROOT / "build" / "cargo-test")  # as in test_style.py
     done = run(["cargo", "test", "--quiet", *features, "--target-dir", target])
     assert done.returncode == 0, done.stdout + done.stderr
 
