@@ -79,5 +79,7 @@ def test_one_link_a_side_tells_a_dearer_system_call() -> None:
 
 
 def test_the_page_has_what_is_found() -> None:
+    """Two of its rows; all take minutes."""
     page = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
-    assert tables() in page, "python -m tockmark.tests.links prints it"
+    for line in tables((0.03,), (10,)).splitlines():
+        assert f"{line}\n" in page, "python -m tockmark.tests.links prints it"

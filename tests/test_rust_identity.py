@@ -26,7 +26,7 @@ IN_ASSEMBLY = [one for one in KNOWN.benchmarks.values() if one.bodies]
 # where in a period it begins, and that on all that was before it, in C alone, too.
 PERIOD = 4
 CROSSES = "console.write"
-QUICK = {False: 1, True: 2}  # millions of cycles a benchmark takes at most, by the cache
+QUICK = 1.0  # millions of cycles that a benchmark takes at most: all system calls, some others
 
 Figures = dict[str, tuple[float | None, float | None]]  # net cycles and instructions, by label
 
@@ -39,7 +39,7 @@ def labels(icache: bool, abi: int) -> set[str]:
         for one in IN_ASSEMBLY
         if (not icache or (one.passes and one.touches == "app"))
         and not (abi == 1 and one.skip_v1)
-        and one.budget < QUICK[icache]
+        and one.budget < QUICK
     ]
     return {label(id_, params) for id_, params in KNOWN.rows(ids)}
 
@@ -73,8 +73,7 @@ def study() -> None:
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize("abi", [1, 2])
-@pytest.mark.parametrize("machine", ["cw310", "nexysvideo"])
+@pytest.mark.parametrize(("machine", "abi"), [("cw310", 1), ("cw310", 2), ("nexysvideo", 1)])
 def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str, abi: int) -> None:
     found = measured(tmp_path, machine, abi, icache=False)
     in_c, in_rust = figures(found["c"]), figures(found["rust"])
@@ -91,7 +90,7 @@ def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str
 @pytest.mark.parametrize("abi", [1, 2])
 def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
     found = measured(tmp_path, "cw310", abi, icache=True)
-    assert len(found["c"]) > 10
+    assert len(found["c"]) >= 3
     for name, row in found["c"].items():
         for one in (row, found["rust"][name]):
             assert one.cycles is not None

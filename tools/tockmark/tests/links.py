@@ -125,18 +125,18 @@ def _kind(name: str, icache: bool | None) -> str:
     return "cycles, cache off" if icache is False else "cycles, cache on"
 
 
-def tables() -> str:
+def tables(shares: Sequence[float] = SHARES, counts: Sequence[int] = COUNTS) -> str:
     """The shares of rows that are found, in Markdown."""
     kinds = ("cycles, cache off", "cycles, cache on")
     heads = [f"{kind}, {side} a side" for side in (SIDE, 1) for kind in kinds]
     lines = [f"| cycles of all rows | {' | '.join(heads)} |"]
     lines.append("|---|" + "---|" * 4)
-    for share in SHARES:
-        shares = [found(side, cycles=1 + share) for side in (SIDE, 1)]
-        cells = [_cell(one[kind]) for one in shares for kind in kinds]
+    for share in shares:
+        hits = [found(side, cycles=1 + share) for side in (SIDE, 1)]
+        cells = [_cell(one[kind]) for one in hits for kind in kinds]
         lines.append(f"| +{share * 100:g} % | " + " | ".join(cells) + " |")
     lines += ["", "| instructions of all rows | 4 a side | 1 a side |", "|---|---|---|"]
-    for count in COUNTS:
+    for count in counts:
         cells = [_cell(found(side, instructions=count)["instructions"]) for side in (SIDE, 1)]
         lines.append(f"| +{count} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
