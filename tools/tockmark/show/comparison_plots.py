@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from tockmark.result.model import Row, microseconds, ratio
 from tockmark.show import text
-from tockmark.show.plot import STYLES, Sheet
+from tockmark.show.plot import STYLES, Sheet, in_legend
 from tockmark.show.table import Named, layout_nets
 from tockmark.suite.catalogue import ICACHE, LANGS, RowKey, load
 from tockmark.suite.selection import screen
@@ -100,7 +100,7 @@ def _steps(axes: Axes, one: SampleSpread, name: str, style: dict[str, Any]) -> N
     marker = style.pop("marker")
     steps = [one.values[0], *one.values]
     axes.plot(steps, share, drawstyle="steps-post", label="_line", **style)
-    label = f"{name}: {shown}" if name else shown
+    label = in_legend(f"{name}: {shown}" if name else shown)
     axes.plot([one.middle], [50], marker=marker, label=label, **{**style, "markersize": 6})
 
 
@@ -187,7 +187,7 @@ def _name_ratios(
             look: dict[str, Any] = {"linestyle": "none"}
             look |= {"markerfacecolor": "white"} if icache is False else {}
             marker, color = style["marker"], style["color"]
-            label = f"{which[1]}{_cache(icache)}"
+            label = in_legend(f"{which[1]}{_cache(icache)}")
             axes.plot([], [], marker=marker, color=color, label=label, **look)
 
 
@@ -219,7 +219,7 @@ def kernels(named: list[Named]) -> Sheet | None:
         x = [float(row.per_op or 0) for row in there.values()]
         y = [heights[words] for words in there]
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markersize": 6} if index else {}
-        axes.plot(x, y, style["marker"], color=style["color"], label=one.name, **hollow)
+        axes.plot(x, y, style["marker"], color=style["color"], label=in_legend(one.name), **hollow)
     beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
     for words, found in rows.items():
         ratios = " ".join(f"{text.ratio(ratio(found[0], row)):>6}" for row in found[1:])
@@ -304,4 +304,5 @@ def _bars(axes: Axes, rows: list[Row | None], index: int, many: int, name: str) 
         axes.barh(y, high - low, step * 0.9, left=low, **style)
         median = text.trimmed(text.rounded(row.per_op) or 0, 2)
         axes.text(high, y, f" {median}", va="center", fontsize=6)
-    axes.barh([0], [0], label=f"{name}: the median in cycles beside its bar", **style)
+    label = in_legend(f"{name}: the median in cycles beside its bar")
+    axes.barh([0], [0], label=label, **style)

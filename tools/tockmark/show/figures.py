@@ -16,7 +16,7 @@ from tockmark.compare import trends
 from tockmark.result.model import Result, Row, microseconds
 from tockmark.show import listing
 from tockmark.show.comparison_plots import SPREAD, before_after, distributions, kernels, layouts
-from tockmark.show.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet
+from tockmark.show.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet, in_legend
 from tockmark.show.table import Named
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import ICACHE
@@ -322,7 +322,8 @@ def _sheet(
         for curve in curves:
             index = labels.index(curve.label)
             hollow: Any = {"markerfacecolor": "none", "markersize": 5 + index} if index else {}
-            axes.plot(curve.x, curve.y, label=curve.label, **STYLES[index % len(STYLES)], **hollow)
+            style = STYLES[index % len(STYLES)]
+            axes.plot(curve.x, curve.y, label=in_legend(curve.label), **style, **hollow)
     for axes in sheet.panels[len(panels) :]:
         axes.set_axis_off()
     return sheet

@@ -131,6 +131,12 @@ def history_form(path: Path) -> str:
     return form
 
 
+def in_legend(label: str) -> str:
+    """Return the label as a legend shows it: matplotlib leaves out one that begins with an
+    underscore, unless something stands before it."""
+    return f"\N{ZERO WIDTH SPACE}{label}" if label.startswith("_") else label
+
+
 def history_picture(found: list[RowHistory], form: str) -> bytes:
     """Return the picture as a file holds it. TockmarkError if there are too many rows."""
     if len(found) > MOST:
@@ -142,7 +148,7 @@ def history_picture(found: list[RowHistory], form: str) -> bytes:
         for series, style in zip(found, STYLES, strict=False):
             x = [dates.index(point.date) for point in series.points]
             y = [point.cycles for point in series.points]
-            axes.plot(x, y, label=series.label, drawstyle="steps-mid", **style)
+            axes.plot(x, y, label=in_legend(series.label), drawstyle="steps-mid", **style)
             for at, point in zip(x, series.points, strict=True):
                 if not point.exact:
                     axes.plot([at, at], [point.low, point.high], color=GREY, linewidth=0.8)

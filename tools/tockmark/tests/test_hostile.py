@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.legend import Legend
 from typer.testing import CliRunner
 
 from tockmark import paths
@@ -117,6 +118,9 @@ def test_a_name_in_a_picture_is_no_formula(
     drawn = figures.draw([Named(name, result), Named(f"{name}2", result)])
     assert drawn
     for sheet in drawn.values():
+        sheet.figure.canvas.draw()
+        texts = [text for one in sheet.figure.findobj(Legend) for text in one.get_texts()]
+        assert any(name in text.get_text() for text in texts), "the legend leaves the name out"
         assert name in plot.rendered(sheet.figure, "svg").decode().replace("&gt;", ">")
 
 
