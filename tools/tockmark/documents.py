@@ -32,7 +32,9 @@ Date = Annotated[str, Meta(pattern="^[0-9]{4}(-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-]
 Number = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 # As it was read, whole or not; and never so large that reckoning with it overflows.
 Figure = Number | Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
-SomeParams = dict[str, Number | str]  # the catalogue's Params, in bounds
+# A number stands as one: n="1" would be another row than n=1, and both be called n=1.
+Word = Annotated[str, Meta(pattern="^(?!-?[0-9]+$)")]
+SomeParams = dict[str, Number | Word]  # the catalogue's Params, in bounds
 
 KINDS = {  # the formats of what the tool writes: what each is, and what to do with it
     "tockmark-result": ("a result file", "`tockmark table` shows it"),

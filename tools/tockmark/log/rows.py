@@ -623,11 +623,17 @@ def _named(record: Record, *keys: str) -> tuple[str, Params, list[str]]:
     params, own = record.pairs[: -len(keys)], record.pairs[-len(keys) :]
     if len(record.words) != 1 or [name for name, _ in own] != list(keys):
         raise ValueError(f"an id, its parameters and {', '.join(keys)} must stand there")
-    typed = {
-        name: int(text) if text.isdecimal() and int(text) <= MAX_COUNT else text
-        for name, text in _unique(params).items()
-    }
+    typed = {name: _typed(name, text) for name, text in _unique(params).items()}
     return record.words[0], typed, [text for _, text in own]
+
+
+def _typed(name: str, text: str) -> int | str:
+    """Return a parameter as a number if it is one."""
+    if not re.fullmatch("-?[0-9]+", text):
+        return text
+    if len(text) > len(str(MAX_COUNT)) or abs(int(text)) > MAX_COUNT:
+        raise ValueError(f"{name}={text} is too large")
+    return int(text)
 
 
 _RECORDS = {

@@ -214,6 +214,7 @@ KINDS = [
     Damage("a number for a truth", _set("rows.1.icache", 1), rf"{ROW}\.icache: Expected `bool"),
     Damage("numbers for samples", _set("rows.1.cycles", [1, 2]), rf"{ROW}\.cycles: Expected `str"),
     Damage("a list as a parameter", _set("rows.2.params.n", [1]), r"row 3 \(call\.args\)\.params"),
+    Damage("a number as text", _set("rows.2.params.n", "1"), r"row 3 \(call\.args\)\.params"),
     Damage("a huge parameter", _set("rows.2.params.n", 10**400), r"row 3 \(call\.args\)\.params"),
     Damage("no timing known", _set("provenance.board.timing", "good"), "Invalid enum value 'good'"),
     Damage(

@@ -41,14 +41,21 @@ def test_a_begin_names_a_boot_and_its_image_or_neither() -> None:
 
 
 def test_a_number_is_as_large_as_a_result_takes() -> None:
-    """A larger parameter is kept as text."""
+    """Of a larger parameter the row is refused, and one below 0 is a number, too: as text either
+    would be called like another row."""
     first, _, *data = RECORDS["time"]
     for number, good in ((0, False), (1, True), (MAX_COUNT, True), (MAX_COUNT + 1, False)):
         bench = f"bench time.read size={number} inner={number} n=10"
         assert len(rows(measured(encoded("time", [first, bench, *data])))) == good
         bench = f"bench time.read size={number} inner=1 n=10"
-        (row,) = rows(measured(encoded("time", [first, bench, *data])))
-        assert row.params == {"size": number if number <= MAX_COUNT else str(number)}
+        fits = number <= MAX_COUNT
+        found = measured(encoded("time", [first, bench, *data]))
+        assert [row.params for row in rows(found)] == [{"size": number}] * fits
+        assert (
+            any(f"size={number} is too large" in str(problem) for problem in found.problems) != fits
+        )
+    (row,) = rows(measured(encoded("time", [first, "bench time.read size=-5 inner=1 n=10", *data])))
+    assert row.params == {"size": -5}
 
 
 def test_a_whole_log(log: list[str]) -> None:
