@@ -10,7 +10,7 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser kernel-layouts bench test check conformance validate tables findings site robustness clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip tables findings site robustness clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -26,6 +26,8 @@ help:
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
+	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; five minutes, 1.5 GB'
+	@echo 'make validate-chip  run the same programs on both, and compare every count'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
@@ -41,6 +43,10 @@ setup:
 # What `--board qemu` needs besides; nothing else does (docs/qemu.md).
 setup-qemu: kernel-qemu kernel-v1-qemu apps
 	@tools/setup.sh qemu
+
+# OpenTitan's RTL, which `make chip` needs besides and nothing else does.
+setup-chip: setup
+	@tools/setup.sh chip
 
 # What tests/browser needs besides; without it `make test` leaves those tests out and says so.
 setup-browser:
@@ -58,6 +64,12 @@ sim-%: setup
 sim-retire sim-waves: sim-%: setup
 	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
+
+# The whole chip (docs/chip.md), and the model of it that it is compared with.
+chip: sim-earlgrey_2021 setup-chip
+	$(call begin,build/sim/chip/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-chip
+sim-earlgrey_2021: setup-chip
 
 # Its speed beside that of Ibex's own simple_system. Takes minutes.
 simspeed: build
@@ -134,6 +146,9 @@ conformance: profile
 
 validate: build
 	@$(TOCKMARK) validate
+
+validate-chip: chip
+	@$(TOCKMARK) validate --part chip
 
 tables: setup apps
 	@.venv/bin/python docs/make tables pictures architecture bodies

@@ -28,9 +28,9 @@ def test_the_quick_part_holds_and_is_what_is_stored() -> None:
 
 
 def test_what_is_stored_is_whole_and_holds() -> None:
-    stored = judge_rows(
-        validation.load_validation(paths.DATA / "validation.json"), load_unexplained()
-    )
+    files = (paths.DATA / "validation.json", paths.DATA / "validation-chip.json")
+    rows = [row for file in files for row in validation.load_validation(file)]
+    stored = judge_rows(rows, load_unexplained())
     assert len(stored) > 900
     assert not [item for item in stored if item.verdict is ValidationVerdict.WRONG]
     unexplained = {item.row.key for item in stored if item.verdict is ValidationVerdict.UNEXPLAINED}

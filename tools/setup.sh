@@ -3,7 +3,7 @@
 # Installs what the build needs: Debian packages, a Python environment (.venv), the Rust target, and
 # elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
 # `tools/setup.sh qemu` installs QEMU for RISC-V and nothing else, `tools/setup.sh browser` the browser of
-# the tests.
+# the tests, `tools/setup.sh chip` OpenTitan's RTL in an environment of its own (.tools/opentitan).
 # The steps run side by side; each leaves a log in build/setup/ and fails with one line.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,9 @@ mkdir -p "$logs"
 RUST_TARGET=riscv32imc-unknown-none-elf
 ELF2TAB=0.13.0
 IBEX_2021=0.0.post2056
+# The whole chip, and what its own scripts import.
+OPENTITAN='pythondata-misc-opentitan==0.0.post5550 hjson==3.1.0 mako==1.4.3 pycryptodome==4.4.0
+    pyyaml==6.0.3 tabulate==0.10.0'
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() { say "$*" >&2; exit 1; }
@@ -169,6 +172,20 @@ rust_and_elf2tab() {
     rm -rf build/elf2tab
 }
 
+chip() {
+    local folder=.tools/opentitan
+    exec 7>"$logs/opentitan.lock"
+    flock 7
+    [ "$(cat $folder/.installed 2>/dev/null)" = "$PWD $OPENTITAN" ] && return
+    say "installing OpenTitan's RTL into $folder (22 MB, 134 MB unpacked)"
+    attempt opentitan-venv "python3 -m venv" "install the venv module of Python" \
+        python3 -m venv --clear $folder
+    # shellcheck disable=SC2086  # several words on purpose
+    attempt opentitan "pip install of OpenTitan's RTL" "check the network" $folder/bin/python -m pip \
+        install --disable-pip-version-check $OPENTITAN
+    printf '%s\n' "$PWD $OPENTITAN" >$folder/.installed
+}
+
 if [ "${1:-}" = qemu ]; then
     have qemu-system-riscv32 || packages qemu-system-misc
     exit
@@ -176,6 +193,10 @@ fi
 if [ "${1:-}" = browser ]; then
     # The driver of the same source: another one may not know this browser.
     { have chromium && have chromedriver; } || packages chromium chromium-driver
+    exit
+fi
+if [ "${1:-}" = chip ]; then
+    chip
     exit
 fi
 have python3 || have apt-get || fail "python3 is missing; install Python 3.11 or newer"

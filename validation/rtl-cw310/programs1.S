@@ -198,9 +198,9 @@ tests:
     addi sp, sp, 128; BEGIN; .rept 100; mul a5, a6, a7; .endr; END # mul x100
     BEGIN; .rept 20; div a5, a6, a7; .endr; END # div x20
     BEGIN; .rept 50; mulh a5, a6, a7; .endr; END # mulh x50
-    li s9, 0x48000000; BEGIN; .rept 20; lw a5, 0(s9); .endr; END # plic lw x20
-    li s9, 0x48000000; BEGIN; .rept 20; sw a5, 8(s9); .endr; END # plic sw x20
-    li s9, 0x48000000; li s10, 0x10001000; BEGIN; .rept 20; lw a5, 0(s9); lw a6, 0(s10); .endr
+    li s9, PLIC; BEGIN; .rept 20; lw a5, 0(s9); .endr; END # plic lw x20
+    li s9, PLIC; BEGIN; .rept 20; sw a5, 8(s9); .endr; END # plic sw x20
+    li s9, PLIC; li s10, 0x10001000; BEGIN; .rept 20; lw a5, 0(s9); lw a6, 0(s10); .endr
     END # plic lw, ram lw x20
     li s9, 0x40000000; BEGIN; .rept 20; lw a5, 0(s9); .endr; END # uart lw x20
     li s9, 0x40000000; BEGIN; .rept 20; lw a5, 0(s9); .rept 7; nop; .endr; .endr

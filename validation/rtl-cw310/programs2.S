@@ -14,9 +14,14 @@
 
 #define TWICE(go_there, function, ...)                                                             \
     .rept 2; __VA_ARGS__; la s8, function; go_there; RUN; .endr
+#ifdef SMALL_ROM // the block does not fit
+#define IN_ROM(...)
+#else
+#define IN_ROM(...) TWICE(__VA_ARGS__)
+#endif
 #define EACH(function, ...)                                                                        \
     TWICE(, function, __VA_ARGS__);                                                                \
-    TWICE(IN 0x00008100, function, __VA_ARGS__);                                                   \
+    IN_ROM(IN 0x00008100, function, __VA_ARGS__);                                                  \
     TWICE(IN 0x10010000, function, __VA_ARGS__)
 
     ALIGN8; ALIGN8
@@ -46,16 +51,16 @@ tests:
     EACH(f18, li s9, 0x20040000) // flash lw x60 same
     EACH(f19, li s9, 0x20040000; li s10, 0x20080000) // flash bank0/1 x40
     EACH(f20, li s9, 0x20040000; li s10, 0x10001000) // flash lw,ram lw x40
-    EACH(f21, li s9, 0x48000000) // plic lw,sw,nop x10
-    EACH(f22, li s9, 0x48000000; li s10, 0x41000000) // plic,flashctrl x10
-    EACH(f23, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix0
-    EACH(f24, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix1
-    EACH(f25, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix2
-    EACH(f26, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix3
-    EACH(f27, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix4
-    EACH(f28, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix5
-    EACH(f29, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix6
-    EACH(f30, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, 0x48000000) // mix7
+    EACH(f21, li s9, PLIC) // plic lw,sw,nop x10
+    EACH(f22, li s9, PLIC; li s10, 0x41000000) // plic,flashctrl x10
+    EACH(f23, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix0
+    EACH(f24, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix1
+    EACH(f25, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix2
+    EACH(f26, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix3
+    EACH(f27, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix4
+    EACH(f28, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix5
+    EACH(f29, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix6
+    EACH(f30, li s9, 0x10001000; li s10, 0x20040000; li s3, 0x20080000; li t5, 0x9000; li t6, PLIC) // mix7
     AGAIN_OR_DONE
     ALIGN8
 blk0:

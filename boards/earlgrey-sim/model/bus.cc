@@ -23,8 +23,8 @@ const machine::Window *window_of(uint32_t addr) {
 } // namespace
 
 Bus::Bus(Settings settings)
-    : settings_(std::move(settings)), sram_device_(sram, settings_.sram_exec), rom_device_(rom),
-      flash_device_(flash),
+    : settings_(std::move(settings)), sram_device_(memories.sram, settings_.sram_exec),
+      rom_device_(memories.rom), flash_device_(memories.flash),
       peripherals_([this](Cycle now, const Request &r) { return register_access(now, r); }),
       nothing_(machine::kNothingAnswer,
                [](Cycle, const Request &r) {
@@ -38,11 +38,11 @@ Bus::Bus(Settings settings)
 }
 
 uint8_t Bus::decode(uint32_t addr) const {
-    if (flash.holds(addr))
+    if (memories.flash.holds(addr))
         return kFlash;
-    if (sram.holds(addr))
+    if (memories.sram.holds(addr))
         return kSram;
-    if (rom.holds(addr))
+    if (memories.rom.holds(addr))
         return kRom;
     for (const auto &window : machine::kPeripherals)
         if (inside(addr, window))
@@ -83,7 +83,7 @@ void Bus::step_flat(Cycle now, const PortOut out[kHosts]) {
 }
 
 Answer Bus::access(Cycle now, const Request &request) {
-    for (Storage *storage : {&flash, &sram, &rom})
+    for (Storage *storage : {&memories.flash, &memories.sram, &memories.rom})
         if (storage->holds(request.addr)) {
             if (request.we)
                 storage->write(request.addr, request.wdata, request.be);

@@ -8,6 +8,7 @@
 #include "flash.h"
 #include "machine.h"
 #include "memory.h"
+#include "settings.h"
 #include <map>
 #include <memory>
 #include <string>
@@ -27,14 +28,6 @@ struct PortIn {
 
 class Bus {
 public:
-    struct Settings {
-        Cycle uart_cycles_per_byte = 16;
-        Uart::Sink uart_sink;
-        uint32_t cpuctrl = 1;                         // what the boot ROM copies to the core
-        bool sram_exec = true;                        // main SRAM may be executed
-        uint32_t mailbox = 0;                         // a register block's address to listen at
-        std::function<void(uint32_t, uint32_t)> mail; // (offset, word) written there
-    };
     explicit Bus(Settings settings);
 
     // Takes the core's requests of this cycle; afterwards in[] holds what it sees in the next.
@@ -47,9 +40,7 @@ public:
     bool timer_irq() const { return timer_.line(); }
     bool external_irq() const { return plic_.line(); }
 
-    Storage rom{machine::kRomBase, machine::kRomSize, 0};
-    Storage sram{machine::kSramBase, machine::kSramSize, 0};
-    Storage flash{machine::kFlashBase, machine::kFlashSize, 0xff};
+    Memories memories;
 
     // Blocks without a model that were accessed: name -> accesses.
     const std::map<std::string, uint64_t> &touched() const { return touched_; }

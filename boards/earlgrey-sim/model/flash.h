@@ -113,9 +113,10 @@ private:
         return true;
     }
 
-    // The lowest empty buffer; where none is empty, round robin among those that are filled and
-    // owe no answer. The arbiter (prim_arbiter_tree) keeps a winner that has to wait, so a buffer
-    // that owes an answer loses its turn to the next one at once, miss or no miss.
+    // The lowest empty buffer; where none is empty, round robin among those that are filled and,
+    // since 2022-07 (OpenTitan 6f4a41e7aa), owe no answer. The arbiter (prim_arbiter_tree) keeps a
+    // winner that has to wait, so a buffer that owes an answer loses its turn to the next one at
+    // once, miss or no miss.
     void nominate(Bank &bank) {
         constexpr uint8_t count = machine::kFlashBuffers;
         bank.full = true;
@@ -135,6 +136,8 @@ private:
     }
 
     bool owes(const Bank &bank, uint8_t buffer) {
+        if constexpr (!machine::kFlashKeepsOwed)
+            return false;
         for (unsigned i = 0; i < inside_.size(); ++i) {
             const Inside &entry = inside_.at(i);
             if (entry.bank == &bank && entry.buffer == buffer && entry.state == Inside::kWaiting)

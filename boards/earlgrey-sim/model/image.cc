@@ -40,9 +40,9 @@ std::string hex(uint32_t value) {
 
 } // namespace
 
-void load_bytes(Bus &bus, const uint8_t *bytes, size_t length, uint32_t address,
+void load_bytes(Memories &memories, const uint8_t *bytes, size_t length, uint32_t address,
                 const std::string &name) {
-    for (Storage *storage : {&bus.flash, &bus.sram, &bus.rom})
+    for (Storage *storage : {&memories.flash, &memories.sram, &memories.rom})
         if (storage->holds(address)) {
             if (length > storage->size() || !storage->holds(address, static_cast<uint32_t>(length)))
                 throw ImageError(name + ": " + std::to_string(length) + " bytes at " +
@@ -60,7 +60,7 @@ void Loader::raw(const std::string &path, uint32_t address) {
 }
 
 void Loader::place(const uint8_t *bytes, size_t length, uint32_t address, const std::string &path) {
-    load_bytes(bus_, bytes, length, address, path);
+    load_bytes(memories_, bytes, length, address, path);
     const Placed here{address, uint64_t{address} + length, path};
     for (const Placed &there : placed_)
         if (told_ != path && here.start < there.end && there.start < here.end) {

@@ -2,7 +2,7 @@
 // Puts files into the simulated memories before the core starts.
 #pragma once
 
-#include "bus.h"
+#include "memory.h"
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,13 +15,13 @@ struct ImageError : std::runtime_error {
 };
 
 // Loads bytes that the program itself carries.
-void load_bytes(Bus &bus, const uint8_t *bytes, size_t length, uint32_t address,
+void load_bytes(Memories &memories, const uint8_t *bytes, size_t length, uint32_t address,
                 const std::string &name);
 
 // Loads files one after another; a later one wins, and is told if it covers an earlier one.
 class Loader {
 public:
-    explicit Loader(Bus &bus) : bus_(bus) {}
+    explicit Loader(Memories &memories) : memories_(memories) {}
     // The segments of a 32-bit RISC-V ELF at their physical addresses.
     void elf(const std::string &path);
     // A file's bytes as they are.
@@ -34,7 +34,7 @@ private:
     };
     void place(const uint8_t *bytes, size_t length, uint32_t address, const std::string &path);
 
-    Bus &bus_;
+    Memories &memories_;
     std::vector<Placed> placed_;
     std::string told_; // the last file of which an overlap was told
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // The simulator's main loop: one cycle of the core, one cycle of the bus, until something ends it.
-#include "core.h"
 #include "image.h"
 #include "marks.h"
 #include "options.h"
@@ -8,6 +7,7 @@
 #include "suite_watch.h"
 #include "terminal.h"
 #include "waves.h"
+#include SYSTEM_H
 
 #include <algorithm>
 #include <chrono>
@@ -38,12 +38,13 @@ class Simulation {
 public:
     explicit Simulation(const Options &options)
         : options_(options), suite_(options.apps), marks_(options.marks, options.panics),
-          bus_(settings()), core_(options.boot.value_or(machine::kBootAddress)) {
-        load_bytes(bus_, boot_rom_begin, boot_rom_end - boot_rom_begin, machine::kRomBase,
-                   "boot ROM");
-        Loader loader(bus_);
+          system_(settings(), options.boot) {
+        load_bytes(system_.memories(), boot_rom_begin, boot_rom_end - boot_rom_begin,
+                   machine::kRomBase, "boot ROM");
+        Loader loader(system_.memories());
         for (const auto &[path, address] : options.files)
             address ? loader.raw(path, *address) : loader.elf(path);
+        system_.start();
     }
 
     int run() {
@@ -57,7 +58,7 @@ public:
             !retirements_.open(options_.itrace, options_.from, options_.to))
             return cannot_write(options_.itrace);
         if (!options_.waves.empty() &&
-            !waves_.open(core_, options_.waves, options_.from, options_.to))
+            !waves_.open(system_.core(), options_.waves, options_.from, options_.to))
             return cannot_write(options_.waves);
         const int code = loop();
         if (!retirements_.close())
@@ -78,8 +79,8 @@ private:
         return kCannot;
     }
 
-    Bus::Settings settings() {
-        Bus::Settings settings;
+    Settings settings() {
+        Settings settings;
         settings.uart_cycles_per_byte = options_.uart_cycles;
         settings.uart_sink = [this](uint8_t c) {
             if (marks_.doubles(c))
@@ -107,26 +108,25 @@ private:
     }
 
     int loop() {
-        PortOut out[kHosts];
+        const Core &core = system_.core();
         Cycle look = kLookEvery;
         for (;;) {
-            core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
+            system_.step_core();
             waves_.cycle(now_);
-            core_.requests(out);
             if (marks_.watches())
                 mark();
-            bus_.step(now_, out);
+            system_.step_bus(now_);
             ++now_;
-            if (bus_.next_event() <= now_) {
-                bus_.advance_devices(now_);
+            if (system_.next_event() <= now_) {
+                system_.advance_devices(now_);
                 asleep_for_ = 0; // it may wake the core
             }
             if (over_)
                 return mail_;
-            if (core_.double_fault() && locked_up())
+            if (core.double_fault() && locked_up())
                 return kLockup;
             // An interrupt takes a few cycles to wake the core; one that is masked never does.
-            asleep_for_ = core_.asleep() && bus_.idle() ? asleep_for_ + 1 : 0;
+            asleep_for_ = core.asleep() && system_.idle() ? asleep_for_ + 1 : 0;
             if (asleep_for_ > kWakes && !skip_sleep())
                 return marks_.panicked() ? kPanic : kAsleep;
             if (now_ >= options_.max_cycles)
@@ -146,8 +146,9 @@ private:
 
     // A line of the UART is not torn: what is marked meanwhile waits for its end.
     void mark() {
-        marks_.cycle(now_, core_.pc(), core_.refused(), core_.asleep(), bus_.timer_irq(),
-                     bus_.external_irq(), core_.trap_vector());
+        const Core &core = system_.core();
+        marks_.cycle(now_, core.pc(), core.refused(), core.asleep(), system_.timer_irq(),
+                     system_.external_irq(), core.trap_vector());
         if (marks_.can_print())
             uart_failed_ |= std::fputs(marks_.take().c_str(), uart_) == EOF;
     }
@@ -164,11 +165,11 @@ private:
 
     // Nothing happens until a device's next event: go there at once.
     bool skip_sleep() {
-        const Cycle event = bus_.next_event();
+        const Cycle event = system_.next_event();
         if (event == kNever)
             return false;
         now_ = std::max(now_, std::min({event, options_.max_cycles, silent_at()}));
-        bus_.advance_devices(now_);
+        system_.advance_devices(now_);
         asleep_for_ = 0;
         return true;
     }
@@ -191,17 +192,18 @@ private:
     }
 
     int finish(int code) {
+        const Core &core = system_.core();
         const bool ended_well = code == kClosed || code == kMail;
         if (!ended_well)
             retirements_.explain(stderr, code == kLockup);
         if (options_.touched || (Retirements::kBuilt && !ended_well))
-            for (const auto &[name, times] : bus_.touched())
+            for (const auto &[name, times] : system_.touched())
                 std::fprintf(stderr, "earlgrey-sim: touched %s %llu times\n", name.c_str(),
                              static_cast<unsigned long long>(times));
         if (!ended_well)
             std::fprintf(
                 stderr, "earlgrey-sim: at pc=0x%08x mepc=0x%08x mtval=0x%08x last-data=0x%08x\n",
-                core_.pc(), core_.exception_pc(), core_.exception_addr(), core_.last_data_addr());
+                core.pc(), core.exception_pc(), core.exception_addr(), core.last_data_addr());
         if (code == kPanic && !suite_.panic().empty())
             std::fprintf(stderr, "earlgrey-sim: %s\n", suite_.panic().c_str());
         if (code == kSilent)
@@ -209,7 +211,7 @@ private:
                          static_cast<double>(options_.silence) / 1e6);
         std::fprintf(
             stderr, "earlgrey-sim: end reason=%s cycles=%llu instret=%u silence=%llu wall=%.2f\n",
-            kReason[code], static_cast<unsigned long long>(now_), core_.minstret(),
+            kReason[code], static_cast<unsigned long long>(now_), core.minstret(),
             static_cast<unsigned long long>(std::max(longest_silence_, now_ - last_byte_)), wall());
         return code;
     }
@@ -228,8 +230,7 @@ private:
     int mail_ = kClosed;
     SuiteWatch suite_;
     Marks marks_;
-    Bus bus_;
-    Core core_;
+    System system_;
     Waves waves_;
     Cycle now_ = 0;
     Retirements retirements_{now_};

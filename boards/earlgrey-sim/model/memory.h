@@ -36,6 +36,13 @@ private:
     std::vector<uint8_t> bytes_;
 };
 
+// The chip's memories, as they are before anything is loaded.
+struct Memories {
+    Storage rom{machine::kRomBase, machine::kRomSize, 0};
+    Storage sram{machine::kSramBase, machine::kSramSize, 0};
+    Storage flash{machine::kFlashBase, machine::kFlashSize, 0xff};
+};
+
 // Requests inside a device, each with the cycle in which its answer is due.
 class Pending {
 public:

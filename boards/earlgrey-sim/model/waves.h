@@ -3,9 +3,9 @@
 // others this class does nothing and costs nothing.
 #pragma once
 
-#include "core.h"
 #include <memory>
 #include <string>
+#include SYSTEM_H
 
 #ifdef VARIANT_WAVES
 #include "verilated_fst_c.h"

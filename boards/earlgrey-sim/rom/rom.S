@@ -11,17 +11,42 @@
 trap:
     unimp
 
+#ifdef ROM_CHIP
+    # Words that the simulator sets before the start.
+    .org 0x40
+cpuctrl:
+    .word 0
+entry: # 0: as the first word of flash says
+    .word 0
+#endif
+
     .org 0x80
 _start:
     la   t0, trap
     csrw mtvec, t0
 
+#ifdef ROM_CHIP
+    # The flash's read buffers are off until its controller has started, and until then fetches in
+    # a row return stale words.
+    li   t0, 2000
+1:  addi t0, t0, -1
+    bnez t0, 1b
+
+    lw   t0, cpuctrl
+#else
     # CPUCTRL comes from one-time memory; bit 0 turns the instruction cache on.
     li   t0, 0x4013111c
     lw   t0, 0(t0)
+#endif
     csrw 0x7c0, t0
 
-#ifdef ROM_2020
+#if defined(ROM_CHIP)
+    lw   t0, entry
+    bnez t0, 2f
+    li   t0, 0x20000000
+    lw   t0, 0(t0)
+2:
+#elif defined(ROM_2020)
     # No ePMP, and no manifest: the first word of flash says where the kernel starts.
     li   t0, 0x20000000
     lw   t0, 0(t0)

@@ -40,6 +40,8 @@ MAILBOX_OF_RTL = 0x41140000  # where the programs of the RTL have it
 SRAM = 0x10000000
 FLASH_START = 0x20000400  # the first instruction is 0x80 further on
 
+TARGETS = {"chip": "chip"}  # make's, of simulators that are no `sim-…`
+
 Job = Iterator[ValidationRow]
 
 
@@ -63,6 +65,7 @@ class ValidationPart:
     name: str
     machines: tuple[str, ...]
     jobs: Callable[[], Iterable[Job]]
+    usual: bool = True  # not only when it is asked for
 
 
 def simulator(machine: str) -> Path:
@@ -73,7 +76,7 @@ def simulator(machine: str) -> Path:
 def build_simulators(parts: Iterable[ValidationPart]) -> None:
     """Let make bring the simulators of these parts up to date."""
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
-    targets = [f"sim-{machine}" for machine in machines]
+    targets = [TARGETS.get(machine, f"sim-{machine}") for machine in machines]
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
     bounds = Bounds(LONGEST_BUILD)
@@ -81,7 +84,8 @@ def build_simulators(parts: Iterable[ValidationPart]) -> None:
         raise TockmarkError("a simulator cannot be built", f"try `{' '.join(command)}`")
     missing = [machine for machine in machines if not simulator(machine).exists()]
     if missing:
-        raise TockmarkError(f"there is no simulator of {', '.join(missing)}", "run `make sim-…`")
+        what = ", ".join(missing)
+        raise TockmarkError(f"there is no simulator of {what}", f"run `make {' '.join(targets)}`")
 
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
@@ -291,11 +295,12 @@ RTL = VALIDATION / "rtl-cw310"
 ROM_BLOCK = 0x8100  # where programs2 wants its block
 
 
-def _memory(program: str) -> Job:
+def build_memory(program: str, output: str, *options: str) -> tuple[Path, list[str]]:
+    """Build one of the programs of the RTL. Return it, and what a simulator is to load besides."""
     path = compile_program(
-        f"memory/{program}.elf",
+        f"{output}/{program}.elf",
         [RTL / f"{program}.S"],
-        *("-march=rv32imc_zicsr_zifencei", "-mno-relax", f"-Wa,-I{RTL}"),
+        *("-march=rv32imc_zicsr_zifencei", "-mno-relax", f"-Wa,-I{RTL}", *options),
         *(*LINK, "-T", str(RTL / "programs.ld")),
     )
     elf, load = read_elf(path), list[str]()
@@ -305,11 +310,20 @@ def _memory(program: str) -> Job:
         block = path.with_suffix(".block")
         block.write_bytes(content[first:end])
         load = ["--load", f"{block}@{ROM_BLOCK:#x}"]
+    return path, load
+
+
+def rows_of_memory(program: str) -> list[dict[str, str]]:
+    """Return what expected.csv says of a program's measurements, in their order."""
+    with (RTL / "expected.csv").open(encoding="utf-8", newline="") as file:
+        return [entry for entry in csv.DictReader(file) if entry["program"] == program]
+
+
+def _memory(program: str) -> Job:
+    path, load = build_memory(program, "memory")
     done = run("cw310", path, FLASH_START, *load, mailbox=MAILBOX_OF_RTL)
     measured = list(zip(done.numbers[::2], done.numbers[1::2], strict=False))
-    with (RTL / "expected.csv").open(encoding="utf-8", newline="") as file:
-        entries = [entry for entry in csv.DictReader(file) if entry["program"] == program]
-    for place, expected in enumerate(entries):
+    for place, expected in enumerate(rows_of_memory(program)):
         yield ValidationRow(
             part="memory",
             group=f"{program}, cw310, i-cache {expected['icache']}: cycles and instructions",
@@ -326,18 +340,23 @@ def _memory(program: str) -> Job:
 # The part study: what the study of 2021 measured on its FPGA, where no kernel takes part.
 
 
-def build_study(offset: int) -> Path:
+def build_study(offset: int, output: str = "study", *more: str) -> Path:
     """Build the program with its bodies so many bytes behind the start of a flash word."""
-    options = ("-march=rv32imc_zicsr", f"-DOFFSET={offset}", *IN_FLASH)
+    options = ("-march=rv32imc_zicsr", f"-DOFFSET={offset}", *more, *IN_FLASH)
     return compile_program(
-        f"study/study-{offset}.elf", [VALIDATION / "study" / "study.S"], *options
+        f"{output}/study-{offset}.elf", [VALIDATION / "study" / "study.S"], *options
     )
+
+
+def study_names() -> list[str]:
+    """Return the names of the program's measurements, in their order."""
+    return [entry["name"] for entry in data_of("study")["row"] if "same_as" not in entry]
 
 
 def study_cycles(offset: int) -> tuple[dict[str, int], str]:
     """Run the program with its bodies at that offset. Return net cycles of each measurement by its
     name in study.toml, none if the run failed, and what the simulator said last."""
-    names = [entry["name"] for entry in data_of("study")["row"] if "same_as" not in entry]
+    names = study_names()
     done = run("nexysvideo", build_study(offset))
     numbers = done.numbers if done.whole(len(names)) else ()
     return dict(zip(names, numbers, strict=False)), done.last
@@ -471,6 +490,67 @@ def _limit(program: dict[str, Any]) -> Job:
         )
 
 
+# The part chip: the model of Earl Grey of 2021-03 against that chip's own RTL (docs/chip.md).
+
+CHIP, MODEL = "chip", "earlgrey_2021"
+# Registers of that chip that take any word without harm: flash_ctrl's of interrupts.
+CHIP_MAILBOX = 0x41000000
+SMALL_ROM = "ROM "  # begins the names of rows whose code does not fit into its ROM of 16 KiB
+ON_CHIP = (f"-Wa,--defsym,MAILBOX={CHIP_MAILBOX:#x}", "-Wa,--defsym,PLIC=0x41010000")
+
+
+def _both(rows: Sequence[tuple[str, str]], unit: str, path: Path) -> Job:
+    """Run a program on the chip and on its model. A row is its group and its name."""
+    # The chip comes through its boot ROM, which would turn the cache on.
+    options = ("--icache", "off")
+    chip, model = (
+        run(machine, path, FLASH_START, *options, mailbox=CHIP_MAILBOX) for machine in (CHIP, MODEL)
+    )
+    width = len(unit.split(","))
+    counts = [
+        [done.numbers[at : at + width] for at in range(0, len(done.numbers), width)]
+        for done in (chip, model)
+    ]
+    for place, (group, name) in enumerate(rows):
+        expected, measured = (one[place] if place < len(one) else () for one in counts)
+        yield ValidationRow(
+            part="chip",
+            group=group,
+            name=name,
+            machine=MODEL,
+            unit=unit,
+            expected=expected,
+            measured=measured,
+            source="the whole chip's RTL, OpenTitan at a558aaa3f",
+            note="" if expected and measured else f"chip: {chip.last}; model: {model.last}",
+        )
+
+
+def _memory_on_chip(program: str) -> Job:
+    path, _ = build_memory(program, "chip", "-DSMALL_ROM", *ON_CHIP)
+    unit = "cycles, instr"
+    rows = [
+        (
+            f"{program}, i-cache {row['icache']}: {unit}",
+            f"{program} {row['index']} {row['icache']}: {row['test']}",
+        )
+        for row in rows_of_memory(program)
+        if not row["test"].startswith(SMALL_ROM)
+    ]
+    return _both(rows, unit, path)
+
+
+def _study_on_chip(offset: int) -> Job:
+    group = f"the study's bodies at {offset} mod 8, i-cache off: cycles"
+    rows = [(group, f"{name}, at {offset} mod 8") for name in study_names()]
+    return _both(rows, "cycles", build_study(offset, "chip", *ON_CHIP))
+
+
+def _chip() -> Iterable[Job]:
+    yield from (_memory_on_chip(f"programs{n}") for n in (1, 2))
+    yield from map(_study_on_chip, data_of("study")["offsets"])
+
+
 PARTS = {
     part.name: part
     for part in (
@@ -481,5 +561,6 @@ PARTS = {
         ValidationPart("icache", ("cw310",), lambda: [_icache(icache) for icache in ("off", "on")]),
         ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure()]),
         ValidationPart("limit", ("cw310",), lambda: map(_limit, data_of("limit")["program"])),
+        ValidationPart("chip", (CHIP, MODEL), _chip, usual=False),
     )
 }

@@ -54,7 +54,7 @@ class ValidationRow(Part, frozen=True):
 
     @property
     def inside(self) -> bool:
-        return len(self.expected) == len(self.measured) and all(
+        return 0 < len(self.expected) == len(self.measured) and all(
             abs(m - e) <= self.bound for e, m in zip(self.expected, self.measured, strict=True)
         )
 

@@ -43,6 +43,7 @@ constexpr unsigned kFlashBuffers = 4;
 constexpr unsigned kFlashWordBytes = 8;
 constexpr unsigned kFlashArrayRead = 2;
 constexpr unsigned kFlashBankBit = 19;
+constexpr bool kFlashKeepsOwed = true;
 constexpr bool kFlashFifos = true;
 
 // otp_ctrl: from the i-cache's request for a scrambling key to the key. The chip's own figure is

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Lists the chip's RTL for Verilator: what FuseSoC would do with OpenTitan's .core files.
+
+    file_list.py PACKAGE MADE [STUBS] > chip.f
+
+PACKAGE is the folder with OpenTitan's hw/, MADE where the files go that OpenTitan generates when it
+is built. STUBS names the modules that are made empty: blocks that no kernel of ours uses.
+Files are listed in the order of their use: packages first, each behind those it names.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+TOP = "lowrisc:systems:top_earlgrey"
+FLAGS = {"tool_verilator", "fileset_top"}  # which hold, in the conditions of .core files
+# A package that OpenTitan makes of the technologies that a build may choose from: here is one.
+PRIM_PKG = "package prim_pkg;\n  typedef enum integer {ImplGeneric} impl_e;\nendpackage\n"
+# Verilator 5.48 does not take this pattern of an assignment; a loop over the shares means the same.
+AES = (
+    r"key_init_we_o\s*= '\{default: (\{NumRegsKey\{\w+\}\})\};",
+    r"for (int s = 0; s < NumSharesKey; s++) key_init_we_o[s] = \1;",
+)
+
+
+class Cores:
+    """The .core files of a folder, and the files of those that have been visited."""
+
+    def __init__(self, hardware: Path, made: Path) -> None:
+        self.made = made
+        self.hardware = hardware
+        self.sources: list[Path] = []
+        self.includes: list[Path] = []
+        self._visited = {"lowrisc:tool:check_tool_requirements"}
+        self._cores: dict[str, tuple[Path, dict[str, Any]]] = {}
+        for path in sorted(hardware.rglob("*.core")):
+            data = YAML(typ="safe").load(path) or {}
+            for name in [data.get("name"), *data.get("virtual", [])]:
+                if name:
+                    self._cores.setdefault(unversioned(name), (path.parent, data))
+
+    def visit(self, name: str) -> None:
+        """Add the files of a core, behind those of the cores that it depends on."""
+        if name in self._visited:
+            return
+        self._visited.add(name)
+        folder, core = self._cores[name]
+        target = core.get("targets", {}).get("default", {})
+        filesets = [core["filesets"][one] for one in chosen(target.get("filesets", []))]
+        for fileset in filesets:
+            for dependency in chosen(fileset.get("depend") or []):
+                self.visit(unversioned(dependency))
+        for generator in target.get("generate") or []:
+            self._generate(name, core["generate"][generator]["parameters"])
+        for fileset in filesets:
+            for entry in fileset.get("files") or []:
+                attributes: dict[str, Any] = {}
+                if isinstance(entry, dict):
+                    ((entry, attributes),) = entry.items()
+                kind = attributes.get("file_type", fileset.get("file_type", ""))
+                for file in chosen([entry]):
+                    if kind.lower().startswith(("systemverilog", "verilog")):
+                        self._add(folder / file, attributes.get("is_include_file", False))
+
+    def _add(self, path: Path, included: bool = False) -> None:
+        if included:
+            self.includes.append(path.parent)
+        elif path not in self.sources:
+            self.sources.append(path)
+
+    def _generate(self, core: str, parameters: dict[str, Any]) -> None:
+        """Make what OpenTitan's generator of primitives makes: a module of the plain name, here
+        always the generic one under that name."""
+        if core.endswith(":prim_pkg"):
+            self._add(self._written("prim_pkg", PRIM_PKG))
+            return
+        name = parameters["prim_name"]
+        self.visit(f"lowrisc:prim_generic:{name}")
+        (generic,) = self.hardware.rglob(f"prim_generic_{name}.sv")
+        text = re.sub(rf"\bprim_generic_{name}\b", f"prim_{name}", generic.read_text())
+        self._add(self._written(f"prim_{name}", text))
+
+    def _written(self, name: str, text: str) -> Path:
+        path = self.made / f"{name}.sv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def empty(self, modules: list[str]) -> None:
+        """Put the bare interfaces of these modules in their place. Whoever stores to one waits for
+        ever: nothing answers."""
+        for place, path in enumerate(self.sources):
+            if path.stem in modules:
+                head = re.search(rf"\bmodule {path.stem}\b.*?\)\s*;", path.read_text(), re.S)
+                if head is None:
+                    sys.exit(f"file_list: {path} has no module of its name")
+                includes = re.findall(r"^`include.*$", path.read_text(), re.M)
+                text = "\n".join([*includes, head[0], "endmodule", ""])
+                self.sources[place] = self._written(path.stem, text)
+
+    def mend_aes(self) -> None:
+        """Put a file in the place of the one that Verilator does not take."""
+        for place, path in enumerate(self.sources):
+            if path.name == "aes_control.sv":
+                text, count = re.subn(*AES, path.read_text(encoding="utf-8"))
+                if not count:
+                    sys.exit(f"file_list: {path} is not as this script knows it")
+                self.sources[place] = self._written("aes_control", text)
+
+
+def unversioned(name: str) -> str:
+    """Return vendor, library and name of `>=vendor:library:name:version`."""
+    return ":".join(name.lstrip("<>=~^").split(":")[:3])
+
+
+def chosen(entries: list[str]) -> Iterator[str]:
+    """Yield the entries whose condition holds: `flag ? (entries)`, `!flag ? (entries)`, or none."""
+    for entry in entries:
+        found = re.fullmatch(r"\s*(!?)(\w+)\s*\?\s*\((.*)\)\s*", entry)
+        if found is None:
+            yield entry
+        elif (found[2] in FLAGS) != bool(found[1]):
+            yield from found[3].split()
+
+
+def in_order(sources: list[Path]) -> list[Path]:
+    """Return the files with packages first, each behind those that it names."""
+    text = {path: path.read_text(encoding="utf-8") for path in sources}
+    package_of = {
+        found[1]: path
+        for path in sources
+        if (found := re.search(r"^\s*package\s+(\w+)", text[path], re.M))
+    }
+    ordered: dict[Path, None] = {}
+
+    def place(path: Path) -> None:
+        code = re.sub(r"//.*", "", text[path])
+        for name in re.findall(r"\b(\w+)::", code):
+            if name in package_of and package_of[name] not in begun:
+                begun.add(package_of[name])
+                place(package_of[name])
+        ordered[path] = None
+
+    begun: set[Path] = set()
+    for path in package_of.values():
+        if path not in begun:
+            begun.add(path)
+            place(path)
+    return list(ordered | dict.fromkeys(sources))
+
+
+def main() -> None:
+    package, made = Path(sys.argv[1]), Path(sys.argv[2])
+    made.mkdir(parents=True, exist_ok=True)
+    cores = Cores(package / "hw", made)
+    cores.visit(TOP)
+    cores.mend_aes()
+    if len(sys.argv) > 3:
+        cores.empty(Path(sys.argv[3]).read_text(encoding="utf-8").split())
+    for folder in dict.fromkeys(cores.includes):
+        print(f"+incdir+{folder}")
+    for path in in_order(cores.sources):
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

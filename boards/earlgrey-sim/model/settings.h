@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What a run sets of the simulated machine, and whom the machine tells.
+#pragma once
+
+#include "types.h"
+#include <functional>
+
+namespace earlgrey {
+
+struct Settings {
+    Cycle uart_cycles_per_byte = 16;
+    std::function<void(uint8_t)> uart_sink;
+    uint32_t cpuctrl = 1;                         // what the boot ROM copies to the core
+    bool sram_exec = true;                        // main SRAM may be executed
+    uint32_t mailbox = 0;                         // a register block's address to listen at
+    std::function<void(uint32_t, uint32_t)> mail; // (offset, word) written there
+};
+
+} // namespace earlgrey

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// The simulated machine as the main loop sees it: here Ibex's RTL in a model of its chip. The whole
+// chip in RTL is another (../../earlgrey-chip/model/system.h); SYSTEM_H says which is built.
+#pragma once
+
+#include "bus.h"
+#include "core.h"
+#include <optional>
+
+namespace earlgrey {
+
+class System {
+public:
+    System(Settings settings, std::optional<uint32_t> boot)
+        : bus_(std::move(settings)), core_(boot.value_or(machine::kBootAddress)) {}
+
+    Memories &memories() { return bus_.memories; }
+    void start() {} // what is in the memories is what it runs
+    Core &core() { return core_; }
+
+    // One cycle: first the core's half, then, with the core as it is now, everybody else's.
+    void step_core() {
+        core_.cycle(bus_.in, bus_.timer_irq(), bus_.external_irq());
+        core_.requests(out_);
+    }
+    void step_bus(Cycle now) { bus_.step(now, out_); }
+
+    bool timer_irq() const { return bus_.timer_irq(); }
+    bool external_irq() const { return bus_.external_irq(); }
+
+    // When a device changes by itself next: kNever if none does until the core acts.
+    Cycle next_event() const { return bus_.next_event(); }
+    void advance_devices(Cycle now) { bus_.advance_devices(now); }
+    bool idle() const { return bus_.idle(); }
+
+    // Blocks without a model that were accessed: name -> accesses.
+    const std::map<std::string, uint64_t> &touched() const { return bus_.touched(); }
+
+private:
+    Bus bus_;
+    Core core_;
+    PortOut out_[kHosts];
+};
+
+} // namespace earlgrey
