@@ -19,6 +19,8 @@ from products import make
 
 from tockmark import paths
 from tockmark.check import conformance
+from tockmark.check.bounds import PathBound
+from tockmark.check.interrupts_off import Held, Stretches, Worst, longest
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import KernelElf, read_kernel
 from tockmark.tests.encoder import Encoder
@@ -59,6 +61,22 @@ def said() -> dict[str, Any]:
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)[0]
     return found
+
+
+def test_each_stretch_with_interrupts_off_is_named_with_its_bound(said: dict[str, Any]) -> None:
+    held = said["interrupts_off"]
+    assert {"start", "fault", "panic", "timer interrupt"} <= {one["kind"] for one in held}
+    for one in held:
+        for what in ("instructions", "cycles"):
+            assert one["worst"][what] <= one["bound"][what], one["kind"]
+    stretches = [
+        Held(one["kind"], PathBound(**one["bound"]), Worst(**one["worst"]), one["why"])
+        for one in held
+    ]
+    line = longest(Stretches(stretches, []))
+    assert re.fullmatch(
+        r"\d+ kinds of stretches, bounded; the longest: .+, \d+ of at most \d+ cycles", line
+    )
 
 
 def test_the_baseline_kernel_loses_nothing(said: dict[str, Any]) -> None:

@@ -338,8 +338,9 @@ def _damage(log: Log) -> list[str]:
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
-def count_text(plan: Plan, count: Count) -> str:
-    """Return what the boots of a kernel add up to, and what each victim finished."""
+def count_text(plan: Plan, count: Count, stretches: str) -> str:
+    """Return what the boots of a kernel add up to, what each victim finished, and, where they were
+    traced, what is said of the stretches with interrupts off."""
     lines = [f"  rules checked     {count.rules}"]
     if count.skipped:
         lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
@@ -352,6 +353,8 @@ def count_text(plan: Plan, count: Count) -> str:
             opened = ", ".join(count.open_csrs) or "none"
             lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
         lines += availability.text(count.shares)
+    if stretches:
+        lines.append(f"  interrupts off    {stretches}")
     lines.append(f"  lost              {len(count.lost) or 'none'}")
     lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
     return "\n".join(lines) + "\n"

@@ -368,6 +368,17 @@ def judged(watch: StretchWatch) -> Stretches:
     return Stretches(held, lost)
 
 
+def longest(stretches: Stretches) -> str:
+    """Return a line on all kinds of stretches: the longest of those that have no bound of their
+    own, beside what was found of it."""
+    one = max(
+        (held for held in stretches.held if held.bound.cycles <= MOST_CYCLES),
+        key=lambda held: held.bound.cycles,
+    )
+    cycles = f"{one.worst.cycles} of at most {one.bound.cycles} cycles"
+    return f"{len(stretches.held)} kinds of stretches, bounded; the longest: {one.kind}, {cycles}"
+
+
 def told(stretches: Stretches) -> str:
     """Return the table of all kinds of stretches."""
     columns = f"{'bound':>10}{'found':>8}{'bound':>14}{'found':>10}"

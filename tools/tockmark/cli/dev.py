@@ -11,6 +11,7 @@ from typer import Exit, Option
 
 from tockmark import paths
 from tockmark.check import availability, conformance, doctor, interrupts_off, programs, validation
+from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.run_options import Abi, Jobs
@@ -120,25 +121,30 @@ def conformance_verb(
     Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
     board = boards.load(boards.simulated(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
-    done = {}
+    done, held = {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
         elf = read_kernel(kernel or board.kernels[version])
         most = attackers, availability.MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
-        lost: list[str] = []
+        bounded: Stretches | None = None
         if plan.own and kernel is None and machine == "cw310":  # before what takes minutes
             searches = [interrupts_off.search(one) for one in (1, numbers[-1])]
-            lost = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES]).lost
+            bounded = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
+        held[version] = asdict(bounded)["held"] if bounded else []
         done[version] = conformance.run(plan)
-        done[version].lost += lost
+        done[version].lost += bounded.lost if bounded else []
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
-            options.show(conformance.count_text(plan, done[version]))
+            stretches = interrupts_off.longest(bounded) if bounded else ""
+            options.show(conformance.count_text(plan, done[version], stretches))
             options.say_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
-            [{"abi": abi, "seeds": numbers, **asdict(count)} for abi, count in done.items()]
+            [
+                {"abi": abi, "seeds": numbers, **asdict(count), "interrupts_off": held[abi]}
+                for abi, count in done.items()
+            ]
         )
     raise Exit(INCOMPLETE if any(count.lost for count in done.values()) else OK)
 
