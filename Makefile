@@ -65,9 +65,10 @@ sim-retire sim-waves: sim-%: setup
 	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 
-# The whole chip (docs/chip.md), and the model of it that it is compared with.
+# The whole chip (docs/chip.md), and the model of it that it is compared with. WHOLE=1: without stubs,
+# in a folder of its own.
 chip: sim-earlgrey_2021 setup-chip
-	$(call begin,build/sim/chip/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
+	$(call begin,build/sim/chip$(if $(WHOLE),-whole)/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-chip
 sim-earlgrey_2021: setup-chip
 
