@@ -26,7 +26,7 @@ help:
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
-	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; five minutes, 1.5 GB'
+	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; some five minutes'
 	@echo 'make validate-chip  run the same programs on both, and compare every count'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'

@@ -10,7 +10,7 @@ Files are listed in the order of their use: packages first, each behind those it
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,23 +92,32 @@ class Cores:
     def empty(self, modules: list[str]) -> None:
         """Put the bare interfaces of these modules in their place. Whoever stores to one waits for
         ever: nothing answers."""
-        for place, path in enumerate(self.sources):
-            if path.stem in modules:
-                head = re.search(rf"\bmodule {path.stem}\b.*?\)\s*;", path.read_text(), re.S)
-                if head is None:
-                    sys.exit(f"file_list: {path} has no module of its name")
-                includes = re.findall(r"^`include.*$", path.read_text(), re.M)
-                text = "\n".join([*includes, head[0], "endmodule", ""])
-                self.sources[place] = self._written(path.stem, text)
+
+        def emptied(path: Path, text: str) -> str:
+            head = re.search(rf"\bmodule {path.stem}\b.*?\)\s*;", text, re.S)
+            if head is None:
+                sys.exit(f"file_list: {path} has no module of its name")
+            return "\n".join([*re.findall(r"^`include.*$", text, re.M), head[0], "endmodule", ""])
+
+        self._replace(modules, emptied)
 
     def mend_aes(self) -> None:
         """Put a file in the place of the one that Verilator does not take."""
+
+        def mended(path: Path, text: str) -> str:
+            changed, count = re.subn(*AES, text)
+            if not count:
+                sys.exit(f"file_list: {path} is not as this script knows it")
+            return changed
+
+        self._replace(["aes_control"], mended)
+
+    def _replace(self, modules: list[str], change: Callable[[Path, str], str]) -> None:
+        """Put a changed copy of each of these files in its place."""
         for place, path in enumerate(self.sources):
-            if path.name == "aes_control.sv":
-                text, count = re.subn(*AES, path.read_text(encoding="utf-8"))
-                if not count:
-                    sys.exit(f"file_list: {path} is not as this script knows it")
-                self.sources[place] = self._written("aes_control", text)
+            if path.stem in modules:
+                changed = change(path, path.read_text(encoding="utf-8"))
+                self.sources[place] = self._written(path.stem, changed)
 
 
 def unversioned(name: str) -> str:
@@ -134,22 +143,21 @@ def in_order(sources: list[Path]) -> list[Path]:
         for path in sources
         if (found := re.search(r"^\s*package\s+(\w+)", text[path], re.M))
     }
-    ordered: dict[Path, None] = {}
+    ordered: list[Path] = []
+    begun: set[Path] = set()
 
     def place(path: Path) -> None:
-        code = re.sub(r"//.*", "", text[path])
-        for name in re.findall(r"\b(\w+)::", code):
-            if name in package_of and package_of[name] not in begun:
-                begun.add(package_of[name])
+        if path in begun:
+            return
+        begun.add(path)
+        for name in re.findall(r"\b(\w+)::", re.sub(r"//.*", "", text[path])):
+            if name in package_of:
                 place(package_of[name])
-        ordered[path] = None
+        ordered.append(path)
 
-    begun: set[Path] = set()
-    for path in package_of.values():
-        if path not in begun:
-            begun.add(path)
-            place(path)
-    return list(ordered | dict.fromkeys(sources))
+    for path in [*package_of.values(), *sources]:
+        place(path)
+    return ordered
 
 
 def main() -> None:

@@ -33,7 +33,8 @@ Number = Annotated[int, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 # As it was read, whole or not; and never so large that reckoning with it overflows.
 Figure = Number | Annotated[float, Meta(ge=-MAX_COUNT, le=MAX_COUNT)]
 # A number stands as one: n="1" would be another row than n=1, and both be called n=1.
-Word = Annotated[str, Meta(pattern="^(?!-?[0-9]+$)")]
+DIGITS = "-?[0-9]+"
+Word = Annotated[str, Meta(pattern=f"^(?!{DIGITS}$)")]
 SomeParams = dict[str, Number | Word]  # the catalogue's Params, in bounds
 
 KINDS = {  # the formats of what the tool writes: what each is, and what to do with it

@@ -319,6 +319,11 @@ def rows_of_memory(program: str) -> list[dict[str, str]]:
         return [entry for entry in csv.DictReader(file) if entry["program"] == program]
 
 
+def row_of_memory(row: dict[str, str]) -> str:
+    """Return what such a measurement is called."""
+    return f"{row['program']} {row['index']} {row['icache']}: {row['test']}"
+
+
 def _memory(program: str) -> Job:
     path, load = build_memory(program, "memory")
     done = run("cw310", path, FLASH_START, *load, mailbox=MAILBOX_OF_RTL)
@@ -327,7 +332,7 @@ def _memory(program: str) -> Job:
         yield ValidationRow(
             part="memory",
             group=f"{program}, cw310, i-cache {expected['icache']}: cycles and instructions",
-            name=f"{program} {expected['index']} {expected['icache']}: {expected['test']}",
+            name=row_of_memory(expected),
             machine="cw310",
             unit="cycles, instr",
             expected=(int(expected["cycles"]), int(expected["instret"])),
@@ -530,10 +535,7 @@ def _memory_on_chip(program: str) -> Job:
     path, _ = build_memory(program, "chip", "-DSMALL_ROM", *ON_CHIP)
     unit = "cycles, instr"
     rows = [
-        (
-            f"{program}, i-cache {row['icache']}: {unit}",
-            f"{program} {row['index']} {row['icache']}: {row['test']}",
-        )
+        (f"{program}, i-cache {row['icache']}: {unit}", row_of_memory(row))
         for row in rows_of_memory(program)
         if not row["test"].startswith(SMALL_ROM)
     ]

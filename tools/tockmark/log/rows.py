@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import structs
 
-from tockmark.documents import MAX_COUNT, Count, Figure, Part, Positive, SomeParams
+from tockmark.documents import DIGITS, MAX_COUNT, Count, Figure, Part, Positive, SomeParams
 from tockmark.log.marks import Mark, Marks, durations
 from tockmark.log.protocol import (
     BOOT_NAME,
@@ -629,7 +629,7 @@ def _named(record: Record, *keys: str) -> tuple[str, Params, list[str]]:
 
 def _typed(name: str, text: str) -> int | str:
     """Return a parameter as a number if it is one."""
-    if not re.fullmatch("-?[0-9]+", text):
+    if not re.fullmatch(DIGITS, text):
         return text
     if len(text) > len(str(MAX_COUNT)) or abs(int(text)) > MAX_COUNT:
         raise ValueError(f"{name}={text} is too large")
