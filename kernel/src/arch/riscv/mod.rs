@@ -6,9 +6,10 @@
 #[cfg(not(feature = "abi-v1"))]
 mod events;
 #[cfg_attr(feature = "nexysvideo", path = "machines/nexysvideo.rs")]
+#[cfg_attr(feature = "earlgrey-2021", path = "machines/earlgrey_2021.rs")]
 #[cfg_attr(feature = "qemu", path = "machines/qemu.rs")]
 #[cfg_attr(
-    not(any(feature = "nexysvideo", feature = "qemu")),
+    not(any(feature = "nexysvideo", feature = "earlgrey-2021", feature = "qemu")),
     path = "machines/cw310.rs"
 )]
 mod machine;

@@ -26,9 +26,8 @@ register_bitfields![u32,
 ];
 
 const FIFO_SIZE: u32 = machine::UART_FIFO_SIZE;
-const BAUD: u64 = 115_200;
 /// The baud rate as the oscillator wants it: 2^20 × baud / clock.
-const NCO: u32 = ((BAUD << 20) / machine::PERIPHERAL_CLOCK as u64) as u32;
+const NCO: u32 = ((machine::BAUD << 20) / machine::PERIPHERAL_CLOCK as u64) as u32;
 
 fn registers() -> &'static Uart {
     // Safety: UART 0's registers are at this address on this machine, always mapped, and laid

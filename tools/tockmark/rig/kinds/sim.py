@@ -199,6 +199,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     uart_cycles_per_byte: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     max_cycles: Annotated[int, msgspec.Meta(ge=1)]  # an app that takes longer has hung
     cluster: tuple[str, ...] = ()  # commands that reach the workers which run it; none: here
+    cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a core, if it is slow
     # Longer than all of any boot that was ever run: whatever prints nothing has hung.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
 
@@ -209,7 +210,8 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def ready(self) -> None:
         if not self.binary.exists():
             raise TockmarkError(
-                f"the simulator {shown(self.binary)} is not built", "run `make build`"
+                f"the simulator {shown(self.binary)} is not built",
+                f"run `make {made_by(self.binary)}`",
             )
         if self.cluster:
             cluster.check_static(self.binary)
@@ -251,6 +253,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "simulator_sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest(),
             "verilator": made_of.get("verilator"),
             "ibex": made_of.get("ibex"),
+            "opentitan": made_of.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
         }
 
@@ -264,9 +267,15 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [*settings, *start.marks]
 
 
+def made_by(binary: Path) -> str:
+    """Return the target of make that builds a simulator, which is in a folder of its own."""
+    machine = binary.parent.name
+    return {"cw310": "build", "chip": "chip"}.get(machine, f"sim-{machine}")
+
+
 def versions(binary: Path) -> dict[str, str]:
-    """Return the versions of the packages `verilator` and `ibex` that a simulator was made of, as
-    its Makefile wrote them beside it; nothing where it did not."""
+    """Return the versions of the packages that a simulator was made of (`verilator`; `ibex` or
+    `opentitan`), as its Makefile wrote them beside it; nothing where it did not."""
     path = binary.with_name("versions.toml")
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, str])

@@ -26,6 +26,7 @@ pub const TIMER_CLOCKS: u32 = 5;
 pub const NEVER: u64 = u64::MAX;
 
 pub const PERIPHERAL_CLOCK: u32 = 2_500_000;
+pub const BAUD: u64 = 115_200;
 
 register_structs! {
     pub Uart {

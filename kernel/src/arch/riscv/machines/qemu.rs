@@ -27,6 +27,7 @@ pub const NEVER: u64 = 1 << 50;
 
 /// The UART's; QEMU has no other clock.
 pub const PERIPHERAL_CLOCK: u32 = 50_000_000;
+pub const BAUD: u64 = 115_200;
 
 register_structs! {
     pub Uart {
