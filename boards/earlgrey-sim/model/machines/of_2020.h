@@ -29,8 +29,9 @@ constexpr unsigned kRegisterAnswer = 3;
 // An address that nothing answers: tlul_err_resp.
 constexpr unsigned kNothingAnswer = 1;
 
-// xbar_peri runs at a quarter of the core clock; requests and answers cross in tlul_fifo_async,
-// which was written anew in between: kPeripheralSetup is each machine's own.
+// xbar_peri runs at a quarter of the core clock; requests and answers cross in tlul_fifo_async. Its
+// timing is the same in both; which edge of the divided clock captures a request is each machine's
+// own (kPeripheralSetup).
 constexpr unsigned kPeripheralClock = 4;    // core cycles in a peripheral cycle
 constexpr unsigned kPeripheralInterval = 4; // from one capture to the next
 constexpr unsigned kPeripheralAnswer = 14;  // from capture to answer
