@@ -34,8 +34,7 @@ import interrupted
 import mutants
 from interrupted import last_line
 from tockmark import paths
-from tockmark.check import availability
-from tockmark.check.conformance import Plan, run_cases
+from tockmark.check.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
@@ -141,7 +140,7 @@ def conformance(seed: int) -> PartFound:
 def mixes(seed: int) -> PartFound:
     """Let attackers make random mixes of calls, half of them on each version of the interface.
 
-    The seeds that leave a victim least are for the list in tockmark.check.availability."""
+    The seeds that leave a victim least are for the list in tockmark.check.conformance."""
     found, number = PartFound(), count_of("TOCKMARK_MIXES") // 2
     board = boards.load(boards.simulated("cw310"))
     for abi in (2, 1):
@@ -149,11 +148,11 @@ def mixes(seed: int) -> PartFound:
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
         kernel = read_kernel(board.kernels[abi])
         plan = Plan(kernel, board, abi, (), 0, os.cpu_count() or 1)
-        count = run_cases(plan, map(availability.mix, seeds))
+        count = run_cases(plan, map(mixed_case, seeds))
         found.tries.append(Try(f"mixes of calls, version {abi}", len(seeds), str(seed)))
         found.lost += [f"version {abi}: {what}" for what in count.lost]
         found.shares[str(abi)] = [asdict(share) | asdict(share.case) for share in count.worst]
-        worst = sorted(count.shares, key=attrgetter("part"))[: len(availability.MIXES) // 2]
+        worst = sorted(count.shares, key=attrgetter("part"))[: len(MIXES) // 2]
         say(f"  the worst seeds: {sorted(share.case.seed for share in worst)}")
         found.kernels[str(abi)] = kernel.sha256
     return found
