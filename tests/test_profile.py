@@ -25,8 +25,8 @@ from tockmark.cli.app import app
 from tockmark.profile import calls
 from tockmark.profile import file as profiles
 from tockmark.profile.calls import KERNEL, CodeOf, CostSpread, Function, follow
+from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import Step, parse
 from tockmark.result import file
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))

@@ -11,8 +11,8 @@ from operator import attrgetter
 from committed import markdown, number
 from tockmark.paths import RESULTS
 from tockmark.profile import file
-from tockmark.profile.attribute import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.profile.file import StoredProfile
+from tockmark.profile.sample import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.show import text
 
 FOLDER = RESULTS / "profiles"

@@ -39,8 +39,8 @@ from tockmark.check.conformance import AttackCase
 from tockmark.check.paths import Insn
 from tockmark.errors import TockmarkError
 from tockmark.profile.run import kernel_of, simulators
+from tockmark.profile.sample import HEADING, MODE, PC
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import HEADING, MODE, PC
 from tockmark.rig.kernel import with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot

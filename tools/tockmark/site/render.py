@@ -20,8 +20,8 @@ from tockmark.compare.rule import VERDICTS
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, replaced_folder
 from tockmark.paths import shown
-from tockmark.profile.attribute import CAUSES
 from tockmark.profile.report import COLOURS
+from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
 from tockmark.show import comparison, listing, table, text
 from tockmark.site import pages

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.profile.attribute import charged
 from tockmark.profile.calls import (
     KERNEL,
     Call,
@@ -25,8 +24,8 @@ from tockmark.profile.calls import (
     spread,
 )
 from tockmark.profile.run import ProfileOptions
+from tockmark.profile.sample import ECALL, MRET, Step, calls, charged, jumps_by_register
 from tockmark.profile.symbols import Frame, Program, Scope
-from tockmark.profile.trace import ECALL, MRET, Step, calls, jumps_by_register
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf
