@@ -38,7 +38,7 @@ import msgspec
 from markupsafe import Markup
 
 from committed import markdown, retired
-from tockmark.cli.verb import HEADINGS, about
+from tockmark.cli.app import HEADINGS, about
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row

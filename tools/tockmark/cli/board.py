@@ -12,7 +12,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.verb import NEVER, verb
+from tockmark.cli.app import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError

@@ -15,8 +15,8 @@ from tockmark.check.conformance import MIXES, MOST_ATTACKERS
 from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
+from tockmark.cli.app import verb
 from tockmark.cli.run_options import Abi, Jobs
-from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import board as boards
