@@ -15,16 +15,16 @@ import re
 import struct
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import combinations
 from operator import xor
 from pathlib import Path
 
-from tockmark import BASELINE, paths, processes
+from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Problem, Record, decode
+from tockmark.processes import side_by_side
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import NO_APP, AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
@@ -247,14 +247,9 @@ def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
 def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
     """Run these boots of a kernel."""
     total = Count()
-    with ThreadPoolExecutor(plan.jobs) as pool:
-        try:
-            for count in pool.map(partial(run_trial, plan), tried):
-                total.add(count)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            processes.end_all()
-            raise
+    with side_by_side(plan.jobs) as pool:
+        for count in pool.map(partial(run_trial, plan), tried):
+            total.add(count)
     return total
 
 
