@@ -28,7 +28,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tockmark import __version__, paths
-from tockmark.errors import INTERRUPTED, MEANING, OK, UNUSABLE, TockmarkError, one_line
+from tockmark.errors import INTERRUPTED, MEANING, OK, UNUSABLE, TockmarkError, one_line, say
 from tockmark.show import text
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def main() -> None:
     except TockmarkError as error:
         if _debug:
             traceback.print_exc()
-        print(f"tockmark: {one_line(error)}", file=sys.stderr)
+        say(one_line(error))
         sys.exit(error.code)
     except BrokenPipeError:  # `tockmark table … | head`
         _silence()
@@ -267,7 +267,7 @@ def main() -> None:
         if _debug:
             traceback.print_exc()
         where = error.filename or "the standard output"
-        print(f"tockmark: {one_line(f'{where}: {error.strerror}')}", file=sys.stderr)
+        say(one_line(f"{where}: {error.strerror}"))
         _silence()
         sys.exit(UNUSABLE)
     except ImportError:  # __main__ tells
@@ -275,12 +275,8 @@ def main() -> None:
     except Exception as error:
         if _debug:
             raise
-        print(
-            f"tockmark: unexpected {type(error).__name__}: {one_line(error)};"
-            " --debug shows the trace,"
-            " please report it",
-            file=sys.stderr,
-        )
+        what = f"unexpected {type(error).__name__}: {one_line(error)}"
+        say(f"{what}; --debug shows the trace, please report it")
         sys.exit(UNUSABLE)
 
 

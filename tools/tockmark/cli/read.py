@@ -17,7 +17,7 @@ from tockmark.cli import options
 from tockmark.cli.app import VERBS, verb
 from tockmark.compare import gate, pairs, rule, trends
 from tockmark.compare.limits import load_limits, load_margins
-from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
@@ -238,7 +238,7 @@ def history_verb(
     else:
         print(f"{len(runs)} runs, and no row that changed; name one to see it")
     for problem in problems:
-        options.say(problem)
+        say(problem)
     raise Exit(INCOMPLETE if problems else OK)
 
 
@@ -291,10 +291,10 @@ def export_verb(
         write_whole({output: made})
         print(f"written {paths.shown(output)}")
     for doubt in result.provenance.doubts:
-        options.say(f"{paths.shown(path)}: {doubt}")
+        say(f"{paths.shown(path)}: {doubt}")
     dropped = export.left_out(result)
     for reason in dropped:
-        options.say(f"wrong: {reason}")
+        say(f"wrong: {reason}")
     raise Exit(INCOMPLETE if dropped else OK)
 
 

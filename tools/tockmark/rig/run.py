@@ -13,7 +13,6 @@ import hashlib
 import os
 import re
 import secrets
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ from typing import Literal
 import msgspec
 
 from tockmark import paths, processes
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
 from tockmark.rig import cache, cluster
 from tockmark.rig.board import BoardProfile, boot_unsuited
@@ -336,11 +335,8 @@ class _Runner:
         for by, first in differing.items():
             false = [job for job in foreign if _by(job) == by]
             why = f"of {first.name} it gave another outcome than a simulation here"
-            print(
-                f"tockmark: '{by}' is not believed: {why}; its {len(false)} boots are discarded and"
-                " simulated here",
-                file=sys.stderr,
-            )
+            many = f"its {len(false)} boots are discarded and simulated here"
+            say(f"'{by}' is not believed: {why}; {many}")
             cluster.distrust(by, why)
             for job in false:
                 job.clear(f"discarded: '{by}' is not believed")
