@@ -266,7 +266,7 @@ PARTS: dict[str, Callable[[int], PartFound]] = {
 
 
 def stored() -> dict[str, Any]:
-    """The outcome of each part that was ever run, by its name."""
+    """Return the outcome of each part that was ever run, by its name."""
     if not STORED.exists():
         return {}
     try:

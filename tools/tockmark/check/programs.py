@@ -54,7 +54,7 @@ class BareRun:
     last: str  # what the simulator said last
 
     def whole(self, count: int) -> bool:
-        """Whether it ended well and sent so many numbers."""
+        """Return whether it ended well and sent so many numbers."""
         return self.code == 0 and len(self.numbers) == count
 
 

@@ -172,7 +172,7 @@ class FlameBox:
         return 1 + max((box.depth for box in self.called.values()), default=0)
 
 
-def sample_told(profile: StoredProfile, reading: float | None = None) -> str:
+def total_in_words(profile: StoredProfile, reading: float | None = None) -> str:
     """Say what the sample's total is, and how it becomes the table's number, where the cycles of
     time.read are known."""
     whole = profile.cycles

@@ -112,7 +112,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             report.tables(kept),
         ]
     )
-    sampled = report.sample_told(kept, run.reading)
+    sampled = report.total_in_words(kept, run.reading)
     files = {
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),

@@ -176,9 +176,9 @@ class Series:
         return tail(self.steady) != (None, None)
 
     def exact(self, simulated: bool) -> bool:
-        """Whether the net is known without doubt: all samples are equal; or on a simulator, which
-        would give the same ones again, they come to repeat themselves, or there is but one, as of a
-        boot. Likewise the readings'."""
+        """Return whether the net is known without doubt: all samples are equal; or on a simulator,
+        which would give the same ones again, they come to repeat themselves, or there is but one,
+        as of a boot. Likewise the readings'."""
         if self.stats is None:
             return True
         if self._slopes and not self.further:

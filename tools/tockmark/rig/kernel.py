@@ -323,6 +323,7 @@ def _unlike(base: _Link, other: _Link) -> str | None:
 
 
 def beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
-    """Whether two sizes differ by more than some bytes, and by more than one part in some."""
+    """Return whether two sizes differ by more than some bytes, and by more than one part in
+    some."""
     least, part = limits
     return abs(sizes[0] - sizes[1]) > max(least, sizes[0] / part)

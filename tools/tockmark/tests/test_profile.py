@@ -210,11 +210,11 @@ def test_another_file_is_refused(
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
     made = msgspec.structs.replace(kept(run), id="a<b", params={})
-    root = ET.fromstring(report.flame_graph(made, "c & d", report.sample_told(made, 10)))
+    root = ET.fromstring(report.flame_graph(made, "c & d", report.total_in_words(made, 10)))
     texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
     assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
     assert f"= {CYCLES - 10}." in texts
-    assert "Net:" not in report.sample_told(made)
+    assert "Net:" not in report.total_in_words(made)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
