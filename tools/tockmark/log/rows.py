@@ -367,9 +367,9 @@ def settle(measured: Measured) -> None:
 
 
 def _leave_out_strays(measured: Measured) -> None:
-    """Leave out, where apps name their boots, what without a mark could be of any: an app whose boot
-    was lost, and one of which a piece was lost whose end does not say that it is the same behind
-    that."""
+    """Leave out, where apps name their boots, what could be of any for want of a mark: an app whose
+    boot was lost, and one of which a piece was lost whose end does not say that it is the same
+    behind that."""
     if not any(app.begin and "boot" in app.begin for _, app in measured.each()):
         return
     for boot, app in list(measured.each()):

@@ -618,6 +618,11 @@ class Result:
         )
 
 
+def common_icaches(results: Sequence[Result]) -> list[bool | None]:
+    """Return the cache settings that all of these results have."""
+    return [c for c in results[0].icaches if all(c in one.icaches for one in results)]
+
+
 def _controls(row: Row) -> Iterator[Control]:
     """Return the controls that a row is: of its cycles, and of each event."""
     found: dict[str, Series | None] = {"cycles": row.one_shot.cycles}

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
 
 from tockmark.compare import trends
-from tockmark.result.model import Result, Row, microseconds, ratio
+from tockmark.result.model import Result, Row, common_icaches, microseconds, ratio
 from tockmark.show import listing, text
 from tockmark.show.plot import DARK, GREY, STYLE, STYLES, Drawer, Sheet, in_legend
 from tockmark.show.table import Named, layout_nets
@@ -419,8 +419,7 @@ def _name_ratios(
 def kernels(named: list[Named]) -> Sheet | None:
     """Draw the first screen over two kernels or more: net cycles of one operation, and the
     ratio to the first."""
-    caches = named[0].result.icaches
-    common = [c for c in caches if all(c in one.result.icaches for one in named)]
+    common = common_icaches([one.result for one in named])
     if len(named) < 2 or not common:
         return None
     icache = common[0]

@@ -26,7 +26,7 @@ from tockmark.paths import shown
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
-from tockmark.result.model import Result, Row
+from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
 from tockmark.show.table import Named, ResultColumn, apart, short_names
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang
@@ -390,13 +390,8 @@ def _groups(leads: Iterable[Named]) -> list[ColumnGroup]:
             groups.setdefault(key, []).append((one, ResultColumn(name, result, None)))
     made = []
     for key, found in groups.items():
-        common = _common([column.result for _, column in found])
-        columns = tuple(replace(column, icache=common) for _, column in found)
+        results = [column.result for _, column in found]
+        icache = [*common_icaches(results), *results[0].icaches][0]
+        columns = tuple(replace(column, icache=icache) for _, column in found)
         made.append(ColumnGroup(*key, columns, tuple(one for one, _ in found)))
     return sorted(made, key=lambda one: (-len(one.columns), one.lang != "c"))
-
-
-def _common(results: list[Result]) -> bool | None:
-    """Return the first cache setting that all have, or that the first has."""
-    settings = results[0].icaches
-    return next((one for one in settings if all(one in r.icaches for r in results)), settings[0])
