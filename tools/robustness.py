@@ -77,9 +77,8 @@ class PartFound:
     lost: list[str] = field(default_factory=list)
     kernels: dict[str, str] = field(default_factory=dict)  # their SHA-256, by version
     shares: dict[str, Any] = field(default_factory=dict)  # of availability, by version
-    masked: dict[str, Any] = field(
-        default_factory=dict
-    )  # stretches with interrupts off, by version
+    # Stretches with interrupts off, by version.
+    masked: dict[str, Any] = field(default_factory=dict)
 
 
 def say(what: str) -> None:

@@ -105,11 +105,10 @@ class Recorded:
             self._all = False  # once is enough
             # Who builds anew while it runs may have replaced what the key was made of.
             if parses_whole(self.said) and self.target.key(self.start) == self.key:
-                self.cache.keep(self.key, self._as_kept(ending))
+                printed = tuple(self.said)
+                kept = CachedBoot(printed, self.cycles, ending, self.panicked, self.elsewhere)
+                self.cache.keep(self.key, kept)
         return ending
-
-    def _as_kept(self, ending: str | None) -> CachedBoot:
-        return CachedBoot(tuple(self.said), self.cycles, ending, self.panicked, self.elsewhere)
 
 
 @dataclass

@@ -42,9 +42,8 @@ from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
 SHARE = 8  # one in so many boots from elsewhere is simulated again here
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
-_ROW = re.compile(
-    r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)"
-)  # what ends a row, for progress
+# What ends a row, for progress.
+_ROW = re.compile(r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)")
 
 # The simulator is asked to mark where an app's functions begin and what the core does unasked;
 # log/marks.py reads the lines that come of it.

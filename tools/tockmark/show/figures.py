@@ -349,9 +349,8 @@ def before_after(named: list[Named]) -> Sheet | None:
     moved = {id_: found for id_, found in blocks.items() if _farthest(found) > np.log(1 + NEAR)}
     subs = max(map(len, blocks.values()))
     kept = sorted(moved, key=lambda id_: -_farthest(moved[id_]))[: max(1, MOST // subs)]
-    shown = sorted(
-        kept, key=lambda id_: _geometric_mean(_every_ratio(moved[id_]))
-    )  # the dearest on top
+    # The dearest on top.
+    shown = sorted(kept, key=lambda id_: _geometric_mean(_every_ratio(moved[id_])))
     left, nearer = len(blocks) - len(moved), len(moved) - len(kept)
     height = 1.3 + LINE * (subs + 0.6) * max(3, len(shown))
     sheet = Sheet(f"Net cycles of one operation, by {named[0].name}", named, height=height)
