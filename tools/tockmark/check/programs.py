@@ -12,7 +12,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
@@ -24,7 +24,7 @@ from tockmark import paths, processes
 from tockmark.check.validation import ValidationRow
 from tockmark.errors import TockmarkError
 from tockmark.paths import VALIDATION
-from tockmark.processes import Bounds
+from tockmark.processes import Bounds, side_by_side
 from tockmark.result.stats import fitted
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import GCC
@@ -53,7 +53,7 @@ class BareRun:
     last: str  # what the simulator said last
 
     def whole(self, count: int) -> bool:
-        """Whether it ended well and sent so many numbers."""
+        """Return whether it ended well and sent so many numbers."""
         return self.code == 0 and len(self.numbers) == count
 
 
@@ -89,22 +89,17 @@ def build_simulators(parts: Iterable[ValidationPart]) -> None:
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     """Run all jobs side by side; return their rows in the order of parts and jobs."""
-    with bars() as shown, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with bars() as shown, side_by_side(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
             futures = [pool.submit(list, job) for job in part.jobs()]
             task_of |= dict.fromkeys(futures, shown.add_task(part.name, total=len(futures)))
-        try:
-            for future in as_completed(task_of):
-                task = shown.tasks[task_of[future]]
-                shown.advance(task.id)
-                future.result()
-                if shown.disable and task.finished:
-                    print(f"{task.description}: {task.total} programs done", file=sys.stderr)
-        except BaseException:
-            processes.end_all()
-            pool.shutdown(cancel_futures=True)
-            raise
+        for future in as_completed(task_of):
+            task = shown.tasks[task_of[future]]
+            shown.advance(task.id)
+            future.result()
+            if shown.disable and task.finished:
+                print(f"{task.description}: {task.total} programs done", file=sys.stderr)
     return [row for future in task_of for row in future.result()]
 
 
