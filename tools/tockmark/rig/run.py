@@ -234,12 +234,10 @@ def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
         return
     cycles = 1e6 * sum(job.weight for job in jobs)
     at_once = min(options.jobs, len(jobs))
-    print(
+    say(
         f"{options.board.name} simulates some {pace:,} cycles a second: {len(jobs)} boots of at"
         f" most {cycles / 1e6:.0f} M cycles take up to {cycles / pace / at_once / 60:.0f} minutes,"
-        f" {at_once} at a time",
-        file=sys.stderr,
-        flush=True,
+        f" {at_once} at a time"
     )
 
 
