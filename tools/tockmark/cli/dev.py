@@ -51,7 +51,8 @@ def validate_verb(
         str | None,
         options.several_of(
             lambda: programs.PARTS,
-            f"Parts, separated by commas: {', '.join(programs.PARTS)}. Default: all but chip.",
+            f"Parts, separated by commas: {', '.join(programs.PARTS)}. Default: those that need no"
+            " chip.",
         ),
     ] = None,
     as_json: options.AsJson = False,
