@@ -155,12 +155,14 @@ class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
 
     def cells(self, tick: float) -> list[str]:
         """Return cycles an iteration, at so many cycles a tick. The last tick may be cut off, so
-        figures are equal that are a tick apart, and the board is within the links up to a tick."""
+        the board is within the links up to a tick."""
         tick /= self.iterations
         seen, simulated = self.board * tick, self.simulated * tick
         low, high = min([*self.links, simulated]) - tick, max([*self.links, simulated]) + tick
-        if abs(self.board - self.simulated) <= 1:
+        if self.board == self.simulated:
             verdict = "equal"
+        elif abs(self.board - self.simulated) == 1:
+            verdict = "a tick apart"
         elif low <= seen <= high:
             verdict = "within"
         else:
