@@ -207,9 +207,7 @@ def stand_in(root: Path) -> Path:
     return root
 
 
-def test_the_apps_run_by_a_libtock_rs(
-    tmp_path: Path, by_assembly: Callable[[int], Result]
-) -> None:
+def test_the_apps_run_by_a_libtock_rs(tmp_path: Path, by_assembly: Callable[[int], Result]) -> None:
     built(tmp_path, f"LIBTOCK_RS={stand_in(tmp_path / 'libtock-rs')}")
     result = run(tmp_path / "apps-libtock", 2, tmp_path / "library.json")
     assert result.provenance.said("cc")[0].endswith(" libtock-rs")
