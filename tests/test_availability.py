@@ -12,8 +12,8 @@ import pytest
 import variants
 
 from tockmark import paths
-from tockmark.check import availability, conformance
-from tockmark.check.availability import AttackCase, VictimShare
+from tockmark.check import conformance
+from tockmark.check.conformance import AttackCase, VictimShare
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
@@ -46,7 +46,7 @@ KEPT = (  # each work and each attack once or more: all pairs are for `make conf
     AttackCase("sums", ("compute", "set-alarms")),
     AttackCase("alarms", ("discover", "set-alarms")),
     AttackCase("upcalls", ("notify", "write-print")),
-    availability.mix(1),
+    conformance.mixed_case(1),
 )
 
 
@@ -71,20 +71,20 @@ def test_the_baseline_kernel_gives_each_its_share(abi: int) -> None:
 
 
 def test_all_pairs_are_tried_on_each_resource() -> None:
-    tried = list(availability.cases(2, ()))
-    number = len(availability.SINGLE)
-    assert len(tried) == len(set(tried)) == len(availability.WORKS) * number * (number + 1) // 2
-    triples = [case for case in availability.cases(3, ()) if len(case.attacks) == 3]
+    tried = list(conformance.attack_cases(2, ()))
+    number = len(conformance.SINGLE)
+    assert len(tried) == len(set(tried)) == len(conformance.WORKS) * number * (number + 1) // 2
+    triples = [case for case in conformance.attack_cases(3, ()) if len(case.attacks) == 3]
     assert len(triples) == number * (number - 1) * (number - 2) // 6
-    names = [case.name for case in (*availability.cases(3, availability.MIXES),)]
+    names = [case.name for case in (*conformance.attack_cases(3, conformance.MIXES),)]
     assert len(names) == len(set(names))
-    assert len(availability.MIXES) == 20
-    assert all(len(case.boot.slots) <= 4 for case in availability.cases(3, availability.MIXES))
+    assert len(conformance.MIXES) == 20
+    assert all(len(case.boot.slots) <= 4 for case in conformance.attack_cases(3, conformance.MIXES))
 
 
 def test_the_apps_have_the_same_lists() -> None:
     header = (paths.ROOT / "apps" / "conformance" / "availability.h").read_text()
-    lists = {"work": tuple(availability.WORKS), "attack": availability.ATTACKS}
+    lists = {"work": tuple(conformance.WORKS), "attack": conformance.ATTACKS}
     for name, listed in lists.items():
         found = re.search(rf"enum {name} {{(.*?)}};", header, re.DOTALL)
         assert found
@@ -109,7 +109,7 @@ def test_what_is_not_its_due_is_lost(
     alone: int | None, attackers: int, done: int | None, lost: str | None
 ) -> None:
     case = AttackCase("lines", ("write", "print", "notify")[:attackers])
-    said = availability.lost([VictimShare(case, alone, done)])
+    said = conformance.unavailable([VictimShare(case, alone, done)])
     assert said == ([] if lost is None else [f"{case}: {lost}"])
 
 
@@ -120,9 +120,9 @@ def test_the_worst_is_the_least_of_an_equal_share() -> None:
         VictimShare(AttackCase("lines", ("print", "write")), 48, 14),
         VictimShare(AttackCase("lines", ("mix",), 5), 48, 3),
     ]
-    worst = availability.worst(shares)
+    worst = conformance.worst_shares(shares)
     assert worst == {("lines", 1): shares[1], ("lines", 2): shares[2], ("lines", 0): shares[3]}
-    assert "19 (12)" in "".join(availability.text(shares))
+    assert "19 (12)" in "".join(conformance.share_lines(shares))
 
 
 def log(*lines: str) -> conformance.Log:

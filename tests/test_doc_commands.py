@@ -19,7 +19,7 @@ import typer
 import typer.main
 from pages import Command, commands, every
 
-from tockmark.cli import verb as verbs
+from tockmark.cli import app as command_line
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
@@ -65,7 +65,9 @@ def arguments(command: Command) -> dict[str, Any]:
             return {"verb": words[0]}  # in a sentence: the verb, or an option of it
         raise UnusableError(str(error)) from error
     finally:
-        verbs._debug = False  # which a page's --debug sets for good, in a tool that runs once
+        command_line._debug = (
+            False  # which a page's --debug sets for good, in a tool that runs once
+        )
 
 
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:

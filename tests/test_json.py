@@ -89,8 +89,10 @@ RUN = record(
 )
 
 
-def told(schema: Schema, *arguments: str) -> tuple[object, subprocess.CompletedProcess[str]]:
-    """What stands on stdout, all of which is one JSON value of this shape."""
+def printed_json(
+    schema: Schema, *arguments: str
+) -> tuple[object, subprocess.CompletedProcess[str]]:
+    """Return what stands on stdout, all of which is one JSON value of this shape."""
     command = [sys.executable, "-m", "tockmark", *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode in (0, 1), done.stderr
@@ -100,13 +102,13 @@ def told(schema: Schema, *arguments: str) -> tuple[object, subprocess.CompletedP
 
 
 def test_the_catalogue() -> None:
-    found, _ = told(LIST, "list")
+    found, _ = printed_json(LIST, "list")
     assert isinstance(found, list)
     assert sorted(one["id"] for one in found) == sorted(load().benchmarks)
 
 
 def test_what_is_in_place() -> None:
-    found, done = told(DOCTOR, "doctor")
+    found, done = printed_json(DOCTOR, "doctor")
     assert isinstance(found, list)
     assert done.returncode == (0 if all(one["good"] for one in found) else 1)
     assert all((one["todo"] is None) is one["good"] for one in found)
@@ -114,7 +116,9 @@ def test_what_is_in_place() -> None:
 
 def test_a_run_says_where_its_files_are_and_what_they_show(tmp_path: Path) -> None:
     path = tmp_path / "some.json"
-    found, done = told(RUN, "run", "--only", "loop.empty", "--samples", "9", "-o", str(path))
+    found, done = printed_json(
+        RUN, "run", "--only", "loop.empty", "--samples", "9", "-o", str(path)
+    )
     assert isinstance(found, dict)
     assert (found["result"], found["log"]) == (str(path), str(path.with_suffix(".log")))
     assert path.exists()
@@ -122,7 +126,7 @@ def test_a_run_says_where_its_files_are_and_what_they_show(tmp_path: Path) -> No
     assert found["exit_code"] == done.returncode
     assert "loop.empty" in {row["id"] for row in found["rows"]}
     assert done.stderr  # how far it was
-    shown, _ = told(RUN["properties"]["rows"], "table", str(path))  # type: ignore[index]
+    shown, _ = printed_json(RUN["properties"]["rows"], "table", str(path))  # type: ignore[index]
     assert found["rows"] == shown
 
 

@@ -58,8 +58,8 @@ class Said:
     folder: Path
 
     @property
-    def told(self) -> str:
-        """The first line."""
+    def first_line(self) -> str:
+        """Return the first line that it prints."""
         return self.out.splitlines()[0]
 
 
@@ -100,7 +100,7 @@ def test_another_layout_of_the_same_source_is_silent(
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
     said = judge(tmp_path, *sides)
     assert said.code == 0, said
-    assert said.told.startswith("nothing moved beyond its layout spread (")
+    assert said.first_line.startswith("nothing moved beyond its layout spread (")
     assert "symbol " not in said.out
     assert "stack   the kernel's " in said.out
     result = file.load(tmp_path / "base.json")
@@ -112,7 +112,7 @@ def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -
     sides = ["--base", KERNEL, "--head", costly, "--markdown", comment]
     said = judge(tmp_path / "out", *sides)
     assert said.code == 3, said
-    assert said.told.startswith(f"+{variants.MORE} instructions (+")
+    assert said.first_line.startswith(f"+{variants.MORE} instructions (+")
     assert f"+{variants.MORE} instructions" in said.out.split("where   ")[1]
     assert "exception" in said.out.split("where   ")[1]  # the function that they stand in
     assert comment.read_text().startswith(f"### ❌ tockmark: +{variants.MORE} instructions")
@@ -131,7 +131,7 @@ def test_nops_that_nobody_comes_to_are_silent(
     head = built(tmp_path_factory, UNUSED)
     said = judge(tmp_path, "--base", KERNEL, "--head", head, "--profiles", "0")
     assert said.code == 0, said
-    assert said.told.startswith("nothing moved beyond its layout spread (")
+    assert said.first_line.startswith("nothing moved beyond its layout spread (")
     assert ".text +" in said.out
     assert "stack" not in said.out
 
@@ -218,7 +218,7 @@ def test_commits_are_built_and_judged(
     options = [*made, "--profiles", "0", "--icache", "off"]
     said = judge(tmp_path / "out", tree, "plain", "dear", *options)
     assert said.code == 3, said
-    assert said.told.startswith(f"+{variants.MORE} instructions")
+    assert said.first_line.startswith(f"+{variants.MORE} instructions")
     assert "base    " in said.out
     assert " the dear one" in said.out
     broken = judge(tmp_path / "other", tree, "plain", "broken", *options)

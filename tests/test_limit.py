@@ -13,7 +13,7 @@ from products import make
 
 from tockmark import paths
 from tockmark.check import programs
-from tockmark.profile.trace import Step, parse
+from tockmark.profile.sample import Step, parse
 
 RETIRE = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
 KERNELS = [program for program in programs.data_of("limit")["program"] if "kernel" in program]

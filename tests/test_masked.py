@@ -18,8 +18,8 @@ from tockmark.check.bounds import BoundedKernel, Model
 from tockmark.check.interrupts_off import Scene, Stretches, StretchWatch
 from tockmark.errors import TockmarkError
 from tockmark.profile.run import kernel_of
+from tockmark.profile.sample import HEADING
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import HEADING
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from tockmark.cli import app, patch
+from tockmark.cli import app, checkout
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import load
 from tockmark.tests.trees import KNOWN, NO_IPC, change, make
@@ -198,7 +198,7 @@ def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main
     said = tockmark(tree).stdout
     assert "Perf wired into" in said
     assert f"IPC is left out: {family.board}/src/main.rs has no places like `{none}`" in said
-    assert patch.NEED_IPC in said
+    assert checkout.NEED_IPC in said
     assert "patched already" in tockmark(tree).stdout
     change(main, "None, &main_loop_cap", f"{none}, &main_loop_cap")
     assert "Perf and IPC wired" in tockmark(tree).stdout
@@ -218,7 +218,7 @@ def test_the_rows_that_need_ipc_are_those_of_its_speakers() -> None:
         (need if spoken else without).update(boot.measures)
     rows = {f"some of {row}" if row in without else row for row in need}
     rows = {row for row in rows if not row.startswith("ipc.")} | {"ipc"}
-    assert ", ".join(sorted(rows)) == patch.NEED_IPC
+    assert ", ".join(sorted(rows)) == checkout.NEED_IPC
 
 
 def test_board_whose_sources_are_linked(family: Family, tree: Path) -> None:

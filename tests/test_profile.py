@@ -25,8 +25,8 @@ from tockmark.cli.app import app
 from tockmark.profile import calls
 from tockmark.profile import file as profiles
 from tockmark.profile.calls import KERNEL, CodeOf, CostSpread, Function, follow
+from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import Step, parse
 from tockmark.result import file
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -261,20 +261,20 @@ def test_the_committed_flame_graph_is_drawn_again(tmp_path: Path) -> None:
 def test_functions_of_a_sample_and_of_a_run(tmp_path: Path) -> None:
     """The body's command goes through the kernel once; the run starts the kernel once."""
 
-    def told(*arguments: str) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+    def functions_told(*arguments: str) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
         command = [TOCKMARK, "profile", "syscall.command", *arguments, "--functions", "--json"]
         command += ["--icache", "off", "-o", str(tmp_path)]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
         found = json.loads(done.stdout)
         return found, {one["path"]: one for one in found["functions"]}
 
-    sample, of_sample = told("trap_vector", "tm_syscall_command", "tm_sample")
+    sample, of_sample = functions_told("trap_vector", "tm_syscall_command", "tm_sample")
     assert [of_sample[name]["calls"] for name in ("trap_vector", "tm_syscall_command")] == [1, 1]
     assert of_sample["trap_vector"]["cut"] == 1  # of the reading that ends the sample
     body = of_sample["tm_syscall_command"]["own_instructions"]
     assert body == {"least": 7, "median": 7, "most": 7}
 
-    run, of_run = told("--whole", "trap_vector", "tm_syscall_command", "_start")
+    run, of_run = functions_told("--whole", "trap_vector", "tm_syscall_command", "_start")
     assert run["of"] == "run"
     assert int(str(run["cycles"])) > 100 * int(str(sample["cycles"]))
     assert of_run["tm_syscall_command"]["own_instructions"] == body

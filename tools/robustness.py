@@ -34,8 +34,7 @@ import interrupted
 import mutants
 from interrupted import last_line
 from tockmark import paths
-from tockmark.check import availability
-from tockmark.check.conformance import Plan, run_cases
+from tockmark.check.conformance import MIXES, Plan, mixed_case, run_cases
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
@@ -78,9 +77,8 @@ class PartFound:
     lost: list[str] = field(default_factory=list)
     kernels: dict[str, str] = field(default_factory=dict)  # their SHA-256, by version
     shares: dict[str, Any] = field(default_factory=dict)  # of availability, by version
-    masked: dict[str, Any] = field(
-        default_factory=dict
-    )  # stretches with interrupts off, by version
+    # Stretches with interrupts off, by version.
+    masked: dict[str, Any] = field(default_factory=dict)
 
 
 def say(what: str) -> None:
@@ -141,7 +139,7 @@ def conformance(seed: int) -> PartFound:
 def mixes(seed: int) -> PartFound:
     """Let attackers make random mixes of calls, half of them on each version of the interface.
 
-    The seeds that leave a victim least are for the list in tockmark.check.availability."""
+    The seeds that leave a victim least are for the list in tockmark.check.conformance."""
     found, number = PartFound(), count_of("TOCKMARK_MIXES") // 2
     board = boards.load(boards.simulated("cw310"))
     for abi in (2, 1):
@@ -149,11 +147,11 @@ def mixes(seed: int) -> PartFound:
         seeds = random.Random(seed + abi).sample(range(1, 2**31), number)
         kernel = read_kernel(board.kernels[abi])
         plan = Plan(kernel, board, abi, (), 0, os.cpu_count() or 1)
-        count = run_cases(plan, map(availability.mix, seeds))
+        count = run_cases(plan, map(mixed_case, seeds))
         found.tries.append(Try(f"mixes of calls, version {abi}", len(seeds), str(seed)))
         found.lost += [f"version {abi}: {what}" for what in count.lost]
         found.shares[str(abi)] = [asdict(share) | asdict(share.case) for share in count.worst]
-        worst = sorted(count.shares, key=attrgetter("part"))[: len(availability.MIXES) // 2]
+        worst = sorted(count.shares, key=attrgetter("part"))[: len(MIXES) // 2]
         say(f"  the worst seeds: {sorted(share.case.seed for share in worst)}")
         found.kernels[str(abi)] = kernel.sha256
     return found
@@ -267,7 +265,7 @@ PARTS: dict[str, Callable[[int], PartFound]] = {
 
 
 def stored() -> dict[str, Any]:
-    """The outcome of each part that was ever run, by its name."""
+    """Return the outcome of each part that was ever run, by its name."""
     if not STORED.exists():
         return {}
     try:

@@ -32,7 +32,7 @@ STYLE = """
 
 
 def made() -> dict[Path, bytes]:
-    """The picture of the imports that are there."""
+    """Return the picture of the imports that are there."""
     return {PICTURE: picture(edges()).encode()}
 
 

@@ -23,7 +23,7 @@ SAME = 4  # so many equal instructions and more are told, not listed
 
 
 def made() -> dict[Path, bytes]:
-    """The whole file."""
+    """Return the whole file."""
     versions = {abi: disassembled(abi) for abi in BOTH}
     names = dict.fromkeys(name for one in load().benchmarks.values() for name in one.bodies)
     bodies: list[Body] = []
@@ -38,7 +38,7 @@ def made() -> dict[Path, bytes]:
 
 
 def disassembled(abi: int) -> dict[str, str]:
-    """Every procedure of apps/asm by its name."""
+    """Return every procedure of apps/asm by its name."""
     folder = paths.APPS / f"c-abi{abi}" / "asm"
     objects = sorted(folder.glob("*.o"))
     if not objects:
@@ -47,7 +47,7 @@ def disassembled(abi: int) -> dict[str, str]:
 
 
 def procedures(path: Path) -> Iterator[tuple[str, str]]:
-    """The procedures of one object: the symbols that have a size."""
+    """Yield the procedures of one object: the symbols that have a size."""
     found = map(_SYMBOL.match, binutils(NM, "--special-syms", "-S", path))
     symbols = [match.groups() for match in found if match]
     places = {name: int(at, 16) for at, _, name in symbols}
@@ -58,7 +58,7 @@ def procedures(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def binutils(program: str, *arguments: str | Path) -> list[str]:
-    """What a program of binutils prints."""
+    """Return what a program of binutils prints."""
     command = [program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.replace("\x02", "^B").split("\n")  # nm and objdump write it differently
@@ -72,8 +72,8 @@ class Instruction(NamedTuple):
     relocated: tuple[str, str] | None = None  # kind and target
 
     def text(self, first: int, places: dict[str, int]) -> str:
-        """The instruction, where a jump inside goes as an offset from the procedure's beginning,
-        and what the linker fills in by its name."""
+        """Return the instruction, where a jump inside goes as an offset from the procedure's
+        beginning, and what the linker fills in by its name."""
         name, _, operands = self.what.partition("\t")
         parts = operands.split(",") if operands else []
         kind, to = self.relocated or ("", "")
@@ -86,7 +86,7 @@ class Instruction(NamedTuple):
 
 
 def instructions(path: Path) -> list[Instruction]:
-    """The instructions of an object."""
+    """Return the instructions of an object."""
     found: list[Instruction] = []
     for line in binutils(OBJDUMP, "-d", "-r", "--no-show-raw-insn", path):
         if (match := _RELOCATED.match(line)) and found:
@@ -99,7 +99,7 @@ def instructions(path: Path) -> list[Instruction]:
 
 
 def listed(found: list[tuple[int, str]]) -> list[str]:
-    """A line each; of many equal ones in a row the first, and how many more there are."""
+    """Return a line each; of many equal ones in a row the first, and how many more there are."""
     lines = []
     for what, some in groupby(found, key=lambda one: one[1]):
         at = [place for place, _ in some]

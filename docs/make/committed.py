@@ -24,12 +24,12 @@ def markdown(
 
 
 def number(value: float | None) -> str:
-    """A figure with as many digits as a reader needs."""
+    """Return a figure with as many digits as a reader needs."""
     return text.number(value, 0 if value is not None and abs(value) >= 100 else 2, ",")
 
 
 def between(values: Sequence[float], written: Callable[[float], str] = number) -> str:
-    """The least and the most; one number if they look alike, "-" if there are none."""
+    """Return the least and the most; one number if they look alike, "-" if there are none."""
     if not values:
         return text.NONE
     least, most = written(min(values)), written(max(values))
@@ -37,34 +37,34 @@ def between(values: Sequence[float], written: Callable[[float], str] = number) -
 
 
 def share(part: float, whole: float) -> str:
-    """A part of a whole in whole percent."""
+    """Return a part of a whole in whole percent."""
     return text.percent(part / whole, digits=0)
 
 
 def marked(value: float | None, row: Row | None) -> str:
-    """A figure of a row; "!" says that the row has an error."""
+    """Return a figure of a row; "!" says that the row has an error."""
     return number(value) + table.mark(row)
 
 
 def per_op(row: Row | None) -> str:
-    """Net cycles of one operation; of several layouts the median."""
+    """Return net cycles of one operation; of several layouts the median."""
     return marked(row.per_op if row else None, row)
 
 
 def multiples(row: Row | None, least: float | None) -> str:
-    """How many times `least` cycles one operation takes, over the layouts."""
+    """Return how many times `least` cycles one operation takes, over the layouts."""
     if not least:
         return text.NONE
     return between([net / least for net in layout_nets(row)], "{:.1f}".format)
 
 
 def retired(row: Row | None) -> float | None:
-    """Net instructions of one operation."""
+    """Return net instructions of one operation."""
     return None if row is None or row.instructions is None else row.instructions / row.inner
 
 
 def times(base: Row | None, row: Row | None) -> str:
-    """The cycles of a row by those of another."""
+    """Return the cycles of a row by those of another."""
     return text.ratio(ratio(base, row))
 
 
@@ -109,29 +109,29 @@ class CommittedResult:
         return sum(len(boot.cycles) for boot in self._boots)
 
     def net(self, name: str, icache: bool = True) -> str:
-        """Net cycles of one sample; those of time.read as measured."""
+        """Return net cycles of one sample; those of time.read as measured."""
         row = self.row(name, icache)
         return marked(row.net if row else None, row)
 
     def instructions(self, name: str, icache: bool = True) -> str:
-        """Net instructions of one sample; those of time.read as measured."""
+        """Return net instructions of one sample; those of time.read as measured."""
         row = self.row(name, icache)
         return marked(row.instructions if row else None, row)
 
     def retired(self, name: str) -> str:
-        """Net instructions of one operation, counted with the i-cache off."""
+        """Return net instructions of one operation, counted with the i-cache off."""
         return number(retired(self.row(name, False)))
 
     def span(self, name: str, icache: bool = True) -> str:
-        """Net cycles of one operation, the least and the most over the layouts."""
+        """Return net cycles of one operation, the least and the most over the layouts."""
         return between(layout_nets(self.row(name, icache)))
 
     def against(self, name: str, icache: bool, least: float) -> str:
-        """How many times `least` cycles one operation takes, over the layouts."""
+        """Return how many times `least` cycles one operation takes, over the layouts."""
         return multiples(self.row(name, icache), least)
 
     def reach(self, name: str, icache: bool = True) -> str:
-        """How much more the dearest layout takes than the cheapest, in percent."""
+        """Return how much more the dearest layout takes than the cheapest, in percent."""
         found = layout_nets(self.row(name, icache))
         return text.percent(max(found) / min(found) - 1, digits=0)
 
@@ -147,7 +147,8 @@ class CommittedResult:
         return said
 
     def sizes(self) -> dict[str, AppSize]:
-        """The size of each app, by name; of several processes of one app, that of the first."""
+        """Return the size of each app, by name; of several processes of one app, that of the
+        first."""
         return {
             slot.name: AppSize(slot.flash_length or 0, slot.ram_length)
             for boot in self._boots
@@ -156,11 +157,11 @@ class CommittedResult:
         }
 
     def skipped(self) -> list[tuple[str, str]]:
-        """What was not measured, and why, each once."""
+        """Return what was not measured, and why, each once."""
         return list(dict.fromkeys((gone.id, gone.why or "") for gone in self.result.skipped))
 
 
 @cache
 def committed(name: str, lang: Lang | None = None) -> CommittedResult:
-    """The committed result of this name, which is read once."""
+    """Return the committed result of this name, which is read once."""
     return CommittedResult(name, lang)

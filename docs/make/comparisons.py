@@ -31,12 +31,12 @@ RETURNING = re.compile(r"set_syscall_return_value|encode_syscall_return|split_at
 
 
 def version(name: str) -> CommittedResult:
-    """The result of one of the versions."""
+    """Return the result of one of the versions."""
     return committed(f"versions/{name}")
 
 
 def profile_folder(name: str) -> str:
-    """The folder with the profiles of one of the versions."""
+    """Return the folder with the profiles of one of the versions."""
     return f"version-{name}-{version(name).kernel.opt_level}"
 
 
@@ -59,7 +59,7 @@ def version_table(names: Sequence[str]) -> str:
 
 
 def version_mean(base: str, new: str, icache: bool) -> str:
-    """The geometric mean of what touches the kernel, with its interval."""
+    """Return the geometric mean of what touches the kernel, with its interval."""
     return opt_levels.interval(opt_levels.mean(version(base), version(new), icache))
 
 
@@ -70,12 +70,12 @@ def _retired(row: str, name: str) -> float:
 
 
 def added(row: str, base: str = "1", new: str = "2") -> int:
-    """Net instructions of one operation that the second version has more than the first."""
+    """Return net instructions of one operation that the second version has more than the first."""
     return round(_retired(row, new) - _retired(row, base))
 
 
 def more(row: str, base: str = "1", new: str = "2") -> str:
-    """The instructions that the second version has more, in percent of the first's."""
+    """Return the instructions that the second version has more, in percent of the first's."""
     difference = share(added(row, base, new), _retired(row, base))
     return difference if difference.startswith("-") else f"+{difference}"
 
@@ -124,7 +124,7 @@ def bisection() -> Bisection:
 
 
 def commit_steps(titles: Iterable[tuple[str, str, str]]) -> str:
-    """What a commit adds to its first parent: (the parent, the commit, what it is)."""
+    """Return what a commit adds to its first parent: (the parent, the commit, what it is)."""
     every = bisection().every
     return bisection().table(
         "commit",
@@ -168,7 +168,7 @@ class StudiedRow:
 
 
 def studied_rows(study: CommittedResult, ours: CommittedResult) -> Iterator[StudiedRow]:
-    """The rows that both have, and ours in several shifts of its code."""
+    """Yield the rows that both have, and ours in several shifts of its code."""
     for (icache, name), row in study.rows.items():
         own = ours.row(name, False)
         if icache is False and row.per_op is not None and len(layout_nets(own)) > 1:
@@ -176,7 +176,7 @@ def studied_rows(study: CommittedResult, ours: CommittedResult) -> Iterator[Stud
 
 
 def study_table(study: CommittedResult, ours: CommittedResult) -> str:
-    """Every row that both have, and where the study's figure lies."""
+    """Return every row that both have, and where the study's figure lies."""
     heads = ["row", "the study's FPGA", "ours", "the study's figure is"]
     rows = (
         [one.name, number(one.study), between(one.ours), one.verdict, *map(number, one.retired)]
@@ -186,5 +186,5 @@ def study_table(study: CommittedResult, ours: CommittedResult) -> str:
 
 
 def study_counts(study: CommittedResult, ours: CommittedResult) -> Counter[str]:
-    """How many of the study's figures are inside our range, above and below."""
+    """Return how many of the study's figures are inside our range, above and below."""
     return Counter(one.verdict.partition(" ")[0] for one in studied_rows(study, ours))

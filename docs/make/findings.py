@@ -28,7 +28,7 @@ PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
 
 def made() -> dict[Path, bytes]:
-    """The pages and the picture, as the committed results have them."""
+    """Return the pages and the picture, as the committed results have them."""
     return {DOCS / page: _render(page) for page in PAGES} | {DOCS / PICTURE: opt_levels.picture()}
 
 
@@ -46,7 +46,7 @@ def _render(page: str) -> bytes:
 
 
 def compiled(*sizes: int) -> list[str]:
-    """The rows whose body a compiler makes; of a sweep of the memory only these sizes."""
+    """Return the rows whose body a compiler makes; of a sweep of the memory only these sizes."""
     known = catalogues.load()
     ids = [
         one.id
@@ -61,8 +61,8 @@ def compiled(*sizes: int) -> list[str]:
 
 
 def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
-    """Net cycles of one operation of these rows; `columns` has a heading for each result. From the
-    second one on each has its ratio to the first."""
+    """Return net cycles of one operation of these rows; `columns` has a heading for each result.
+    From the second one on each has its ratio to the first."""
     first, *others = map(committed, columns.values())
     titles = [f"{head}<br>{one.built}" for head, one in zip(columns, (first, *others), strict=True)]
     rows = []
@@ -74,7 +74,7 @@ def table(columns: dict[str, str], names: list[str], icache: bool) -> str:
 
 
 def of_kernel(id_: str) -> bool:
-    """Whether the benchmark touches the kernel."""
+    """Return whether the benchmark touches the kernel."""
     return catalogues.load().benchmarks[id_].touches == "kernel"
 
 
@@ -90,13 +90,13 @@ class LeastCost:
     of_parts: bool  # a part, or the null control of the parts; else a whole call
 
     def per_op(self, icache: bool) -> float:
-        """Cycles of one operation of the row: there and back is two hops."""
+        """Return cycles of one operation of the row: there and back is two hops."""
         return (self.on if icache else self.off) / (2 if self.name.startswith("there") else 1)
 
 
 @cache
 def least() -> dict[str, LeastCost]:
-    """The part limit of the committed validation, by name."""
+    """Return the part limit of the committed validation, by name."""
     found = {}
     for row in validations.load_validation(DATA / "validation.json"):
         if row.part == "limit":
@@ -107,9 +107,9 @@ def least() -> dict[str, LeastCost]:
 
 
 def beside(columns: dict[str, str], rows: dict[str, tuple[str, str | None]], icache: bool) -> str:
-    """Net cycles of one operation of `rows`, beside the floor and the least with one procedure,
-    which are given by name; of each result in `columns` also how many times the floor it is. Of a
-    result in several layouts it is the median, and in brackets the least and the most."""
+    """Return net cycles of one operation of `rows`, beside the floor and the least with one
+    procedure, which are given by name; of each result in `columns` also how many times the floor it
+    is. Of a result in several layouts it is the median, and in brackets the least and the most."""
     lines = []
     for name, leasts in rows.items():
         floor, more = (least()[at].per_op(icache) if at else None for at in leasts)

@@ -32,19 +32,19 @@ DRAWN = {
 
 
 def run(kernel: str, level: str) -> CommittedResult:
-    """The result of one kernel at one level."""
+    """Return the result of one kernel at one level."""
     return committed(f"opt/{kernel}-{level}")
 
 
 def flash(kernel: str, level: str) -> int:
-    """The bytes of flash that one kernel takes at one level."""
+    """Return the bytes of flash that one kernel takes at one level."""
     return run(kernel, level).kernel.flash_bytes or 0
 
 
 @cache
 def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
-    """The geometric mean of all benchmarks that touch the kernel, as `tockmark compare --only
-    'kernel icache=on'` has it."""
+    """Return the geometric mean of all benchmarks that touch the kernel, as `tockmark compare
+    --only 'kernel icache=on'` has it."""
     known = catalogues.load()
     only = select(known, f"kernel icache={ICACHE[icache]}")
     limits = rule.known_spread(base.result)
@@ -54,12 +54,12 @@ def mean(base: CommittedResult, new: CommittedResult, icache: bool) -> Mean:
 
 
 def saved(kernel: str, level: str) -> float:
-    """The share of upstream's cycles that another level saves, i-cache on."""
+    """Return the share of upstream's cycles that another level saves, i-cache on."""
     return 1 - mean(run(kernel, UPSTREAM), run(kernel, level), True).ratio
 
 
 def cheapest(kernel: str) -> str:
-    """The level above upstream's that saves most of the cycles a byte of flash."""
+    """Return the level above upstream's that saves most of the cycles a byte of flash."""
     return max(
         (level for level in LEVELS if level != UPSTREAM),
         key=lambda level: saved(kernel, level) / (flash(kernel, level) - flash(kernel, UPSTREAM)),
@@ -67,8 +67,8 @@ def cheapest(kernel: str) -> str:
 
 
 def apart(kernel: str, one: str, two: str, icache: bool) -> tuple[int, int, int]:
-    """Of the rows that touch the kernel: in how many each link at the second level takes less than
-    each at the first, in how many more, and how many there are."""
+    """Count the rows that touch the kernel: in how many each link at the second level takes less
+    than each at the first, in how many more, and how many there are."""
     known = catalogues.load()
     less = more = whole = 0
     for (cached, name), row in run(kernel, one).rows.items():
@@ -81,17 +81,17 @@ def apart(kernel: str, one: str, two: str, icache: bool) -> tuple[int, int, int]
 
 
 def interval(found: Mean) -> str:
-    """A mean with its interval."""
+    """Return a mean with its interval."""
     return f"{found.ratio:.2f} ({ends(found)})"
 
 
 def ends(found: Mean) -> str:
-    """Where a mean may lie, over the links."""
+    """Return where a mean may lie, over the links."""
     return f"{found.low:.2f}–{found.high:.2f}"
 
 
 def condition() -> str:
-    """How many links stand behind each column, in words."""
+    """Return how many links stand behind each column, in words."""
     parts = []
     for kernel, title in KERNELS.items():
         counts: dict[str, list[str]] = {}
@@ -130,18 +130,18 @@ def _by_level(cell: Callable[[Row | None], str], icache: bool, names: Sequence[s
 
 
 def cycles(names: Sequence[str], icache: bool) -> str:
-    """Net cycles of one operation by level, the least and the most over the links."""
+    """Return net cycles of one operation by level, the least and the most over the links."""
     return _by_level(lambda row: between(layout_nets(row)), icache, names)
 
 
 def instructions(names: Sequence[str]) -> str:
-    """Net instructions of one operation by level."""
+    """Return net instructions of one operation by level."""
     return _by_level(lambda row: number(retired(row)), False, names)
 
 
 def every_row() -> str:
-    """The rows that touch the kernel, of each kernel at upstream's level; of a benchmark with
-    several its first and its last."""
+    """Return the rows that touch the kernel, of each kernel at upstream's level; of a benchmark
+    with several its first and its last."""
     known = catalogues.load()
     columns = list(product((True, False), KERNELS))
     heads = [f"{KERNELS[kernel]}, i-cache {ICACHE[icache]}" for icache, kernel in columns]
@@ -156,8 +156,8 @@ def every_row() -> str:
 
 
 def picture() -> bytes:
-    """Cycles against bytes, a point a kernel and level, a bar from the least to the most over the
-    links: as SVG, the same bytes for the same results."""
+    """Draw cycles against bytes, a point a kernel and level, a bar from the least to the most
+    over the links: as SVG, the same bytes for the same results."""
     with mpl.rc_context(plot.STYLE):
         board = run(next(iter(KERNELS)), UPSTREAM).board
         notes = [

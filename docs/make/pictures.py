@@ -27,7 +27,7 @@ PICTURES = {
 
 
 def made() -> dict[Path, bytes]:
-    """Every picture as it should be."""
+    """Return every picture as it should be."""
     pictures = {}
     for name, results in PICTURES.items():
         paths = [RESULTS / f"{result}.json" for result in results]

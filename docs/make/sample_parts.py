@@ -11,8 +11,8 @@ from operator import attrgetter
 from committed import markdown, number
 from tockmark.paths import RESULTS
 from tockmark.profile import file
-from tockmark.profile.attribute import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.profile.file import StoredProfile
+from tockmark.profile.sample import APP, CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.show import text
 
 FOLDER = RESULTS / "profiles"
@@ -37,13 +37,13 @@ KINDS = {
 
 @cache
 def profiles(kernel: str) -> dict[tuple[str, bool], StoredProfile]:
-    """All profiles of a kernel at one level, by row and setting of the i-cache."""
+    """Return all profiles of a kernel at one level, by row and setting of the i-cache."""
     found = map(file.load, sorted((FOLDER / kernel).glob("*.json")))
     return {(one.label, one.icache): one for one in found}
 
 
 def path(kernel: str, row: str, icache: bool) -> str:
-    """Where a profile lies, as a command names it."""
+    """Return where a profile lies, as a command names it."""
     cache = "on" if icache else "off"
     found = FOLDER / kernel / f"{row.replace(' ', '-').replace('=', '')}-{cache}.json"
     if not found.exists():
@@ -52,15 +52,15 @@ def path(kernel: str, row: str, icache: bool) -> str:
 
 
 def dearest(kernel: str, count: int) -> list[str]:
-    """The rows that cost most, of those that are there with both settings of the cache."""
+    """Return the rows that cost most, of those that are there with both settings of the cache."""
     own = profiles(kernel)
     both = [row for row, icache in own if icache and (row, False) in own]
     return sorted(both, key=lambda row: -own[row, False].cycles)[:count]
 
 
 def split(profile: StoredProfile, what: str = "instructions") -> dict[str, int]:
-    """The `instructions` or `cycles` of each part, which are all of the sample together; and those
-    that functions of each kind took themselves, whatever part called them."""
+    """Return the `instructions` or `cycles` of each part, which are all of the sample together; and
+    those that functions of each kind took themselves, whatever part called them."""
     count = attrgetter(what)
     by_phase = Counter({share.name: count(share) for share in profile.phases})
     parts = {part: sum(by_phase[name] for name in names) for part, names in PARTS.items()}
@@ -71,8 +71,8 @@ def split(profile: StoredProfile, what: str = "instructions") -> dict[str, int]:
 
 
 def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
-    """Of each row and kernel (by its folder; with what to call it): sums, and shares of the
-    instructions and of the cycles with the i-cache off."""
+    """Return a table of each row and kernel (by its folder; with what to call it): sums, and shares
+    of the instructions and of the cycles with the i-cache off."""
     names = [*PARTS, "grant", "copies"]
     lines = []
     for row in rows:
@@ -90,8 +90,8 @@ def table(kernels: Mapping[str, str], rows: Iterable[str]) -> str:
 
 
 def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> str:
-    """The functions that cost most in these rows together, of the first kernel, and what the others
-    have of the same name in a file of the same name."""
+    """Return the functions that cost most in these rows together, of the first kernel, and what the
+    others have of the same name in a file of the same name."""
     rows = list(rows)
     sums: list[tuple[Counter[str], Counter[str]]] = []
     for folder in kernels:
@@ -112,8 +112,8 @@ def functions(kernels: Mapping[str, str], rows: Iterable[str], count: int) -> st
 
 
 def _short(name: str) -> str:
-    """A function with its file's name alone: versions of crates stand in the folders' names. What
-    the compiler outlined is one."""
+    """Return a function with its file's name alone: versions of crates stand in the folders' names.
+    What the compiler outlined is one."""
     if KINDS["outlined"].search(name):
         return "OUTLINED_FUNCTION_…"
     head, _, rest = name.partition(" (")
@@ -140,7 +140,7 @@ def _growth(before: int, after: int) -> str:
 
 
 def by_level(kernel: str, levels: Iterable[str], row: str) -> str:
-    """One row at several levels: instructions by part and kind, and cycles by cause."""
+    """Return one row at several levels: instructions by part and kind, and cycles by cause."""
     lines = []
     for level in levels:
         one = profiles(f"{kernel}-{level}")[row, False]

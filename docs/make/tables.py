@@ -38,7 +38,7 @@ import msgspec
 from markupsafe import Markup
 
 from committed import markdown, retired
-from tockmark.cli.verb import HEADINGS, about
+from tockmark.cli.app import HEADINGS, about
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -51,7 +51,7 @@ SCHEMA = DOCS / "result.schema.json"
 
 
 def made() -> dict[Path, bytes]:
-    """Every page as it should be, and the published schema."""
+    """Return every page as it should be, and the published schema."""
     pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
     schema = msgspec.json.format(msgspec.json.encode(file.schema()))
     texts = {page: refreshed(page.read_text(encoding="utf-8")).encode() for page in pages}
@@ -59,12 +59,12 @@ def made() -> dict[Path, bytes]:
 
 
 def refreshed(page: str) -> str:
-    """The page with each of its blocks made anew."""
+    """Return the page with each of its blocks made anew."""
     return BLOCK.sub(lambda m: f"{m[1]}{BLOCKS[m[2]](m[3])}\n{m[4]}", page)
 
 
 def output(command: str) -> str:
-    """A command, what it prints, and its exit code if that is not 0."""
+    """Return a command, what it prints, and its exit code if that is not 0."""
     program, *arguments = shlex.split(command)
     if program != "tockmark":
         raise SystemExit(f"'{command}' is not a command of tockmark; pages show only these")
@@ -74,7 +74,7 @@ def output(command: str) -> str:
 
 
 def printed(*arguments: str) -> str:
-    """What a verb prints that has to succeed."""
+    """Return what a verb prints that has to succeed."""
     done = run(list(arguments))
     done.check_returncode()
     return f"```text\n{done.stdout.rstrip()}\n```"
@@ -96,7 +96,7 @@ def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def benchmarks(section: str) -> str:
-    """The benchmarks of a section: what a sample of each does, and what is counted."""
+    """Return the benchmarks of a section: what a sample of each does, and what is counted."""
     entries = [one for one in load().benchmarks.values() if one.section == section]
     if not entries:
         raise SystemExit(f"the catalogue has no section '{section}'")
@@ -110,7 +110,7 @@ def benchmarks(section: str) -> str:
 
 
 def values(given: list[int | str]) -> str:
-    """A parameter's values; of many, the ends."""
+    """Return a parameter's values; of many, the ends."""
     return ", ".join(map(str, given if len(given) < 11 else [given[0], "…", given[-1]]))
 
 
@@ -123,8 +123,8 @@ FIGURES: dict[str, tuple[bool, Callable[[Row], float | None]]] = {
 
 
 def added(argument: str) -> str:
-    """Net instructions and cycles of one operation by the first result, and how many more by each
-    of the others, which are called as their files. A row that no other has is left out."""
+    """Return net instructions and cycles of one operation by the first result, and how many more by
+    each of the others, which are called as their files. A row that no other has is left out."""
     paths = [ROOT / name for name in argument.split()]
     base, *others = ({(r.label, r.icache): r for r in file.load(path).rows} for path in paths)
     names = [path.stem for path in paths]
@@ -154,13 +154,15 @@ class BoardRow(msgspec.Struct, forbid_unknown_fields=True):
     links: list[float]  # cycles an iteration of the same program in other links
 
     def cells(self, tick: float) -> list[str]:
-        """Cycles an iteration, at so many cycles a tick. The last tick may be cut off, so figures
-        are equal that are a tick apart, and the board is within the links up to a tick."""
+        """Return cycles an iteration, at so many cycles a tick. The last tick may be cut off, so
+        the board is within the links up to a tick."""
         tick /= self.iterations
         seen, simulated = self.board * tick, self.simulated * tick
         low, high = min([*self.links, simulated]) - tick, max([*self.links, simulated]) + tick
-        if abs(self.board - self.simulated) <= 1:
+        if self.board == self.simulated:
             verdict = "equal"
+        elif abs(self.board - self.simulated) == 1:
+            verdict = "a tick apart"
         elif low <= seen <= high:
             verdict = "within"
         else:
@@ -179,14 +181,14 @@ class TickingBoard(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def board(argument: str) -> str:
-    """A board's published loops beside the simulator's."""
+    """Return a board's published loops beside the simulator's."""
     held = msgspec.json.decode((ROOT / argument).read_bytes(), type=TickingBoard)
     heads = ["loop", "board", "simulated", "in other links", "the board"]
     return markdown(heads, [row.cells(held.tick) for row in held.rows], words=range(5))
 
 
 def exits(_: str) -> str:
-    """What the exit codes of each verb mean: a line a verb, in the order of the help."""
+    """Return what the exit codes of each verb mean: a line a verb, in the order of the help."""
     rows = []
     for verbs in HEADINGS.values():
         for name in verbs:

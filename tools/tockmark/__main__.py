@@ -3,7 +3,7 @@
 
 import sys
 
-from tockmark.errors import INTERRUPTED, UNUSABLE, one_line
+from tockmark.errors import INTERRUPTED, UNUSABLE, one_line, say
 
 
 def main() -> None:
@@ -16,14 +16,13 @@ def main() -> None:
     except (ImportError, SyntaxError) as error:
         if "--debug" in sys.argv:
             raise
-        print(
-            f"tockmark: this environment is not whole: {one_line(error)};"
-            " run `make setup`, or remove .venvs before it if that finds nothing to do",
-            file=sys.stderr,
+        say(
+            f"this environment is not whole: {one_line(error)};"
+            " run `make setup`, or remove .venvs before it if that finds nothing to do"
         )
         sys.exit(UNUSABLE)
     except KeyboardInterrupt:
-        print("tockmark: interrupted", file=sys.stderr)
+        say("interrupted")
         sys.exit(INTERRUPTED)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What a user reads where something goes wrong: errors are one line each and end in one of these
-exit codes, and text from outside is made fit to be shown in that line, to be quoted, or to name a
-file.
+exit codes, `say` prints such a line where all goes on, and text from outside is made fit to be
+shown in that line, to be quoted, or to name a file.
 """
 
 import re
+import sys
 
 OK = 0
 INCOMPLETE = 1  # something failed or is missing; what was good is kept
@@ -28,6 +29,11 @@ class TockmarkError(Exception):
     def __init__(self, what: str, todo: str = "", code: int = UNUSABLE) -> None:
         super().__init__(f"{what}; {todo}" if todo else what)
         self.code = code
+
+
+def say(text: str) -> None:
+    """Print a line for the user on stderr, beside what the verb prints for whoever takes it."""
+    print(f"tockmark: {text}", file=sys.stderr, flush=True)
 
 
 LONGEST = 300  # characters of an error that quotes a file

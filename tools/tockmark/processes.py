@@ -25,13 +25,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from tockmark import watcher
 from tockmark.errors import INCOMPLETE, TockmarkError, quoted
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 DEVNULL, PIPE, STDOUT = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
 TICK = 0.2  # seconds between two looks at one that is waited for
@@ -321,6 +324,21 @@ def holder(path: Path) -> str:
 def without_end(line: str) -> str:
     """Return a line without its newline; a part of one stays as it is."""
     return line[:-1].rstrip("\r") if line.endswith("\n") else line
+
+
+@contextmanager
+def side_by_side(jobs: int | None) -> Iterator["ThreadPoolExecutor"]:
+    """Give threads that start programs. Where one fails, or Ctrl-C comes, none begins any more, and
+    what runs is ended."""
+    from concurrent.futures import ThreadPoolExecutor  # few verbs need it, and all load this module
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
 
 
 def end_all() -> None:

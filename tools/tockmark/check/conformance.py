@@ -5,23 +5,28 @@ Five kinds of boots tell (docs/conformance.md): apps that check rules by number;
 none may, and one that makes pseudo-random calls, both between neighbours that watch their own
 memory; one that names every control register; and those that take what others need. What is judged
 is the UART log alone.
+
+Of the last kind the app victim does one sort of work for a set time: alone, beside each attack,
+beside each pair of different attacks, beside triples, and beside attackers that make a random mix
+of calls. It has to finish half of an equal share of what it finishes alone.
 """
 
 import re
+import struct
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
+from itertools import combinations
+from operator import xor
 from pathlib import Path
 
-from tockmark import BASELINE, paths, processes
-from tockmark.check import availability
-from tockmark.check.availability import AttackCase, VictimShare
+from tockmark import BASELINE, paths
 from tockmark.errors import TockmarkError
 from tockmark.log.protocol import Problem, Record, decode
+from tockmark.processes import side_by_side
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import AppBuild, Image, build_image
+from tockmark.rig.image import NO_APP, AppBuild, Image, build_image
 from tockmark.rig.kernel import RESTARTS_WORD, KernelElf, with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
@@ -38,6 +43,47 @@ LEAST_MODE = 0x300  # bits of a register's number: the least mode that may use i
 
 _FAULT = re.compile(r"tockmark-kernel: app (\S+) fault mcause=0x(\w{8}) mtval=0x(\w{8})")
 
+# Works and attacks stand in apps/conformance/availability.h, too, in the same order.
+WORKS = {  # what the victim does, and the resource that it shares for it
+    "lines": "console",
+    "prints": "debug",
+    "answers": "IPC queue",
+    "sums": "CPU",
+    "alarms": "timer",
+    "upcalls": "upcall places",
+}
+ATTACKS = (
+    "none",
+    "write",
+    "take-back-buffer",
+    "print",
+    "notify",
+    "compute",
+    "set-alarms",
+    "write-print",
+    "take-print",
+    "restarts",
+    "discover",
+    "subscribe-all",
+    "mix",
+)
+SINGLE = ATTACKS[1:-1]  # those that one attacker does all the time
+LONG_NAME = ("discover", "mix")  # they look for an app with a name of so many letters
+NAME_LETTERS = 8192
+# Seeds of mixes: of 500 that `make robustness PARTS=mixes` drew, the worst for each work on each
+# version of the interface, and further ones that left little of the CPU.
+MIXES = (
+    *(1019622159, 817508865, 1600906507, 2036808427, 1327041833, 1380966455, 32674806),
+    *(1729356318, 891395942, 718572056, 1468418650, 725103412, 61727979, 535530141),
+    *(950793807, 1018452273, 15884709, 323785593, 495222195, 1305192861),
+)
+MOST_ATTACKERS = 3  # attackers, of four apps; for answers two, beside the service
+LEAST_UNITS = 40  # that a victim finishes alone
+VICTIM_SLICE_US = 250
+VICTIM_UART_CYCLES = 300  # of a byte: a line of 64 takes 0.8 ms
+VICTIM_MILLISECONDS = 40  # that a victim works
+VICTIM_CYCLES = 6_000_000
+
 
 @dataclass(frozen=True)
 class InterfaceRule:
@@ -52,6 +98,59 @@ class InterfaceRule:
     def abi(self) -> int:
         """Return the version of the interface that has it."""
         return int(self.number[1])
+
+
+@dataclass(frozen=True)
+class AttackCase:
+    """A victim at one work, and what each of its attackers does; a seed says what mixes are of."""
+
+    work: str
+    attacks: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return what its boot is called: the attacks by their numbers, hexadecimal."""
+        numbers = "".join(f"{ATTACKS.index(attack):x}" for attack in self.attacks)
+        return f"{self.work}-{numbers or 'alone'}" + (f"-{self.seed}" if self.seed else "")
+
+    def __str__(self) -> str:
+        seed = f" {self.seed}" if self.seed else ""
+        return f"{WORKS[self.work]}, while others {' and '.join(self.attacks)}{seed}"
+
+    @property
+    def boot(self) -> Boot:
+        """Return the boot of the victim, the service that it asks, and the attackers."""
+        service = ("service",) if self.work == "answers" else ()
+        slots = ("victim", *service, *("attacker",) * len(self.attacks))
+        numbers = (list(WORKS).index(self.work), *map(ATTACKS.index, self.attacks))
+        scene = sum(number << 4 * place for place, number in enumerate(numbers))
+        return Boot(self.name, "victim", slots, (), scene, VICTIM_SLICE_US)
+
+    @property
+    def has_long_name(self) -> bool:
+        """Whether an attacker looks for an app with a long name."""
+        return not {*self.attacks}.isdisjoint(LONG_NAME)
+
+
+@dataclass(frozen=True)
+class VictimShare:
+    """Says how many units of work the victim of a case finished, and how many alone; None where it
+    was not heard of."""
+
+    case: AttackCase
+    alone: int | None
+    done: int | None
+
+    @property
+    def due(self) -> int:
+        """Return the least that is its due: half of an equal share."""
+        return (self.alone or 0) // (2 * (len(self.case.attacks) + 1))
+
+    @property
+    def part(self) -> float:
+        """Return how much of an equal share it has: 1 is all of it, 0.5 what is its due."""
+        return (self.done or 0) * (len(self.case.attacks) + 1) / (self.alone or 1)
 
 
 @dataclass
@@ -87,8 +186,8 @@ class Plan:
     seeds: tuple[int, ...]  # of the fuzz
     calls: int
     jobs: int
-    attackers: int = availability.MOST  # at once
-    mixes: tuple[int, ...] = availability.MIXES  # seeds of random ones
+    attackers: int = MOST_ATTACKERS  # at once
+    mixes: tuple[int, ...] = MIXES  # seeds of random ones
     step: int = 1  # from a control register to the next that is tried
 
     @property
@@ -130,32 +229,27 @@ def run(plan: Plan) -> Count:
     """Run all boots of a kernel, some at a time."""
     total = run_trials(plan, trials(plan))
     if plan.own:
-        total.add(run_cases(plan, availability.cases(plan.attackers, plan.mixes)))
+        total.add(run_cases(plan, attack_cases(plan.attackers, plan.mixes)))
     return total
 
 
 def run_cases(plan: Plan, tried: Iterable[AttackCase]) -> Count:
     """Run the victims of these cases, alone too, and judge what they finished."""
     cases = list(tried)
-    alone = [case for case in availability.alone() if case.work in {one.work for one in cases}]
+    alone = map(AttackCase, dict.fromkeys(case.work for case in cases))
     total = run_trials(plan, map(trial_of, [*alone, *cases]))
-    total.shares = availability.shares(cases, total.done)
-    total.worst = list(availability.worst(total.shares).values())
-    total.lost += availability.lost(total.shares)
+    total.shares = victim_shares(cases, total.done)
+    total.worst = list(worst_shares(total.shares).values())
+    total.lost += unavailable(total.shares)
     return total
 
 
 def run_trials(plan: Plan, tried: Iterable[Trial]) -> Count:
     """Run these boots of a kernel."""
     total = Count()
-    with ThreadPoolExecutor(plan.jobs) as pool:
-        try:
-            for count in pool.map(partial(run_trial, plan), tried):
-                total.add(count)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            processes.end_all()
-            raise
+    with side_by_side(plan.jobs) as pool:
+        for count in pool.map(partial(run_trial, plan), tried):
+            total.add(count)
     return total
 
 
@@ -184,7 +278,7 @@ def trials(plan: Plan) -> Iterator[Trial]:
 def trial_of(case: AttackCase) -> Trial:
     """Return the boot of a victim's case."""
     judge = partial(judge_work, boot=case.name)
-    return Trial(case.boot, judge, availability.MAX_CYCLES, availability.UART_CYCLES, case)
+    return Trial(case.boot, judge, VICTIM_CYCLES, VICTIM_UART_CYCLES, case)
 
 
 def short_boot(name: str, slots: tuple[str, ...], scene: int) -> Boot:
@@ -219,10 +313,10 @@ def image_of(plan: Plan, trial: Trial, restarts: int = 0xFFFF_FFFF) -> Image:
     kernel = with_words(plan.kernel, {RESTARTS_WORD: restarts})
     words = {"cf_calls": plan.calls, "cf_step": plan.step}
     if trial.case is not None:
-        words = {"cf_calls": trial.case.seed, "cf_milliseconds": availability.MILLISECONDS}
+        words = {"cf_calls": trial.case.seed, "cf_milliseconds": VICTIM_MILLISECONDS}
     image = build_image(trial.boot, apps, kernel, plan.board, logs_of(plan), words)
     if trial.case is not None and trial.case.has_long_name:
-        availability.lay_long_name(image, plan.abi, plan.board)
+        lay_long_name(image, plan.abi, plan.board)
     return image
 
 
@@ -338,6 +432,99 @@ def _damage(log: Log) -> list[str]:
     return [f"{name} is damaged or silent" for name in NEIGHBOURS if name not in whole]
 
 
+# Availability: does a process get its share of what all share, while others take what they can?
+
+
+def attack_cases(attackers: int, mixes: Sequence[int]) -> Iterator[AttackCase]:
+    """Yield each work with all attacks and, up to so many attackers at once, with all pairs of
+    different ones, and each triple of them with one work, the works in turn; and the mixes."""
+    for work in WORKS:
+        for number in range(1, min(attackers, 2) + 1):
+            yield from (AttackCase(work, attacks) for attacks in combinations(SINGLE, number))
+    if attackers >= MOST_ATTACKERS:
+        works = [work for work in WORKS if work != "answers"]  # its service takes a place
+        for number, triple in enumerate(combinations(SINGLE, MOST_ATTACKERS)):
+            yield AttackCase(works[number % len(works)], triple)
+    for seed in mixes:
+        yield mixed_case(seed)
+
+
+def mixed_case(seed: int) -> AttackCase:
+    """Return the case of a random mix."""
+    work = list(WORKS)[seed % len(WORKS)]
+    return AttackCase(work, ("mix",) * (MOST_ATTACKERS - (work == "answers")), seed)
+
+
+def victim_shares(tried: Iterable[AttackCase], done: Mapping[str, int]) -> list[VictimShare]:
+    """Return the cases' shares, from what victims have done by the names of their boots."""
+    return [
+        VictimShare(one, done.get(AttackCase(one.work).name), done.get(one.name)) for one in tried
+    ]
+
+
+def unavailable(found: Iterable[VictimShare]) -> list[str]:
+    """Say what was not available."""
+    what = []
+    for share in found:
+        if (share.alone or 0) < LEAST_UNITS:
+            what.append(f"{share.case}: {share.alone or 0} {share.case.work} even alone")
+        elif share.done is None:
+            what.append(f"{share.case}: the victim was not heard of")
+        elif share.done < share.due:
+            what.append(
+                f"{share.case}: {share.done} {share.case.work}, not {share.due} of {share.alone}"
+            )
+    return what
+
+
+def worst_shares(found: Iterable[VictimShare]) -> dict[tuple[str, int], VictimShare]:
+    """Return the least share of each work by the number of attackers; that of mixes is 0."""
+    least: dict[tuple[str, int], VictimShare] = {}
+    for share in found:
+        number = 0 if share.case.seed else len(share.case.attacks)
+        key = share.case.work, number
+        if key not in least or share.part < least[key].part:
+            least[key] = share
+    return least
+
+
+def share_lines(found: Sequence[VictimShare]) -> Iterator[str]:
+    """Yield a line for each work: what the victim finished alone, and the least of it else."""
+    least = worst_shares(found)
+    yield "  availability      alone; the least beside 1, 2, 3 and mixes (what is its due)"
+    for work, resource in WORKS.items():
+        own = [least[work, number] for number in (1, 2, 3, 0) if (work, number) in least]
+        if own:
+            cells = [f"{'none' if s.done is None else s.done} ({s.due})" for s in own]
+            cells = [f"{cell:>10}" for cell in cells]
+            yield f"    {f'{resource}: {work}':24}{own[0].alone or 0:6}  {'  '.join(cells)}"
+
+
+def lay_long_name(image: Image, abi: int, board: BoardProfile) -> None:
+    """Lay an app with a long name behind those of an image."""
+    flash = image.flash.read_bytes().removesuffix(NO_APP)
+    last = image.slots[-1]
+    ram = -(-(last.ram_start + last.ram_length) // 0x1000) * 0x1000 + 0x1000
+    entries = _header_entry(1, struct.pack("<3I", 0, 0, 256)) + _header_entry(
+        3, b"n" * NAME_LETTERS
+    )
+    entries += _header_entry(8, struct.pack("<HH", abi, 0))
+    size = 16 + len(entries) + 12
+    start = board.flash.base + len(flash) + size
+    entries += _header_entry(5, struct.pack("<II", ram, start))
+    total = -(-(size + 4) // 0x400) * 0x400
+    base = struct.pack("<HHII", 2, size, total, 1)
+    checksum = reduce(xor, (word for (word,) in struct.iter_unpack("<I", base + entries)))
+    forever = struct.pack("<I", 0x6F)  # j .
+    app = base + struct.pack("<I", checksum) + entries + forever
+    image.flash.write_bytes(flash + app.ljust(total, b"\xff") + NO_APP)
+
+
+def _header_entry(kind: int, value: bytes) -> bytes:
+    """Return an entry of an app's header."""
+    return struct.pack("<HH", kind, len(value)) + value
+
+
 def count_text(plan: Plan, count: Count, stretches: str) -> str:
     """Return what the boots of a kernel add up to, what each victim finished, and, where they were
     traced, what is said of the stretches with interrupts off."""
@@ -352,7 +539,7 @@ def count_text(plan: Plan, count: Count, stretches: str) -> str:
         if plan.abi == 2:
             opened = ", ".join(count.open_csrs) or "none"
             lines.append(f"  CSR accesses      {count.csrs} stopped, open to user mode: {opened}")
-        lines += availability.text(count.shares)
+        lines += share_lines(count.shares)
     if stretches:
         lines.append(f"  interrupts off    {stretches}")
     lines.append(f"  lost              {len(count.lost) or 'none'}")

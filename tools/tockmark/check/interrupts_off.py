@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tockmark.check import conformance
-from tockmark.check.availability import AttackCase
 from tockmark.check.bounds import (
     AFTER_SLEEP,
     FAULT,
@@ -36,11 +35,12 @@ from tockmark.check.bounds import (
     PathBound,
     across,
 )
+from tockmark.check.conformance import AttackCase
 from tockmark.check.paths import Insn
 from tockmark.errors import TockmarkError
 from tockmark.profile.run import kernel_of, simulators
+from tockmark.profile.sample import HEADING, MODE, PC
 from tockmark.profile.symbols import Program
-from tockmark.profile.trace import HEADING, MODE, PC
 from tockmark.rig.kernel import with_words
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
@@ -379,7 +379,7 @@ def longest(stretches: Stretches) -> str:
     return f"{len(stretches.held)} kinds of stretches, bounded; the longest: {one.kind}, {cycles}"
 
 
-def told(stretches: Stretches) -> str:
+def stretches_text(stretches: Stretches) -> str:
     """Return the table of all kinds of stretches."""
     columns = f"{'bound':>10}{'found':>8}{'bound':>14}{'found':>10}"
     lines = [f"{'instructions':>18}{'cycles, cache off':>24}", columns]

@@ -3,7 +3,8 @@
 
 A program is built with the cross-compiler, run on a simulated machine, and heard by a mailbox. A
 job builds and runs one program or a few when its rows are taken, and a part of the validation has
-some jobs. The programs and what is expected of them are data, under validation/.
+some jobs. The programs and what is expected of them are data, under validation/. The whole chip's
+RTL also runs boots of the suite, beside its model.
 """
 
 import csv
@@ -12,9 +13,10 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from itertools import chain, product
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,13 @@ from rich.progress import TaskID
 
 from tockmark import paths, processes
 from tockmark.check.validation import ValidationRow
-from tockmark.errors import TockmarkError
+from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.log.rows import SERIES
 from tockmark.paths import VALIDATION
-from tockmark.processes import Bounds
-from tockmark.result.stats import fitted
+from tockmark.processes import Bounds, side_by_side
+from tockmark.result import file
+from tockmark.result.model import Row
+from tockmark.result.stats import fitted, middle
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import GCC
 from tockmark.rig.kinds.sim import made_by
@@ -53,7 +58,7 @@ class BareRun:
     last: str  # what the simulator said last
 
     def whole(self, count: int) -> bool:
-        """Whether it ended well and sent so many numbers."""
+        """Return whether it ended well and sent so many numbers."""
         return self.code == 0 and len(self.numbers) == count
 
 
@@ -65,6 +70,7 @@ class ValidationPart:
     machines: tuple[str, ...]
     jobs: Callable[[], Iterable[Job]]
     usual: bool = True  # not only when it is asked for
+    besides: tuple[str, ...] = ()  # what else make is to build
 
 
 def simulator(machine: str) -> Path:
@@ -73,14 +79,16 @@ def simulator(machine: str) -> Path:
 
 
 def build_simulators(parts: Iterable[ValidationPart]) -> None:
-    """Let make bring the simulators of these parts up to date."""
+    """Let make bring what these parts run up to date."""
+    parts = list(parts)
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
     targets = [made_by(simulator(machine)) for machine in machines]
+    targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
     print(f"building {', '.join(targets)}", file=sys.stderr, flush=True)
     command = ["make", "--no-print-directory", *targets]
     bounds = Bounds(LONGEST_BUILD)
     if processes.follow(command, cwd=paths.ROOT, stdout=2, stderr=2, bounds=bounds).code:
-        raise TockmarkError("a simulator cannot be built", f"try `{' '.join(command)}`")
+        raise TockmarkError("what is to run cannot be built", f"try `{' '.join(command)}`")
     missing = [machine for machine in machines if not simulator(machine).exists()]
     if missing:
         what = ", ".join(missing)
@@ -89,22 +97,17 @@ def build_simulators(parts: Iterable[ValidationPart]) -> None:
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:
     """Run all jobs side by side; return their rows in the order of parts and jobs."""
-    with bars() as shown, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with bars() as shown, side_by_side(os.cpu_count()) as pool:
         task_of: dict[Future[list[ValidationRow]], TaskID] = {}
         for part in parts:
             futures = [pool.submit(list, job) for job in part.jobs()]
             task_of |= dict.fromkeys(futures, shown.add_task(part.name, total=len(futures)))
-        try:
-            for future in as_completed(task_of):
-                task = shown.tasks[task_of[future]]
-                shown.advance(task.id)
-                future.result()
-                if shown.disable and task.finished:
-                    print(f"{task.description}: {task.total} programs done", file=sys.stderr)
-        except BaseException:
-            processes.end_all()
-            pool.shutdown(cancel_futures=True)
-            raise
+        for future in as_completed(task_of):
+            task = shown.tasks[task_of[future]]
+            shown.advance(task.id)
+            future.result()
+            if shown.disable and task.finished:
+                print(f"{task.description}: {task.total} programs done", file=sys.stderr)
     return [row for future in task_of for row in future.result()]
 
 
@@ -500,6 +503,12 @@ CHIP, MODEL = "chip", "earlgrey_2021"
 # Registers of that chip that take any word without harm: flash_ctrl's of interrupts.
 CHIP_MAILBOX = 0x41000000
 SMALL_ROM = "ROM "  # begins the names of rows whose code does not fit into its ROM of 16 KiB
+CHIP_BOARDS = ("earlgrey-chip", "earlgrey-sim-2021")
+FEW_BOOTS = "time,syscall"  # with the programs, under 20 M cycles
+COLD = 2  # samples until a body is in the cache
+SUITE_UNITS = ("median cycles", "instr", "samples alike")
+LONGEST_RUN = 6 * 3600.0  # seconds
+CHIP_KERNEL = ("kernel-v1-earlgrey-2021", "apps")
 ON_CHIP = (f"-Wa,--defsym,MAILBOX={CHIP_MAILBOX:#x}", "-Wa,--defsym,PLIC=0x41010000")
 
 
@@ -541,15 +550,72 @@ def _memory_on_chip(program: str) -> Job:
     return _both(rows, unit, path)
 
 
+def build_stale() -> Path:
+    """Build the program that shows the fault of the chip's flash. It replaces the boot ROM."""
+    places = "-Wl,--section-start=.rom=0x8000,--section-start=.flash=0x20000000,--omagic"
+    options = ("-march=rv32imc_zicsr", "-mno-relax", *ON_CHIP, *LINK, places)
+    return compile_program("chip/stale.elf", [VALIDATION / "chip" / "stale.S"], *options)
+
+
 def _study_on_chip(offset: int) -> Job:
     group = f"the study's bodies at {offset} mod 8, i-cache off: cycles"
     rows = [(group, f"{name}, at {offset} mod 8") for name in study_names()]
     return _both(rows, "cycles", build_study(offset, "chip", *ON_CHIP))
 
 
+def _boots_on_chip(only: str | None, icache: str) -> Job:
+    """Run boots of the suite with the baseline kernel of version 1 on the chip and on its model. A
+    row is exact if all its samples are, with the cache on all behind the cold ones: how many
+    lookups it had, and so which way it fills first, depends on the UART, whose byte takes no whole
+    number of cycles on the chip."""
+    made = BUILD / "chip" / f"{only or 'suite'}-{icache}"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    chip, model = (_run_suite(board, only, icache, made) for board in CHIP_BOARDS)
+    first = COLD if icache == "on" else 0
+    for place, row in enumerate(chip):
+        there = dict(model[place].samples[0]) if place < len(model) else {}
+        counts = [
+            (samples[first:], there.get(name, ())[first:])
+            for name, samples in row.samples[0].items()
+        ]
+        alike = sum(sum(map(eq, *both)) for both in counts)
+        yield ValidationRow(
+            part="chip",
+            group=f"baseline kernel, {row.boot}, i-cache {icache}: {'; '.join(SUITE_UNITS)}",
+            name=f"{row.boot}: {row.name}",
+            machine=MODEL,
+            unit=", ".join(SUITE_UNITS),
+            expected=(*_medians(row), sum(len(samples) for samples, _ in counts)),
+            measured=(*_medians(model[place]), alike) if there else (),
+            source="the whole chip's RTL, OpenTitan at a558aaa3f",
+            note="" if there else "the model did not measure this row",
+        )
+
+
+def _run_suite(board: str, only: str | None, icache: str, made: Path) -> tuple[Row, ...]:
+    output = made.with_name(f"{made.name}-{board}.json")
+    command = [sys.executable, "-m", "tockmark", "run", "--board", board, "--abi", "1"]
+    command += ["--icache", icache, "--jobs", "1", "-o", str(output)]
+    command += [] if only is None else ["--only", only]
+    done = processes.run(command, bounds=Bounds(LONGEST_RUN))
+    if done.code not in (OK, INCOMPLETE):
+        raise TockmarkError(f"{board} did not run: {done.complaint.strip().splitlines()[-1]}")
+    return file.load(output).rows
+
+
+def _medians(row: Row) -> list[float]:
+    return [middle(row.samples[0].get(name, (0,))) for name in SERIES]
+
+
 def _chip() -> Iterable[Job]:
     yield from (_memory_on_chip(f"programs{n}") for n in (1, 2))
     yield from map(_study_on_chip, data_of("study")["offsets"])
+    yield from (_boots_on_chip(FEW_BOOTS, icache) for icache in ("off", "on"))
+
+
+def _suite_on_chip() -> Iterable[Job]:
+    """Run the whole catalogue of version 1, for most of an hour."""
+    return [_boots_on_chip(None, "off")]
 
 
 PARTS = {
@@ -562,6 +628,7 @@ PARTS = {
         ValidationPart("icache", ("cw310",), lambda: [_icache(icache) for icache in ("off", "on")]),
         ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure()]),
         ValidationPart("limit", ("cw310",), lambda: map(_limit, data_of("limit")["program"])),
-        ValidationPart("chip", (CHIP, MODEL), _chip, usual=False),
+        ValidationPart("chip", (CHIP, MODEL), _chip, False, CHIP_KERNEL),
+        ValidationPart("chip-suite", (CHIP, MODEL), _suite_on_chip, False, CHIP_KERNEL),
     )
 }

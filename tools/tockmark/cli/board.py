@@ -12,10 +12,10 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.verb import NEVER, verb
+from tockmark.cli.app import NEVER, verb
 from tockmark.compare import agree
 from tockmark.compare.limits import load_bounds
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, UNUSABLE, TockmarkError, say
 from tockmark.files import folder_for_a_while, write_whole
 from tockmark.result import file, parse
 from tockmark.result.parse import LogClaims
@@ -247,7 +247,7 @@ def run_tab_verb(
         for one in lay_tabs(tabs, elf, profiled, flash):
             gap = f"a gap of {one.length} bytes, at which Tock on Earl Grey panics"
             what = gap if one.name is None else f"{one.name}, {one.length} bytes"
-            options.say(f"{one.start:#x}: {what}")
+            say(f"{one.start:#x}: {what}")
         start = Start("tabs", flash, cached, panics=elf.panics)
         raise Exit(_print_lines(target.start(start)))
 
@@ -264,7 +264,7 @@ def _print_lines(session: Session) -> int:
     except KeyboardInterrupt:
         session.stop()
         session.ending()
-        options.say("interrupted")
+        say("interrupted")
         return INTERRUPTED
     finally:
         session.stop()
@@ -277,7 +277,7 @@ def _ended(session: Session) -> int:
     said = "the suite closed" if ending is None else ending
     if session.idle:
         said = said.partition(":")[0]  # what it means for the suite does not matter here
-    options.say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
+    say(f"{said}, after {session.cycles} cycles" if session.cycles else said)
     return OK if fine else INCOMPLETE
 
 

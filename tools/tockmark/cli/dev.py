@@ -10,12 +10,13 @@ from typing import Annotated
 from typer import Exit, Option
 
 from tockmark import paths
-from tockmark.check import availability, conformance, doctor, interrupts_off, programs, validation
+from tockmark.check import conformance, doctor, interrupts_off, programs, validation
+from tockmark.check.conformance import MIXES, MOST_ATTACKERS
 from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
+from tockmark.cli.app import verb
 from tockmark.cli.run_options import Abi, Jobs
-from tockmark.cli.verb import verb
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import board as boards
@@ -50,7 +51,8 @@ def validate_verb(
         str | None,
         options.several_of(
             lambda: programs.PARTS,
-            f"Parts, separated by commas: {', '.join(programs.PARTS)}. Default: all but chip.",
+            f"Parts, separated by commas: {', '.join(programs.PARTS)}. Default: those that need no"
+            " chip.",
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -106,12 +108,12 @@ def conformance_verb(
     calls: Annotated[int, Option(min=1, help="Calls that it makes with each.")] = 100_000,
     attackers: Annotated[
         int,
-        Option(min=0, max=availability.MOST, help="Let so many attack at once, by all pairs."),
-    ] = availability.MOST,
+        Option(min=0, max=MOST_ATTACKERS, help="Let so many attack at once, by all pairs."),
+    ] = MOST_ATTACKERS,
     mixes: Annotated[
         int,
-        Option(min=0, max=len(availability.MIXES), help="And by so many random mixes of calls."),
-    ] = len(availability.MIXES),
+        Option(min=0, max=len(MIXES), help="And by so many random mixes of calls."),
+    ] = len(MIXES),
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -124,7 +126,7 @@ def conformance_verb(
     done, held = {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
         elf = read_kernel(kernel or board.kernels[version])
-        most = attackers, availability.MIXES[:mixes]
+        most = attackers, MIXES[:mixes]
         at_a_time = jobs or os.cpu_count() or 1
         plan = conformance.Plan(elf, board, version, numbers, calls, at_a_time, *most)
         bounded: Stretches | None = None
@@ -169,7 +171,7 @@ def interrupts_off_verb(
     plan = conformance.Plan(read_kernel(board.kernels[abi]), board, abi, (), 0, 1)
     searches = (interrupts_off.search(seed) for seed in range(1, seeds + 1))
     found = interrupts_off.measure(plan, [*searches, *interrupts_off.SCENES])
-    options.show(asdict(found) if as_json else interrupts_off.told(found))
+    options.show(asdict(found) if as_json else interrupts_off.stretches_text(found))
     if not as_json:
         options.say_first(found.lost, "lost: ")
     raise Exit(INCOMPLETE if found.lost else OK)

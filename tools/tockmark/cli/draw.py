@@ -9,8 +9,8 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.verb import verb
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.cli.app import verb
+from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.rig.progress import ProgressLine
@@ -74,7 +74,7 @@ def plot_verb(
         print(paths.shown(path))
     absent = [name for name in wanted if picture is not None and name not in drawn]
     for name in absent:
-        options.say(f"no rows for the picture '{name}'")
+        say(f"no rows for the picture '{name}'")
     raise Exit(INCOMPLETE if absent else OK)
 
 
@@ -120,13 +120,13 @@ def site_verb(
     elif not found.studies and STUDY.exists():
         found.studies.append(Named(STUDY.stem, load(STUDY)))
     for line in (*found.strangers, *found.problems):
-        options.say(line)
+        say(line)
     files = render.site_pages(Site(found, known), ProgressLine(QUIET, EVERY).count)
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
         for reason in one.result.incomplete[:1]:
             many = len(one.result.incomplete)
-            options.say(f"{one.name} is incomplete: {reason} ({many} in all)")
+            say(f"{one.name} is incomplete: {reason} ({many} in all)")
     incomplete = options.incomplete_code(*(one.result for one in found.results))
     raise Exit(INCOMPLETE if found.problems else incomplete)

@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
-from tockmark.cli.verb import verb
+from tockmark.cli.app import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name
 from tockmark.files import write_whole
 from tockmark.profile import file as profile_file

@@ -6,7 +6,6 @@ the suite. This module loads little, since every verb loads it.
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from typer import Option
 
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.errors import INCOMPLETE, OK, TockmarkError, say
 from tockmark.files import check_writable, is_through
 from tockmark.paths import shown
 from tockmark.result.model import Result
@@ -125,11 +124,6 @@ def show(made: object) -> None:
 def incomplete_code(*results: Result) -> int:
     """Return the exit code of a verb that shows results: whether one of them is incomplete."""
     return INCOMPLETE if any(result.incomplete for result in results) else OK
-
-
-def say(text: str) -> None:
-    """Print a line for the user on stderr, beside what the verb prints for whoever takes it."""
-    print(f"tockmark: {text}", file=sys.stderr, flush=True)
 
 
 def say_first(reasons: Sequence[str], label: str = "") -> None:

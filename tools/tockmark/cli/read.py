@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that read what is there: table, compare, history, fit and list read results, help the
-pages of docs/.
+"""The verbs that read what is there: table, compare, gate, history, fit and export read results,
+list the catalogue, help the pages of docs/.
 """
 
 import os
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,18 +14,24 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.verb import VERBS, verb
-from tockmark.compare import pairs, rule, trends
-from tockmark.compare.limits import load_margins
-from tockmark.errors import INCOMPLETE, OK, UNUSABLE, TockmarkError
+from tockmark.cli.app import VERBS, verb
+from tockmark.compare import gate, pairs, rule, trends
+from tockmark.compare.limits import load_limits, load_margins
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.show import comparison, listing, table, text
+from tockmark.show import comparison, export, listing, table, text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import near_to, of_names, select
+
+WIDEST = 100  # columns of a page
+LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
+ExportForm = StrEnum(  # type: ignore[misc]
+    "ExportForm", {name.upper(): name for name in export.FORMS}
+)
 
 
 @verb(
@@ -141,6 +148,47 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
 
 
 @verb(
+    "tockmark gate base.json new.json",
+    "tockmark gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
+    exits={
+        OK: "pass",
+        INCOMPLETE: "beyond a soft limit, or the new result is incomplete, or one rests on boots"
+        " from elsewhere",
+        UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
+        REGRESSION: "regression: beyond a hard limit, or a row is gone",
+    },
+)
+def gate_verb(
+    files: Annotated[
+        list[Path], Argument(metavar="BASE... NEW", help="Result files, the new one last.")
+    ],
+    limits: options.Limits = None,
+    markdown: Annotated[
+        Path | None, Option(help="Write a summary for a pull request to this file, too.")
+    ] = None,
+    only: options.Only = None,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
+) -> None:
+    """Let a new result pass, or not, by limits on the growth of its rows.
+
+    The layouts of several BASE files count together."""
+    if len(files) < 2:
+        raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
+    results, known = [load(file) for file in files], catalogue.load()
+    allowed = load_limits(limits, known, options.rows_of(results))
+    _, results = options.selected(known, only, results)
+    *bases, new = zip(map(paths.shown, files), results, strict=True)
+    gated = gate.gate(bases, new, allowed, known, rule.known_spread(bases[-1][1]), force)
+    names = [name for name, _ in bases]
+    made = comparison.gate_json if as_json else comparison.gate_text
+    options.show(made(names, new[0], gated))
+    if markdown is not None:
+        write_whole({markdown: comparison.gate_markdown(names, new[0], gated)})
+    raise Exit(gated.exit_code)
+
+
+@verb(
     "tockmark history --add results/new.json",
     "tockmark history syscall.command -o command.png",
     "tockmark history 'call.args n=3 icache=on'",
@@ -190,7 +238,7 @@ def history_verb(
     else:
         print(f"{len(runs)} runs, and no row that changed; name one to see it")
     for problem in problems:
-        options.say(problem)
+        say(problem)
     raise Exit(INCOMPLETE if problems else OK)
 
 
@@ -213,15 +261,48 @@ def fit_verb(
     raise Exit(options.incomplete_code(result))
 
 
+@verb(
+    "tockmark export results/a.json --format csv -o a.csv",
+    "tockmark export results/a.json --format bmf > a.bmf",
+    exits={INCOMPLETE: "a row has an error, and is in csv alone"},
+)
+def export_verb(
+    path: Annotated[Path, Argument(metavar="RESULT", help="Result file.")],
+    form: Annotated[
+        ExportForm,
+        Option(
+            "--format",
+            help="csv; bmf: Bencher Metric Format; github: github-action-benchmark's "
+            "customSmallerIsBetter; lmbench: as in its result files.",
+        ),
+    ],
+    output: Annotated[Path | None, options.output_to("File; default: standard output.")] = None,
+    only: options.Only = None,
+) -> None:
+    """Write a result in a form that another tool reads.
+
+    A row with an error is in no form but csv: it is named on stderr."""
+    known = catalogue.load()
+    _, (result,) = options.selected(known, only, [load(path)])
+    made = export.export(result, known, form.value)
+    if output is None:
+        options.show(made)
+    else:
+        write_whole({output: made})
+        print(f"written {paths.shown(output)}")
+    for doubt in result.provenance.doubts:
+        say(f"{paths.shown(path)}: {doubt}")
+    dropped = export.left_out(result)
+    for reason in dropped:
+        say(f"wrong: {reason}")
+    raise Exit(INCOMPLETE if dropped else OK)
+
+
 @verb("tockmark list", "tockmark list --json")
 def list_verb(as_json: options.AsJson = False) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
     options.show(listing.list_json(known) if as_json else listing.list_text(known))
-
-
-WIDEST = 100  # columns of a page
-LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
 
 
 def topics() -> dict[str, Path]:

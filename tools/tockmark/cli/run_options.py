@@ -2,7 +2,7 @@
 """What verbs share that run or lay the suite: options, what they mean, and how Ctrl-C ends them.
 
 A bundle is a dataclass of options that stand together in the signatures of several verbs
-(verb.py splices it in); its methods say what they mean.
+(app.py splices it in); its methods say what they mean.
 """
 
 import hashlib

@@ -132,7 +132,8 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
     there = result.table
 
     def own(row: Row | Absent) -> bool:
-        """Whether a row is no base's; a time.read may be that of another boot than the table's."""
+        """Return whether a row is no base's; a time.read may be that of another boot than the
+        table's."""
         stands = there.get(row.key)
         return row.key not in known or (stands is not None and stands is not row)
 

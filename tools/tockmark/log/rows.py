@@ -367,8 +367,9 @@ def settle(measured: Measured) -> None:
 
 
 def _leave_out_strays(measured: Measured) -> None:
-    """Where apps name their boots, what without a mark could be of any: an app whose boot was lost,
-    and one of which a piece was lost whose end does not say that it is the same behind that."""
+    """Leave out, where apps name their boots, what could be of any for want of a mark: an app whose
+    boot was lost, and one of which a piece was lost whose end does not say that it is the same
+    behind that."""
     if not any(app.begin and "boot" in app.begin for _, app in measured.each()):
         return
     for boot, app in list(measured.each()):
@@ -455,7 +456,8 @@ def _take_record(measured: Measured, record: Record) -> None:
 
 
 def _of_a_panic_beside(measured: Measured, record: Record) -> bool:
-    """Whether a record is one of the two that an app has which measures no rows, and panics."""
+    """Return whether a record is one of the two that an app has which measures no rows, and
+    panics."""
     if record.kind == "fail" and record.words == ("panic",):
         measured.tell(None, f"{record.app} {_why(dict(record.pairs))}", record.line)
         return True

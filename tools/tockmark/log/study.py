@@ -112,15 +112,15 @@ class StudyTable:
 
 
 def recognise(text: str) -> bool:
-    """Whether a text is such a log: it has a title, and no line of our protocol."""
+    """Return whether a text is such a log: it has a title, and no line of our protocol."""
     titled = re.search(r"^[ \t]*benchmark[ \t]*:", text, re.MULTILINE)
     return titled is not None and "#tm " not in text
 
 
 def _is_row(text: str) -> bool:
-    """Whether a line is a sample: whole numbers, and from the second on others and addresses, too,
-    with a comma or a tab between them. No one regular expression: it would try each way to share
-    out blanks."""
+    """Return whether a line is a sample: whole numbers, and from the second on others and
+    addresses, too, with a comma or a tab between them. No one regular expression: it would try each
+    way to share out blanks."""
     cells, between = _NUMBER.findall(text), _NUMBER.split(text)
     return (
         len(cells) > 1

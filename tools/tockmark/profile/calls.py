@@ -25,12 +25,11 @@ from pathlib import Path
 from statistics import median_low
 
 from tockmark.errors import TockmarkError
-from tockmark.profile.attribute import charged
 from tockmark.profile.file import hashed_title
 from tockmark.profile.report import RULE, NamedTable
 from tockmark.profile.run import ProfileOptions, kernel_of, traced
+from tockmark.profile.sample import MODE, MRET, PC, Step, calls, charged, jumps_by_register, parse
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
-from tockmark.profile.trace import MODE, MRET, PC, Step, calls, jumps_by_register, parse
 from tockmark.rig.image import Image
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue

@@ -16,7 +16,7 @@ from tockmark import documents
 from tockmark.documents import Count, Part, Positive
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.profile.attribute import CAUSES, Cause, Place, Spent
+from tockmark.profile.sample import CAUSES, Cause, Place, Spent
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, Params, aside, label
 

@@ -17,9 +17,8 @@ from typing import TypeVar
 from xml.sax.saxutils import escape
 
 from tockmark import processes
-from tockmark.profile import attribute
-from tockmark.profile.attribute import CAUSES, PHASES, Spent
 from tockmark.profile.file import Share, StoredProfile, merged
+from tockmark.profile.sample import CAUSES, PHASES, Spent
 from tockmark.show import text
 
 OBJCOPY, OBJDUMP = "riscv64-unknown-elf-objcopy", "riscv64-unknown-elf-objdump"
@@ -41,15 +40,8 @@ SHOWN = 24  # functions; the rest in one line
 WIDTH, MARGIN, ROW, HEAD, LEGEND = 1200, 12, 22, 82, 34
 FONT = "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\""
 CHAR = 6.9  # the width of a character of 11.5 px, on the safe side
-COLOURS = {
-    attribute.APP: "#9ecae9",
-    attribute.ENTRY: "#f28e5c",
-    attribute.KERNEL: "#f6cf71",
-    attribute.CAPSULE: "#a1d99b",
-    attribute.SCHEDULER: "#c9b3e6",
-    attribute.PMP: "#f4a6c0",
-    attribute.RETURN: "#e8b07a",
-}
+_PAINTS = ("#9ecae9", "#f28e5c", "#f6cf71", "#a1d99b", "#c9b3e6", "#f4a6c0", "#e8b07a")
+COLOURS = dict(zip(PHASES, _PAINTS, strict=True))
 _FILE = re.compile(r" \([^()]*/[^()]*\)$")  # behind a function's name
 Shown = TypeVar("Shown")
 
@@ -180,7 +172,7 @@ class FlameBox:
         return 1 + max((box.depth for box in self.called.values()), default=0)
 
 
-def sample_told(profile: StoredProfile, reading: float | None = None) -> str:
+def total_in_words(profile: StoredProfile, reading: float | None = None) -> str:
     """Say what the sample's total is, and how it becomes the table's number, where the cycles of
     time.read are known."""
     whole = profile.cycles

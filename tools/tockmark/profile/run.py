@@ -17,9 +17,9 @@ from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError, file_name
 from tockmark.log.protocol import decode
 from tockmark.log.rows import StoredRow, assemble, samples_of
-from tockmark.profile import attribute, file, report
+from tockmark.profile import file, report
+from tockmark.profile.sample import HEADING, Sample, Sampler, Step, attributed, parse
 from tockmark.profile.symbols import Frame, Program
-from tockmark.profile.trace import HEADING, Sample, Sampler, Step, parse
 from tockmark.result.provenance import Kernel
 from tockmark.result.stats import summarise
 from tockmark.rig import cache
@@ -87,7 +87,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     def where(step: Step) -> tuple[Frame, ...]:
         return (app if step.user else kernel).frames(step.pc)
 
-    spent = attribute.attributed(found, where)
+    spent = attributed(found, where)
     row = options.id, options.params, options.icache
     kept = file.stored(spent, *row, options.measured, options.board.name, options.apps.lang)
     counted = samples_of(run.row, "instret")[run.number]
@@ -112,7 +112,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             report.tables(kept),
         ]
     )
-    sampled = report.sample_told(kept, run.reading)
+    sampled = report.total_in_words(kept, run.reading)
     files = {
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),

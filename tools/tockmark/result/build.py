@@ -86,7 +86,8 @@ class Expected:
 
 @dataclass(frozen=True)
 class Context:
-    """What only a run knows; of a bare log nothing is known but what the apps said."""
+    """What only a run knows, by the names of Provenance; of a bare log nothing is known but what
+    the apps said."""
 
     kernel: Kernel = field(default_factory=Kernel)
     board: Board = field(default_factory=Board)
@@ -152,16 +153,10 @@ def build(
         provenance=Provenance(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
-            kernel=context.kernel,
-            board=context.board,
-            abi=context.abi,
             catalogue_sha256=catalogue.sha256,
-            boots=context.boots,
             apps=_said(measured),
-            layouts=context.layouts,
-            cached=context.cached,
             elsewhere=_elsewhere(measured),
-            draws=context.draws,
+            **vars(context),
         ),
         rows=tuple(rows.values()),
         problems=tuple(problems),

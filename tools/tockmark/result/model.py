@@ -176,9 +176,9 @@ class Series:
         return tail(self.steady) != (None, None)
 
     def exact(self, simulated: bool) -> bool:
-        """Whether the net is known without doubt: all samples are equal; or on a simulator, which
-        would give the same ones again, they come to repeat themselves, or there is but one, as of a
-        boot. Likewise the readings'."""
+        """Return whether the net is known without doubt: all samples are equal; or on a simulator,
+        which would give the same ones again, they come to repeat themselves, or there is but one,
+        as of a boot. Likewise the readings'."""
         if self.stats is None:
             return True
         if self._slopes and not self.further:
@@ -616,6 +616,11 @@ class Result:
             ),
             *_missing(self.missing),
         )
+
+
+def common_icaches(results: Sequence[Result]) -> list[bool | None]:
+    """Return the cache settings that all of these results have."""
+    return [c for c in results[0].icaches if all(c in one.icaches for one in results)]
 
 
 def _controls(row: Row) -> Iterator[Control]:

@@ -84,10 +84,10 @@ def _whole(count: int, settled: int | None, period: int | None) -> int:
 
 
 def _wanders(values: Ints, settled: int | None) -> bool:
-    """Whether the end of a series is another than its beginning: it settles in its second half, or
-    the median of one half lies outside the middle half of the other's samples. So a shift by more
-    than the samples vary by is seen, whatever their distribution; noise around one place is not.
-    """
+    """Return whether the end of a series is another than its beginning: it settles in its second
+    half, or the median of one half lies outside the middle half of the other's samples. So a shift
+    by more than the samples vary by is seen, whatever their distribution; noise around one place is
+    not."""
     if len(values) < SETTLED:
         return False
     half = len(values) // 2
@@ -223,7 +223,7 @@ class Slope:
         return (middle(steady(self.long)) - middle(steady(self.short))) / self.passes
 
     def exact(self, simulated: bool) -> bool:
-        """Whether the slope is known without doubt: as Series.exact, of either length."""
+        """Return whether the slope is known without doubt: as Series.exact, of either length."""
         found = [summarise(samples) for samples in (self.short, self.long)]
         settled = all(one.settled is not None and not one.wanders for one in found)
         return all(one.period == 1 for one in found) or (simulated and settled)

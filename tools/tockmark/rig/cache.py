@@ -10,7 +10,6 @@ foreign: it is taken, and marked.
 import contextlib
 import hashlib
 import os
-import sys
 import threading
 import time
 import zlib
@@ -22,7 +21,7 @@ import msgspec
 
 from tockmark import paths
 from tockmark.documents import Count
-from tockmark.errors import one_line
+from tockmark.errors import one_line, say
 from tockmark.files import read_plain, replace_soon
 from tockmark.rig import trust
 from tockmark.rig.boot_watcher import parses_whole
@@ -106,11 +105,10 @@ class Recorded:
             self._all = False  # once is enough
             # Who builds anew while it runs may have replaced what the key was made of.
             if parses_whole(self.said) and self.target.key(self.start) == self.key:
-                self.cache.keep(self.key, self._as_kept(ending))
+                printed = tuple(self.said)
+                kept = CachedBoot(printed, self.cycles, ending, self.panicked, self.elsewhere)
+                self.cache.keep(self.key, kept)
         return ending
-
-    def _as_kept(self, ending: str | None) -> CachedBoot:
-        return CachedBoot(tuple(self.said), self.cycles, ending, self.panicked, self.elsewhere)
 
 
 @dataclass
@@ -167,10 +165,7 @@ class Cache:
                 if not self._failed:
                     self._failed = True
                     why = one_line(f"{paths.shown(self.folder)}: {error.strerror}")
-                    print(
-                        f"tockmark: boots are not kept in {why}; results lose nothing",
-                        file=sys.stderr,
-                    )
+                    say(f"boots are not kept in {why}; results lose nothing")
 
     def held(self) -> list[tuple[float, int, Path]]:
         """Return of each file when it was used last, its bytes on disk, and its path. One that may

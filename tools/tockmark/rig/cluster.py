@@ -18,7 +18,6 @@ import os
 import re
 import selectors
 import shlex
-import sys
 import threading
 import time
 import zlib
@@ -31,7 +30,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from tockmark import processes
-from tockmark.errors import INCOMPLETE, TockmarkError, one_line
+from tockmark.errors import INCOMPLETE, TockmarkError, one_line, say
 from tockmark.paths import shown
 from tockmark.processes import PIPE, Bounds, Child
 from tockmark.rig import cluster_worker, trust
@@ -412,8 +411,7 @@ class Cluster:
             self.waiting.extendleft(reversed(its))
             if worker.closing is None:
                 lost = f"; {len(its)} boots that it had go to others" if its else ""
-                said = f"tockmark: worker '{worker.name}' is discarded: {worker.gone}{lost}"
-                print(said, file=sys.stderr, flush=True)
+                say(f"worker '{worker.name}' is discarded: {worker.gone}{lost}")
             self._lose_if_alone()
         self._wake()
 

@@ -15,10 +15,9 @@ import hashlib
 import os
 import shlex
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,7 @@ import msgspec
 
 from tockmark import __version__, processes
 from tockmark.documents import Part, Sha256
-from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.errors import INTERRUPTED, TockmarkError, say
 from tockmark.files import is_through, reading, replaced_folder
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room, boot_unsuited
@@ -345,16 +344,13 @@ def _lay_boots(
         flash = _within(folder, image.flash), sha256_of(image.flash)
         return LaidBoot(boot.name, apps.lang, *flash, image.id, slots)
 
-    pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        works = [pool.submit(build, *one) for one in wanted]
-        for work in counted(as_completed(works), len(works), "images laid"):
-            work.result()
+        with processes.side_by_side(os.cpu_count()) as pool:
+            works = [pool.submit(build, *one) for one in wanted]
+            for work in counted(as_completed(works), len(works), "images laid"):
+                work.result()
     except KeyboardInterrupt as error:
         raise TockmarkError("interrupted: nothing was laid", "", INTERRUPTED) from error
-    finally:
-        processes.end_all()  # none is left but after Ctrl-C, or where one failed
-        pool.shutdown(cancel_futures=True)
     return tuple(work.result() for work in works)
 
 
@@ -461,8 +457,7 @@ def load_or_ask(board: BoardProfile, boot: str, flash: Path) -> bool:
     failed."""
     if load_boot(board, flash):
         return True
-    what = f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}"
-    print(f"tockmark: {what}", file=sys.stderr, flush=True)
+    say(f"load the boot {boot} onto {board.name}: {by_hand(board, flash)}")
     return False
 
 

@@ -16,7 +16,6 @@ import itertools
 import json
 import re
 import struct
-import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,7 @@ import msgspec
 
 from tockmark import BASELINE, paths
 from tockmark.documents import Part
-from tockmark.errors import LONGEST_NAME, TockmarkError, showable
+from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
 from tockmark.files import reading, toml
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room
@@ -130,7 +129,7 @@ def panics_of(elf: Elf) -> tuple[int, ...]:
 def say_without_panics(path: Path) -> None:
     """Tell the user, once for each kernel, that its panics are not recognised."""
     what = "has no symbol of Rust's panic handler: a panic of it is not recognised, and its boot"
-    print(f"tockmark: {shown(path)} {what} goes on to a limit", file=sys.stderr)
+    say(f"{shown(path)} {what} goes on to a limit")
 
 
 def named(
@@ -324,6 +323,7 @@ def _unlike(base: _Link, other: _Link) -> str | None:
 
 
 def beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:
-    """Whether two sizes differ by more than some bytes, and by more than one part in some."""
+    """Return whether two sizes differ by more than some bytes, and by more than one part in
+    some."""
     least, part = limits
     return abs(sizes[0] - sizes[1]) > max(least, sizes[0] / part)

@@ -13,7 +13,6 @@ import hashlib
 import os
 import re
 import secrets
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ from typing import Literal
 import msgspec
 
 from tockmark import paths, processes
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, say
 from tockmark.files import folder_for_a_while
 from tockmark.rig import cache, cluster
 from tockmark.rig.board import BoardProfile, boot_unsuited
@@ -43,9 +42,8 @@ from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
 SHARE = 8  # one in so many boots from elsewhere is simulated again here
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them
-_ROW = re.compile(
-    r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)"
-)  # what ends a row, for progress
+# What ends a row, for progress.
+_ROW = re.compile(r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)")
 
 # The simulator is asked to mark where an app's functions begin and what the core does unasked;
 # log/marks.py reads the lines that come of it.
@@ -236,12 +234,10 @@ def _say_how_long(jobs: Sequence[Job], options: RunOptions) -> None:
         return
     cycles = 1e6 * sum(job.weight for job in jobs)
     at_once = min(options.jobs, len(jobs))
-    print(
+    say(
         f"{options.board.name} simulates some {pace:,} cycles a second: {len(jobs)} boots of at"
         f" most {cycles / 1e6:.0f} M cycles take up to {cycles / pace / at_once / 60:.0f} minutes,"
-        f" {at_once} at a time",
-        file=sys.stderr,
-        flush=True,
+        f" {at_once} at a time"
     )
 
 
@@ -353,11 +349,8 @@ class _Runner:
         for by, first in differing.items():
             false = [job for job in foreign if _by(job) == by]
             why = f"of {first.name} it gave another outcome than a simulation here"
-            print(
-                f"tockmark: '{by}' is not believed: {why}; its {len(false)} boots are discarded and"
-                " simulated here",
-                file=sys.stderr,
-            )
+            many = f"its {len(false)} boots are discarded and simulated here"
+            say(f"'{by}' is not believed: {why}; {many}")
             cluster.distrust(by, why)
             for job in false:
                 job.clear(f"discarded: '{by}' is not believed")

@@ -11,11 +11,10 @@ import functools
 import hmac
 import os
 import secrets
-import sys
 from pathlib import Path
 
 from tockmark import paths
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, say
 from tockmark.files import read_plain
 from tockmark.rig import cluster_worker
 
@@ -53,10 +52,9 @@ def _of_file(path: Path) -> bytes:
         if not os.path.lexists(path):
             _make(path)
     except OSError as error:
-        print(
-            f"tockmark: no key can be kept in {paths.shown(path)}: {error.strerror}; boots that are"
-            f" kept now count as foreign later, unless {ENVIRONMENT} is set",
-            file=sys.stderr,
+        say(
+            f"no key can be kept in {paths.shown(path)}: {error.strerror}; boots that are kept now"
+            f" count as foreign later, unless {ENVIRONMENT} is set"
         )
         return secrets.token_bytes(32)  # for this process
     try:

@@ -14,15 +14,7 @@ from tockmark.compare import limits, rule
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level
-from tockmark.compare.pairs import (
-    Comparison,
-    Factor,
-    Finding,
-    Moved,
-    Pair,
-    factors_of,
-    tables,
-)
+from tockmark.compare.pairs import Comparison, Factor, Finding, Moved, Pair, factors_of, tables
 from tockmark.compare.rule import Change, Verdict, Z
 from tockmark.result.model import Result, Row
 from tockmark.show import text
@@ -442,9 +434,8 @@ def counted(gated: Gated, unit: str = "") -> str:
 
 
 WIDTHS = {"sim": 9, "board": 9, "board/sim": 10, "off": 8, "bound": 8, "instr": 6}
-STANDINGS: dict[
-    Standing, tuple[str, Callable[[str], str]]
-] = {  # the word in the table, and its colour
+# The word in the table, and its colour.
+STANDINGS: dict[Standing, tuple[str, Callable[[str], str]]] = {
     Standing.EQUAL: ("=", str),
     Standing.WITHIN: ("within", str),
     Standing.OUTSIDE: ("OUTSIDE", text.bad),

@@ -66,18 +66,18 @@ LEGEND = [
     "size from which on another slope fits much better, and the slopes before and behind it.",
     f"Sizes of what is moved count from {FROM} bytes up.",
 ]
-FIT = [
-    TableColumn("", 34, 0, left=True),
-    *figures({"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}),
-    TableColumn("bend", 0, 2, left=True),
-]
 
 
 def fit_text(found: list[Sweep]) -> str:
     """Show the lines as tables, one a section."""
+    columns = [
+        TableColumn("", 34, 0, left=True),
+        *figures({"slope": 9, "intercept": 10, "sd": 8, "held": 6, "off": 9}),
+        TableColumn("bend", 0, 2, left=True),
+    ]
     out = [*LEGEND]
     for section, sweeps in groupby(found, lambda sweep: sweep.section):
-        table = Table(FIT, rule=text.LINE)
+        table = Table(columns, rule=text.LINE)
         for sweep in sweeps:
             line, bend = sweep.line, text.NONE
             if sweep.bend is not None and sweep.slopes:
@@ -108,22 +108,22 @@ TRACK = 24  # characters of the plot beside the runs of one row
 TRAIL = 16  # runs in the small plot of one among several rows
 BARS = "▁▂▃▄▅▆▇█"
 UNIT = "net cycles of one sample; lower is better"
-SEVERAL = [
-    TableColumn("", 42, 0, left=True),
-    TableColumn("runs", 5, 0),
-    *figures({"first": 9, "last": 9, "change": 9, "changes": 8}),
-    TableColumn("", 0, 2, left=True),
-]
 
 
 def history_text(found: list[RowHistory]) -> str:
     """Show one row in full, several in a line each."""
     if len(found) == 1:
         return "\n".join(_full(found[0])) + "\n"
+    columns = [
+        TableColumn("", 42, 0, left=True),
+        TableColumn("runs", 5, 0),
+        *figures({"first": 9, "last": 9, "change": 9, "changes": 8}),
+        TableColumn("", 0, 2, left=True),
+    ]
     lines = []
     for setting in dict.fromkeys(series.setting for series in found):
         same = [series for series in found if series.setting == setting]
-        table = Table(SEVERAL, ([one.label, *history_cells(one)] for one in same), rule=text.LINE)
+        table = Table(columns, ([one.label, *history_cells(one)] for one in same), rule=text.LINE)
         lines += [*table.text(setting, UNIT, ""), ""]
     return "\n".join(lines).rstrip() + "\n"
 

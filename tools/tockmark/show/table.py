@@ -13,7 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 from tockmark.compare.rule import kernel_mean
-from tockmark.result.model import Result, Row, ratio
+from tockmark.result.model import Result, Row, common_icaches, ratio
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
@@ -172,8 +172,8 @@ def _columns(results: list[Result]) -> list[ResultColumn]:
     if len(results) == 1:
         of_one = results[0].icaches[:2]
         return [ResultColumn(f"i-cache {ICACHE[icache]}", results[0], icache) for icache in of_one]
-    common = [c for c in results[0].icaches if all(c in result.icaches for result in results)]
-    icaches = [common[0] if common else result.icaches[0] for result in results]
+    common = common_icaches(results)
+    icaches = [[*common, *result.icaches][0] for result in results]
     return [ResultColumn("", *c) for c in zip(results, icaches, strict=True)]
 
 

@@ -26,7 +26,7 @@ from tockmark.paths import shown
 from tockmark.profile import file as profiles
 from tockmark.profile.file import StoredProfile
 from tockmark.result import file
-from tockmark.result.model import Result, Row
+from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
 from tockmark.show.table import Named, ResultColumn, apart, short_names
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang
@@ -91,7 +91,7 @@ class SiteSources:
             (self.studies if is_study(result) else self.results).append(named)
 
     def _free(self, name: str, path: Path) -> str:
-        """A name that no other result has."""
+        """Return a name that no other result has."""
         taken = {one.name for one in self.every}
         numbered = (f"{name} ({number})" for number in range(2, len(taken) + 3))
         return next(one for one in (name, shown(path), *numbered) if one not in taken)
@@ -122,8 +122,8 @@ def gather(given: Iterable[Path]) -> SiteSources:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files of a folder and of the folders in it, but for hidden ones. No link to a folder is
-    followed: it might lead round in a circle."""
+    """Yield the files of a folder and of the folders in it, but for hidden ones. No link to a
+    folder is followed: it might lead round in a circle."""
     with reading(folder):
         inside = sorted(folder.iterdir())
     for path in inside:
@@ -136,13 +136,13 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def source_kind(path: Path) -> str | None:
-    """The format that a file begins with, whole or not."""
+    """Return the format that a file begins with, whole or not."""
     with reading(path), path.open("rb") as opened:
         return kind_of(opened.read(LOOKED_AT).decode(errors="replace").lstrip())
 
 
 def is_study(result: Result) -> bool:
-    """Whether its figures were published by others."""
+    """Return whether its figures were published by others."""
     return any(row.published for row in result.rows)
 
 
@@ -154,7 +154,7 @@ class Addresses:
         self._of: dict[tuple[str, object], str] = {}
 
     def page(self, folder: str, key: object, name: str) -> str:
-        """The path of a page from the site's root; that of one thing stays the same."""
+        """Return the path of a page from the site's root; that of one thing stays the same."""
         if (folder, key) not in self._of:
             # In small letters: some file systems take both for one.
             stem = file_name(name).lower().replace("..", ".")
@@ -219,8 +219,8 @@ class ColumnGroup:
     def blocks(
         self, catalogue: Catalogue
     ) -> list[tuple[str, list[tuple[str, str, list[Row | None]]]]]:
-        """The rows that people ask for first: under a title each row's words, its id, and the row
-        of each column."""
+        """Return the rows that people ask for first: under a title each row's words, its id, and
+        the row of each column."""
         blocks = []
         for title, words in screen(catalogue).items():
             lines = [
@@ -232,7 +232,7 @@ class ColumnGroup:
         return blocks
 
     def mean(self, new: int, catalogue: Catalogue, base: int = 0) -> float | None:
-        """The geometric mean over what touches the kernel, of one column by another."""
+        """Return the geometric mean over what touches the kernel, of one column by another."""
         return rule.kernel_mean(self.columns[base].rows, self.columns[new].rows, catalogue)
 
 
@@ -267,11 +267,11 @@ class Site:
         self.unpaired = 0  # pairs beyond the most
 
     def kernel_of(self, named: Named) -> SiteKernel:
-        """The kernel that a result is of."""
+        """Return the kernel that a result is of."""
         return next(kernel for kernel in self.kernels if named in kernel.named)
 
     def address(self, id_: str) -> str:
-        """Where the page of a benchmark is."""
+        """Return where the page of a benchmark is."""
         return self.addresses.page("benchmark", id_, id_)
 
     @cached_property
@@ -300,8 +300,8 @@ class Site:
         return found
 
     def chosen_pairs(self) -> list[tuple[Named, Named]]:
-        """Which results are compared: all leading ones with each other, and those of one kernel
-        whose opt-levels differ."""
+        """Return which results are compared: all leading ones with each other, and those of one
+        kernel whose opt-levels differ."""
         chosen = {(one.name, two.name): (one, two) for one, two in combinations(self.leads, 2)}
         for one, two in combinations(self.found.results, 2):
             a, b = one.result.provenance.kernel, two.result.provenance.kernel
@@ -311,7 +311,7 @@ class Site:
         return list(chosen.values())
 
     def judged(self, base: Named, new: Named) -> SitePair:
-        """One pair as `tockmark compare` judges it, and as `tockmark agree` does if one is a
+        """Return one pair as `tockmark compare` judges it, and as `tockmark agree` does if one is a
         simulator's and the other a board's."""
         known = rule.known_spread(base.result)
         try:
@@ -334,7 +334,7 @@ class Site:
             return None
 
     def _is_whole(self, named: Named) -> bool:
-        """Whether a result is of the whole suite: of most benchmarks, of kernel and app."""
+        """Return whether a result is of the whole suite: of most benchmarks, of kernel and app."""
         known = self.catalogue.benchmarks
         ids = {row.id for row in named.result.table.values()} & set(known)
         return {"kernel", "app"} <= {known[id_].touches for id_ in ids} and (
@@ -364,13 +364,13 @@ class Site:
 
 
 def _identity(kernel: Kernel, name: str) -> tuple[str, str]:
-    """What makes two results those of one kernel: a name that someone gave it and how it was built;
-    of a kernel without a name its file alone."""
+    """Return what makes two results those of one kernel: a name that someone gave it and how it was
+    built; of a kernel without a name its file alone."""
     return kernel.name or kernel.sha256 or name, kernel.built
 
 
 def _is_of(kernel: Kernel, results: list[Named]) -> bool:
-    """Whether a profile is of the kernel of these results: of its image, or of its name and
+    """Return whether a profile is of the kernel of these results: of its image, or of its name and
     opt-level, since a profile knows no flags."""
     others = [one.result.provenance.kernel for one in results]
     return any(
@@ -381,7 +381,7 @@ def _is_of(kernel: Kernel, results: list[Named]) -> bool:
 
 
 def _groups(leads: Iterable[Named]) -> list[ColumnGroup]:
-    """The leading results by machine, interface and language, the largest group first."""
+    """Return the leading results by machine, interface and language, the largest group first."""
     groups: dict[tuple[str, int | None, Lang], list[tuple[Named, ResultColumn]]] = {}
     for one in leads:
         for name, result in apart([(one.name, one.result)]):
@@ -390,13 +390,8 @@ def _groups(leads: Iterable[Named]) -> list[ColumnGroup]:
             groups.setdefault(key, []).append((one, ResultColumn(name, result, None)))
     made = []
     for key, found in groups.items():
-        common = _common([column.result for _, column in found])
-        columns = tuple(replace(column, icache=common) for _, column in found)
+        results = [column.result for _, column in found]
+        icache = [*common_icaches(results), *results[0].icaches][0]
+        columns = tuple(replace(column, icache=icache) for _, column in found)
         made.append(ColumnGroup(*key, columns, tuple(one for one, _ in found)))
     return sorted(made, key=lambda one: (-len(one.columns), one.lang != "c"))
-
-
-def _common(results: list[Result]) -> bool | None:
-    """The first cache setting that all have, or that the first has."""
-    settings = results[0].icaches
-    return next((one for one in settings if all(one in r.icaches for r in results)), settings[0])

@@ -54,26 +54,28 @@ SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told ap
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number as a page has it: thousands apart, a true minus."""
+    """Return a number as a page has it: thousands apart, a true minus."""
     if value is None:
         return "–"
     return text.number(value, digits, ",").replace(",", THIN).replace("-", MINUS)
 
 
 def trimmed(value: float | None, digits: int = 2) -> str:
-    """A number without superfluous zeros."""
+    """Return a number without superfluous zeros."""
     if value is None or value == round(value):
         return number(value)
     return number(value, digits).rstrip("0").rstrip(".")
 
 
 def range_of(row: Row, inner: int = 1) -> str:
-    """The range of its net cycles over layouts, of one of `inner` operations; nothing of one."""
+    """Return the range of its net cycles over layouts, of one of `inner` operations; nothing of
+    one."""
     return table.spread(row, inner) if row.cycles and len(row.cycles.nets) > 1 else ""
 
 
 def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
-    """The cycles of one operation, or the instructions; "!" says that the row has an error."""
+    """Return the cycles of one operation, or the instructions; "!" says that the row has an
+    error."""
     counted = row.cycles if timed else row.instret
     figure = counted.per_op if counted else None
     return trimmed(text.rounded(figure), digits) + table.mark(row)
@@ -83,7 +85,7 @@ def cost(row: Row, timed: bool = True, digits: int = 3) -> str:
 
 
 def conditions(result: Result) -> dict[str, str]:
-    """The conditions under which its figures hold, for one line of a table."""
+    """Return the conditions under which its figures hold, for one line of a table."""
     about = result.provenance
     return {
         "opt-level": about.kernel.opt_level or UNKNOWN,
@@ -99,7 +101,7 @@ def conditions(result: Result) -> dict[str, str]:
 
 
 def condition(result: Result) -> str:
-    """Opt-level, machine and version of the interface, as far as they are known."""
+    """Return opt-level, machine and version of the interface, as far as they are known."""
     about = result.provenance
     level = f"opt-level {about.kernel.opt_level}, " if about.kernel.opt_level else ""
     machine = about.board.machine or about.board.name or "machine not known"
@@ -107,7 +109,7 @@ def condition(result: Result) -> str:
 
 
 def provenance(result: Result) -> dict[str, str]:
-    """All that a result says of itself, in the order of the page."""
+    """Return all that a result says of itself, in the order of the page."""
     about = result.provenance
     kernel, board = about.kernel, about.board
 
@@ -139,25 +141,26 @@ def provenance(result: Result) -> dict[str, str]:
 
 
 def facts(kernel: SiteKernel) -> dict[str, list[str]]:
-    """The provenance of each of a kernel's results; one value alone where all say the same."""
+    """Return the provenance of each of a kernel's results; one value alone where all say the
+    same."""
     every = [provenance(one.result) for one in kernel.named]
     found = {fact: [one[fact] for one in every] for fact in (every[0] if every else ())}
     return {fact: v[:1] if len(set(v)) == 1 else v for fact, v in found.items()}
 
 
 def images(result: Result) -> list[str]:
-    """The images of the kernel, if it was measured in several."""
+    """Return the images of the kernel, if it was measured in several."""
     found = dict.fromkeys(one.sha256 for one in result.provenance.layouts if one.sha256)
     return list(found) if len(found) > 1 else []
 
 
 def variant(row: Row) -> str:
-    """Its parameters, or its id where it has none."""
+    """Return its parameters, or its id where it has none."""
     return label("", row.params).strip() or row.id
 
 
 def skipped(result: Result) -> list[str]:
-    """What its kernel cannot run, and why: once for all parameters and cache settings."""
+    """Return what its kernel cannot run, and why: once for all parameters and cache settings."""
     whys: dict[tuple[str, str | None], set[str]] = {}
     for gone in result.skipped:
         whys.setdefault((gone.id, gone.why), set()).add(LANGS[gone.lang])
@@ -174,7 +177,8 @@ RowAndBaseline = tuple[Row, Row | None]  # a row, and that of the baseline
 def tables(
     named: Named, catalogue: Catalogue, baseline: Named | None
 ) -> list[tuple[str, list[RowAndBaseline]]]:
-    """All rows of a result, by language and section; settings of the cache below each other."""
+    """Return all rows of a result, by language and section; settings of the cache below each
+    other."""
     made = []
     for _, result in table.apart([(named.name, named.result)]):
         lang = result.langs[0]
@@ -195,8 +199,8 @@ def tables(
 
 
 def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
-    """All that is said of a row, by the headings of its columns. Of one with an error nothing is
-    made but its net."""
+    """Return all that is said of a row, by the headings of its columns. Of one with an error
+    nothing is made but its net."""
     stats = row.cycles.stats if row.cycles else None
     moved = catalogue.moved(row.id, row.params)
     return {
@@ -217,9 +221,9 @@ SiteFinding = tuple[SitePair, str, str, str, str]  # both names, the mean, its c
 
 
 def findings(site: Site) -> list[SiteFinding]:
-    """What was found, for pairs of the first table: other kernels with each other first, then with
-    the baseline, which is none of Tock's. Of each the pair, both names, the mean of the net cycles'
-    ratios as the table has it, and its conditions."""
+    """Return what was found, for pairs of the first table: other kernels with each other first,
+    then with the baseline, which is none of Tock's. Of each the pair, both names, the mean of the
+    net cycles' ratios as the table has it, and its conditions."""
     found: list[SiteFinding] = []
     for group in site.groups[:1]:
         places = {one.name: place for place, one in enumerate(group.results)}
@@ -239,13 +243,13 @@ def findings(site: Site) -> list[SiteFinding]:
 
 
 def opt_level(result: Result) -> str:
-    """The opt-level of its kernel, in words."""
+    """Return the opt-level of its kernel, in words."""
     return f"opt-level {result.provenance.kernel.opt_level or UNKNOWN}"
 
 
 def moved(pairs: Iterable[Pair]) -> list[Pair]:
-    """Rows by how far they moved: those beyond the margin first, the largest change first; those
-    that no kernel touches last."""
+    """Return rows by how far they moved: those beyond the margin first, the largest change first;
+    those that no kernel touches last."""
     return sorted(pairs, key=lambda one: (VERDICTS[one.verdict].place, -one.cycles.size))
 
 
@@ -278,7 +282,8 @@ class Body:
 
 @cache
 def load_bodies() -> dict[str, tuple[Body, ...]]:
-    """All bodies by name. One that differs between the versions of the interface is there twice."""
+    """Return all bodies by name. One that differs between the versions of the interface is there
+    twice."""
     found: dict[str, tuple[Body, ...]] = {}
     for block in BODIES.read_text(encoding="utf-8").split("\n\n")[1:]:
         head, _, listing = block.strip("\n").partition("\n")
@@ -289,7 +294,7 @@ def load_bodies() -> dict[str, tuple[Body, ...]]:
 
 
 def bodies_of(site: Site, id_: str) -> list[Body]:
-    """The bodies in assembly of a benchmark."""
+    """Return the bodies in assembly of a benchmark."""
     known = site.catalogue.benchmarks.get(id_)
     return [
         body for name in (known.bodies if known else ()) for body in load_bodies().get(name, ())
@@ -300,8 +305,8 @@ MeasuredLine = tuple[Named, Lang, bool | None, dict[RowKey, Row]]
 
 
 def measured(site: Site, id_: str) -> list[MeasuredLine]:
-    """A line for each result, language and cache setting that has rows of a benchmark; a kernel's
-    together, in the order in which whole results have the kernels."""
+    """Return a line for each result, language and cache setting that has rows of a benchmark; a
+    kernel's together, in the order in which whole results have the kernels."""
     every = [*site.leads, *(one for one in site.found.every if one not in site.leads)]
     titles = [one.result.provenance.kernel.title for one in every]
     lines = []
@@ -314,7 +319,7 @@ def measured(site: Site, id_: str) -> list[MeasuredLine]:
 
 
 def variants(site: Site, id_: str) -> dict[RowKey, str]:
-    """The sets of parameters that a benchmark was measured with, as they are called."""
+    """Return the sets of parameters that a benchmark was measured with, as they are called."""
     known = site.catalogue.benchmarks.get(id_)
     words = (
         {row_key(id_, params): label("", params) for params in known.variants()} if known else {}
@@ -331,7 +336,7 @@ def _rows(one: Named, id_: str) -> list[Row]:
 
 
 def row_histories(site: Site, id_: str) -> list[trends.RowHistory]:
-    """The rows of a benchmark over the runs, those with several runs only."""
+    """Return the rows of a benchmark over the runs, those with several runs only."""
     meant = Selection(site.catalogue, (id_,))
     return [one for one in trends.series(site.found.runs, meant) if len(one.points) > 1]
 
@@ -340,26 +345,26 @@ def row_histories(site: Site, id_: str) -> list[trends.RowHistory]:
 
 
 def functions(profile: StoredProfile) -> Iterator[Share]:
-    """The dearest functions of a profile, and the others as one."""
+    """Yield the dearest functions of a profile, and the others as one."""
     yield from profile.functions[:FUNCTIONS]
     if rest := profile.functions[FUNCTIONS:]:
         yield merged(rest, f"{len(rest)} more functions")
 
 
 def share(part: Share, profile: StoredProfile, digits: int) -> str:
-    """The cycles of a part in percent of the sample's."""
+    """Return the cycles of a part in percent of the sample's."""
     return text.points(part.cycles / (profile.cycles or 1), digits=digits)
 
 
 def profiles_of(site: Site, id_: str) -> list[tuple[SiteKernel, StoredProfile]]:
-    """The profiles of a benchmark, on each kernel."""
+    """Return the profiles of a benchmark, on each kernel."""
     return [(kernel, one) for kernel in site.kernels for one in kernel.profiles if one.id == id_]
 
 
 def flame_graph(profile: StoredProfile) -> Markup:
-    """The flame graph as an element of a page. Its text comes escaped."""
+    """Return the flame graph as an element of a page. Its text comes escaped."""
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
-    svg = report.flame_graph(profile, title, report.sample_told(profile))
+    svg = report.flame_graph(profile, title, report.total_in_words(profile))
     svg = svg[svg.index("<svg") :].replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     return Markup(svg.replace("<svg", '<svg role="img" aria-label="flame graph"', 1))
 
@@ -368,9 +373,9 @@ def flame_graph(profile: StoredProfile) -> Markup:
 
 
 def first_picture(site: Site) -> tuple[str, Markup] | None:
-    """The one of the first page, of what touches the kernel, under the condition of the first
-    table: kernels beside each other if there are several results, else the first that there are
-    rows for."""
+    """Return the one of the first page, of what touches the kernel, under the condition of the
+    first table: kernels beside each other if there are several results, else the first that there
+    are rows for."""
     for group in site.groups[:1]:
         cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
         kernel = Selection(site.catalogue, ("kernel",))
@@ -403,8 +408,9 @@ def _inline(sheets: dict[str, plot.Sheet]) -> list[tuple[str, Markup]]:
 
 
 def inline(picture: bytes, name: str) -> Markup:
-    """An SVG of matplotlib's as an element of a page. What text it has, matplotlib has escaped. Its
-    styles become attributes, since the page allows no style but that of its own file."""
+    """Return an SVG of matplotlib's as an element of a page. What text it has, matplotlib has
+    escaped. Its styles become attributes, since the page allows no style but that of its own
+    file."""
     svg = picture.decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
@@ -425,8 +431,8 @@ def _attributes(style: str) -> str:
 
 
 def studied(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
-    """The study's rows, those that some result of ours has or that are corrected, each with ours
-    without the cache, as the study measured."""
+    """Return the study's rows, those that some result of ours has or that are corrected, each with
+    ours without the cache, as the study measured."""
     ours = [
         {(*row.key[:2], row.lang): row for row in one.result.table.values() if not row.icache}
         for one in uncached(site)
@@ -440,11 +446,12 @@ def studied(site: Site, study: Named) -> list[tuple[Row, list[Row | None]]]:
 
 
 def uncached(site: Site) -> list[Named]:
-    """The leading results that have rows without the cache."""
+    """Return the leading results that have rows without the cache."""
     return [one for one in site.leads if any(not icache for icache in one.result.icaches)]
 
 
 def measured_alike(one: Result, other: Result) -> bool:
-    """Whether both are of one machine and interface: then their numbers should be the same."""
+    """Return whether both are of one machine and interface: then their numbers should be the
+    same."""
     mine, others = one.provenance, other.provenance
     return (mine.board.machine, mine.abi) == (others.board.machine, others.abi)

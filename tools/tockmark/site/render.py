@@ -20,8 +20,8 @@ from tockmark.compare.rule import VERDICTS
 from tockmark.errors import TockmarkError
 from tockmark.files import reading, replaced_folder
 from tockmark.paths import shown
-from tockmark.profile.attribute import CAUSES
 from tockmark.profile.report import COLOURS
+from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
 from tockmark.show import comparison, listing, table, text
 from tockmark.site import pages
@@ -47,7 +47,7 @@ class Page(NamedTuple):
 
 
 def site_pages(site: Site, step: Step) -> dict[str, str]:
-    """Every file of the site, by its path in it."""
+    """Return every file of the site, by its path in it."""
     chosen = site.chosen_pairs()
     site.unpaired = max(0, len(chosen) - MOST)
     for i, (base, new) in enumerate(chosen[:MOST]):
@@ -109,12 +109,12 @@ def _pages(site: Site) -> Iterator[Page]:
 
 
 def study_address(place: int) -> str:
-    """Where the page of a study is."""
+    """Return where the page of a study is."""
     return f"study{f'-{place + 1}' if place else ''}.html"
 
 
 def _environment(site: Site) -> jinja2.Environment:
-    """The templates, with what they call."""
+    """Return the templates, with what they call."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tockmark.site"),
         autoescape=True,
@@ -174,7 +174,7 @@ def check_site(folder: Path) -> None:
 
 
 def _listed(folder: Path) -> set[str]:
-    """The files of the site that is there; none if there is no site."""
+    """Return the files of the site that is there; none if there is no site."""
     try:
         manifest = json.loads((folder / LIST).read_text(encoding="utf-8"))
         files = manifest["files"] if manifest.get("format") == FORMAT else []
@@ -184,7 +184,7 @@ def _listed(folder: Path) -> set[str]:
 
 
 def write_site(folder: Path, files: Mapping[str, str]) -> None:
-    """The files of a site, by their paths in it: all are there afterwards, or what was there
+    """Write the files of a site, by their paths in it: all are there afterwards, or what was there
     before is."""
     check_site(folder)
     listed = {"format": FORMAT, "version": 1, "files": sorted(files)}

@@ -199,7 +199,8 @@ class Catalogue:
         return known.section if known else STRANGERS
 
     def is_distribution(self, id_: str, icache: bool | None) -> bool:
-        """Whether no one figure is this row's with this cache setting: it is shown, not judged."""
+        """Return whether no one figure is this row's with this cache setting: it is shown, not
+        judged."""
         known = self.benchmarks.get(id_)
         return known is not None and known.distribution == "cached" and icache is not False
 

@@ -50,7 +50,7 @@ class Selection:
         return bool(self.terms)
 
     def fits(self, id_: str, params: Params, icache: bool | None = None, lang: Lang = "c") -> bool:
-        """Whether a row is meant."""
+        """Return whether a row is meant."""
         if lang in self.within and not self.within[lang].fits(id_, params, icache, lang):
             return False
         known = self.catalogue.benchmarks.get(id_)

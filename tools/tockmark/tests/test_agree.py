@@ -30,8 +30,8 @@ NETS = {"syscall.command": 1000, "loop.empty": 5000, "console.write size=1": 200
 Nets = dict[str, int]
 
 
-def of(nets: Nets, board: Board = SIMULATED, **more: object) -> Result:
-    """A whole run that gives these nets, and steadily so."""
+def run_of(nets: Nets, board: Board = SIMULATED, **more: object) -> Result:
+    """Return a whole run that gives these nets, and steadily so."""
     rows = {label: steady(net) for label, net in nets.items()}
     more = {"icache": (False,), **more}
     return replace(made(KNOWN, rows, board=board, **more), missing=())  # type: ignore[arg-type]
@@ -46,7 +46,7 @@ def standings(found: Agreement) -> dict[str, Standing]:
 
 
 def test_what_is_equal_is_equal_in_every_sample() -> None:
-    found = held(of(NETS), of(NETS, BOARD))
+    found = held(run_of(NETS), run_of(NETS, BOARD))
     assert set(standings(found).values()) == {Standing.EQUAL}
     assert all(pair.same_samples for pair in found.pairs)
     assert found.layouts is None
@@ -76,7 +76,7 @@ def test_a_row_is_held_to_the_bound_of_its_kind(
     label: str, off: int, icache: bool, standing: Standing
 ) -> None:
     moved = {**NETS, label: NETS[label] + off}
-    found = held(of(NETS, icache=(icache,)), of(moved, BOARD, icache=(icache,)))
+    found = held(run_of(NETS, icache=(icache,)), run_of(moved, BOARD, icache=(icache,)))
     assert standings(found) == {
         name: standing if name == label else Standing.EQUAL for name in ("time.read", *NETS)
     }
@@ -84,12 +84,13 @@ def test_a_row_is_held_to_the_bound_of_its_kind(
 
 
 def test_instructions_must_be_the_same() -> None:
-    fewer = of(NETS, BOARD, instret={"loop.empty": 99})
-    found = held(of(NETS), fewer)
+    fewer = run_of(NETS, BOARD, instret={"loop.empty": 99})
+    found = held(run_of(NETS), fewer)
     assert standings(found)["loop.empty"] is Standing.OUTSIDE
     assert found.exit_code == INCOMPLETE
     cached = held(
-        of(NETS, icache=(True,)), of(NETS, BOARD, instret={"loop.empty": 99}, icache=(True,))
+        run_of(NETS, icache=(True,)),
+        run_of(NETS, BOARD, instret={"loop.empty": 99}, icache=(True,)),
     )
     assert standings(cached)["loop.empty"] is Standing.WITHIN  # that counter may be 2 off there
 
@@ -98,7 +99,7 @@ def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
     """4 cycles of a sample of some passes; what readings may be off is no part of a slope."""
 
     def sloped(net: int, board: Board) -> Result:
-        result = of({"loop.empty": 5000}, board, icache=(True,))
+        result = run_of({"loop.empty": 5000}, board, icache=(True,))
         empty = Slope((600,) * 16, (1000,) * 16, 4)
         slope = Slope((400 + 4 * net,) * 16, (400 + 8 * net,) * 16, 4)
         (read, row) = result.rows
@@ -114,11 +115,11 @@ def test_of_a_slope_each_pass_has_its_share_of_the_bound() -> None:
 
 
 def test_rows_that_mean_nothing_are_not_compared() -> None:
-    sim, board = of(NETS), of(NETS, BOARD)
+    sim, board = run_of(NETS), run_of(NETS, BOARD)
     for one, two, why in (
         (
             sim,
-            of(NETS, BOARD, inner=2),
+            run_of(NETS, BOARD, inner=2),
             "operations in a sample: 1 on the simulator, 2 on the board",
         ),
         (sim, faulty(board), "on the board: it is torn"),
@@ -137,7 +138,7 @@ def faulty(result: Result) -> Result:
 
 def test_the_farthest_stands_first() -> None:
     far = {"syscall.command": 1030, "loop.empty": 5100, "console.write size=1": 2000}
-    found = held(of(NETS), of(far, BOARD))
+    found = held(run_of(NETS), run_of(far, BOARD))
     assert [pair.sim.id for pair in found.that_are(Standing.OUTSIDE)] == [
         "loop.empty",
         "syscall.command",
@@ -147,16 +148,19 @@ def test_the_farthest_stands_first() -> None:
 def test_the_boards_own_spread_is_no_disagreement() -> None:
     noisy = [5194, *[5169 + 20, 5169 - 20] * 3, *[5169 + 20] * 3]
     board = made(KNOWN, {"loop.empty": noisy}, board=BOARD, icache=(False,))
-    found = held(of({"loop.empty": 5000}), board)
+    found = held(run_of({"loop.empty": 5000}), board)
     assert standings(found)["loop.empty"] is Standing.WITHIN
     as_simulated = made(KNOWN, {"loop.empty": noisy}, icache=(False,))
-    assert standings(held(of({"loop.empty": 5000}), as_simulated))["loop.empty"] is Standing.OUTSIDE
+    assert (
+        standings(held(run_of({"loop.empty": 5000}), as_simulated))["loop.empty"]
+        is Standing.OUTSIDE
+    )
 
 
 def test_a_row_of_one_side_only_is_missing() -> None:
     some = {"syscall.command": 1000}
     for sim, board in ((NETS, some), (some, NETS)):
-        found = held(of(sim), of(board, BOARD))
+        found = held(run_of(sim), run_of(board, BOARD))
         names = [one.name for one in (*found.lone["only_sim"], *found.lone["only_board"])]
         assert names == ["loop.empty icache=off", "console.write size=1 icache=off"]
         assert found.exit_code == INCOMPLETE
@@ -164,18 +168,18 @@ def test_a_row_of_one_side_only_is_missing() -> None:
 
 def test_a_failed_row_says_why() -> None:
     failed = Absent("loop.empty", "time", icache=False, why="command returned BUSY")
-    board = replace(of({"syscall.command": 1000}, BOARD), failed=(failed,))
-    found = held(of({"syscall.command": 1000, "loop.empty": 5000}), board)
+    board = replace(run_of({"syscall.command": 1000}, BOARD), failed=(failed,))
+    found = held(run_of({"syscall.command": 1000, "loop.empty": 5000}), board)
     assert [one.why for one in found.lone["only_sim"]] == ["command returned BUSY"]
     assert found.exit_code == INCOMPLETE
 
 
 def test_rows_of_the_simulators_clock_are_skipped() -> None:
-    sim = of(NETS)
+    sim = run_of(NETS)
     rows = tuple(
         structs.replace(row, clock="sim") if row.id == "loop.empty" else row for row in sim.rows
     )
-    board = of({name: net for name, net in NETS.items() if name != "loop.empty"}, BOARD)
+    board = run_of({name: net for name, net in NETS.items() if name != "loop.empty"}, BOARD)
     found = held(replace(sim, rows=rows), board)
     assert [one.name for one in found.lone["skipped"]] == ["loop.empty icache=off"]
     assert found.exit_code == OK
@@ -186,7 +190,7 @@ def test_rows_of_the_simulators_clock_are_skipped() -> None:
 
 
 def test_settings_of_one_side_are_left_out_with_a_note() -> None:
-    found = held(of(NETS, icache=(True, False)), of(NETS, BOARD))
+    found = held(run_of(NETS, icache=(True, False)), run_of(NETS, BOARD))
     assert len(found.pairs) == 4
     assert found.exit_code == OK
     assert tuple(found.notes()) == (
@@ -197,28 +201,40 @@ def test_settings_of_one_side_are_left_out_with_a_note() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda: of(NETS, Board("x", "nexysvideo", 24_000_000, "hardware")), "machine is cw310"),
-        (lambda: of(NETS, Board("x", "cw310", 10_000_000, "hardware")), "clock is 24 MHz"),
-        (lambda: of(NETS, Board("x", "cw310", 24_000_000, "functional-only")), "not the chip's"),
-        (lambda: of(NETS, BOARD, kernel=Kernel("two 1.0", sha256="c" * 64)), "kernel is one 1.0"),
-        (lambda: of(NETS, BOARD, kernel=Kernel()), "`tockmark parse LOG"),
-        (lambda: of(NETS, BOARD, icache=(True,)), "i-cache is off there, on here"),
-        (lambda: of(NETS, BOARD, lang="rust"), "language is C there, Rust here"),
-        (lambda: with_provenance(of(NETS, BOARD), abi=1), "ABI is version 2 there, version 1 here"),
+        (
+            lambda: run_of(NETS, Board("x", "nexysvideo", 24_000_000, "hardware")),
+            "machine is cw310",
+        ),
+        (lambda: run_of(NETS, Board("x", "cw310", 10_000_000, "hardware")), "clock is 24 MHz"),
+        (
+            lambda: run_of(NETS, Board("x", "cw310", 24_000_000, "functional-only")),
+            "not the chip's",
+        ),
+        (
+            lambda: run_of(NETS, BOARD, kernel=Kernel("two 1.0", sha256="c" * 64)),
+            "kernel is one 1.0",
+        ),
+        (lambda: run_of(NETS, BOARD, kernel=Kernel()), "`tockmark parse LOG"),
+        (lambda: run_of(NETS, BOARD, icache=(True,)), "i-cache is off there, on here"),
+        (lambda: run_of(NETS, BOARD, lang="rust"), "language is C there, Rust here"),
+        (
+            lambda: with_provenance(run_of(NETS, BOARD), abi=1),
+            "ABI is version 2 there, version 1 here",
+        ),
     ],
 )
 def test_what_shows_nothing_is_refused(change: Callable[[], Result], said: str) -> None:
     with pytest.raises(TockmarkError, match=said.replace("(", r"\(")) as caught:
-        held(of(NETS), change())
+        held(run_of(NETS), change())
     assert caught.value.code == UNUSABLE
 
 
 def test_another_link_is_indicative_only() -> None:
-    relinked = of(NETS, BOARD, kernel=Kernel(KERNEL.name, KERNEL.file, "c" * 64))
-    assert held(of(NETS), relinked).layouts == "the kernels are two files"
+    relinked = run_of(NETS, BOARD, kernel=Kernel(KERNEL.name, KERNEL.file, "c" * 64))
+    assert held(run_of(NETS), relinked).layouts == "the kernels are two files"
     slots = [(Slot("time", start, 0, 1024, "d" * 64),) for start in (0, 1024)]
     one, two = (
-        with_provenance(of(NETS, board), boots=(BootRun("time", {}, own),))
+        with_provenance(run_of(NETS, board), boots=(BootRun("time", {}, own),))
         for board, own in zip((SIMULATED, BOARD), slots, strict=True)
     )
     assert held(one, two).layouts == "the apps of the boot time lie elsewhere"
@@ -227,7 +243,7 @@ def test_another_link_is_indicative_only() -> None:
 def test_every_machine_that_is_simulated_has_bounds() -> None:
     for machine in ("cw310", "nexysvideo"):
         stated = load_bounds(machine, KNOWN)
-        for row in of(NETS, icache=(True, False)).rows:
+        for row in run_of(NETS, icache=(True, False)).rows:
             assert last_that_means(row, stated) is not None
     with pytest.raises(TockmarkError, match="states no bound for the machine 'moon'"):
         load_bounds("moon", KNOWN)
@@ -254,8 +270,8 @@ def test_damaged_bounds_are_one_line(bound: str, tmp_path: Path) -> None:
 
 def test_the_verb(tmp_path: Path) -> None:
     sim, board = tmp_path / "sim.json", tmp_path / "board.json"
-    sim.write_text(file.text(of(NETS)))
-    board.write_text(file.text(of({**NETS, "loop.empty": 6000}, BOARD)))
+    sim.write_text(file.text(run_of(NETS)))
+    board.write_text(file.text(run_of({**NETS, "loop.empty": 6000}, BOARD)))
     run = CliRunner()
     done = run.invoke(app, ["agree", str(sim), str(board)])
     assert exit_code(done) == INCOMPLETE

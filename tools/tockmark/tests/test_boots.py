@@ -44,7 +44,7 @@ def cycles(found: Measured) -> dict[tuple[str | None, bool | None], int]:
     return {(boot.name, boot.icache): samples_of(row, "cycles")[0] for boot, row in of}
 
 
-def told(found: Measured) -> str:
+def problems_of(found: Measured) -> str:
     return "\n".join(map(str, found.problems))
 
 
@@ -67,7 +67,7 @@ def test_under_a_mark_the_image_is_known_too() -> None:
 def test_a_boot_whose_end_was_lost_does_not_hide_behind_the_next() -> None:
     for second in ("x", "z"):
         found = measured([*booted("a", A)[:-1], *booted("b", B, 6, second)])
-        assert "stops before its 'end'" in told(found)
+        assert "stops before its 'end'" in problems_of(found)
         assert cycles(found)[("b", None)] == 6
 
 
@@ -81,7 +81,7 @@ def test_of_a_boot_that_begins_again_the_later_run_counts(between: list[str], ma
         lines = [*first, *between, *booted("a", A, 7)]
         found = measured(marked(lines) if marks else lines)
         assert cycles(found)[("a", marks or None)] == 7
-        assert "x: began again; what came before is set aside" in told(found)
+        assert "x: began again; what came before is set aside" in problems_of(found)
 
 
 @pytest.mark.parametrize(("between", "marks"), CAPTURES)
@@ -90,7 +90,7 @@ def test_a_run_that_ended_counts_before_one_that_did_not(between: list[str], mar
     lines = [*booted("a", A), *between, *booted("a", A, 7)[:-1]]
     found = measured(marked(lines) if marks else lines)
     assert cycles(found)[("a", marks or None)] == 5
-    assert "x: began again, and did not end; what came before counts" in told(found)
+    assert "x: began again, and did not end; what came before counts" in problems_of(found)
 
 
 def test_of_three_runs_the_last_that_ended_counts() -> None:
@@ -102,7 +102,10 @@ def test_of_three_runs_the_last_that_ended_counts() -> None:
 def test_of_two_images_of_a_boot_the_later_counts() -> None:
     found = measured([*booted("a", A), *booted("a", B, 7)])
     assert cycles(found) == {("a", None): 7}
-    assert "the boot a began again from another image; what came before is set aside" in told(found)
+    assert (
+        "the boot a began again from another image; what came before is set aside"
+        in problems_of(found)
+    )
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
@@ -114,21 +117,21 @@ def test_without_its_begin_nobody_knows_of_which_boot_an_app_is(lost: int) -> No
     for app in ("x", "z"):
         found = measured([*booted("a", A, 5, app), *second])
         assert cycles(found) == {("a", None): 5}
-        assert "x: left out: of which boot it is was lost, or is not certain" in told(found)
+        assert "x: left out: of which boot it is was lost, or is not certain" in problems_of(found)
 
 
 def test_a_piece_lost_from_within_one_boot_to_within_another_takes_both() -> None:
     """Even if the numbers of the lines go on as they should."""
     found = measured([*booted("a", A)[:3], *booted("b", B, 6)[3:]])
     assert cycles(found) == {}
-    assert f"of image {B}, but its begin of {A}; what it said is left out" in told(found)
+    assert f"of image {B}, but its begin of {A}; what it said is left out" in problems_of(found)
 
 
 def test_behind_a_gap_only_the_end_tells_that_it_is_the_same_boot() -> None:
     first, second = booted("a", A), booted("b", B, 6)
     for gap, certain in ((first[:4] + first[5:], True), (first[:3] + first[4:-1], False)):
         found = measured(gap)
-        assert ("is not certain" in told(found)) is not certain
+        assert ("is not certain" in problems_of(found)) is not certain
         assert [len(app.rows) for _, app in found.each()] == [1] * certain
     assert cycles(measured([*first[:-2], *second[2:-1]])) == {}
     (cut,) = measured(first[:-1]).each()  # nothing lost but its end
@@ -138,7 +141,7 @@ def test_behind_a_gap_only_the_end_tells_that_it_is_the_same_boot() -> None:
 def test_a_begin_that_contradicts_its_mark_is_not_believed() -> None:
     """Nor is the mark: neither lends its name to what follows."""
     found = measured([*marked(booted("b", B)), *marked(booted("c", A, 6), name="c")])
-    assert "x: its begin says boot=b, but the mark of its boot a" in told(found)
+    assert "x: its begin says boot=b, but the mark of its boot a" in problems_of(found)
     assert cycles(found) == {("c", True): 6}
 
 
@@ -153,7 +156,7 @@ def test_a_second_run_is_not_taken_for_the_setting_of_the_first() -> None:
 def test_another_image_under_the_same_mark_tells_that_a_mark_was_lost() -> None:
     on, off = marked(booted("a", A)), marked(booted("a", B, 7), False)
     found = measured([*on[:-1], *off[1:]])
-    assert "the mark of a boot is missing: x reports in the boot a" in told(found)
+    assert "the mark of a boot is missing: x reports in the boot a" in problems_of(found)
     assert all(boot.icache is None for boot in found.boots)
 
 
@@ -168,19 +171,19 @@ def test_an_app_that_goes_back_without_a_begin_is_left_out() -> None:
             continue
         lines = [own[0], *before * runs, *own[1 + lost :]]
         assert cycles(measured(lines)).keys() <= {(None, None)}
-        assert "x: goes on after its end without a begin" in told(measured(lines))
+        assert "x: goes on after its end without a begin" in problems_of(measured(lines))
     for kept in range(3, len(before)):  # its own end lost, too
         if own[kept] == before[kept - 1]:
             continue
         lines = [own[0], *before[:kept], *own[kept:]]
         assert cycles(measured(lines)).keys() <= {(None, None)}
-        assert "x: goes back without a begin" in told(measured(lines))
+        assert "x: goes back without a begin" in problems_of(measured(lines))
 
 
 @pytest.mark.parametrize("say", ["boot=a", f"image={A}", "boot=a image=xyz", f"boot=a,b image={A}"])
 def test_half_a_name_is_none(say: str) -> None:
     found = measured(encoded("x", [f"begin proto=1 apps=1 {say}", "end ok"]))
-    assert "is no boot and its image" in told(found)
+    assert "is no boot and its image" in problems_of(found)
     assert not any(boot.name for boot in found.boots)
 
 

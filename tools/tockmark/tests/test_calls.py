@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.profile.attribute import charged
 from tockmark.profile.calls import (
     KERNEL,
     Call,
@@ -25,8 +24,8 @@ from tockmark.profile.calls import (
     spread,
 )
 from tockmark.profile.run import ProfileOptions
+from tockmark.profile.sample import ECALL, MRET, Step, calls, charged, jumps_by_register
 from tockmark.profile.symbols import Frame, Program, Scope
-from tockmark.profile.trace import ECALL, MRET, Step, calls, jumps_by_register
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import KernelElf
@@ -63,8 +62,10 @@ def counted(steps: Iterable[Step], code: Program | None = None) -> dict[str, Fun
     return follow(steps, lambda step: (0 if step.user else KERNEL, known))
 
 
-def told(found: dict[str, Function]) -> dict[str, tuple[int, int, dict[int, int], dict[int, int]]]:
-    """Calls, cut ones, and how many took how many cycles: of their own, and with callees."""
+def calls_and_costs(
+    found: dict[str, Function],
+) -> dict[str, tuple[int, int, dict[int, int], dict[int, int]]]:
+    """Return calls, cut ones, and how many took how many cycles: of their own, and with callees."""
     return {
         name: (one.calls, one.cut, dict(one.counts["own_cycles"]), dict(one.counts["whole_cycles"]))
         for name, one in found.items()
@@ -74,7 +75,7 @@ def told(found: dict[str, Function]) -> dict[str, tuple[int, int, dict[int, int]
 def test_a_call_costs_its_caller_what_it_costs() -> None:
     steps = [at(F, JAL), at(G, JAL), at(H), at(H + 4, RET), at(G + 4, RET), at(F + 4, JAL)]
     steps += [at(H, RET), at(F + 8)]
-    assert told(counted(steps)) == {
+    assert calls_and_costs(counted(steps)) == {
         "h": (2, 0, {2: 1, 1: 1}, {2: 1, 1: 1}),
         "g": (1, 0, {2: 1}, {4: 1}),
         "f": (0, 1, {}, {}),
@@ -85,26 +86,26 @@ def test_a_call_costs_its_caller_what_it_costs() -> None:
 @pytest.mark.parametrize("jump", [J, BEQ, JR])
 def test_a_tail_call_is_a_call_and_ends_with_its_caller(jump: int) -> None:
     steps = [at(F, JAL), at(G), at(G + 4, jump), at(H), at(H + 4, RET), at(F + 4)]
-    found = told(counted(steps))
+    found = calls_and_costs(counted(steps))
     assert found["g"] == (1, 0, {2: 1}, {4: 1})
     assert found["h"] == (1, 0, {2: 1}, {2: 1})
 
 
 def test_a_function_that_runs_into_the_next_calls_it() -> None:
     steps = [at(F, JAL), at(H - 4), at(H), at(H + 4, RET), at(F + 4)]
-    assert told(counted(steps))["h"] == (1, 0, {2: 1}, {2: 1})
+    assert calls_and_costs(counted(steps))["h"] == (1, 0, {2: 1}, {2: 1})
 
 
 def test_a_function_whose_last_instruction_is_a_call_runs_into_the_next() -> None:
     steps = [at(F, JAL), at(H - 4, JAL), at(K, RET), at(H), at(H + 4, RET), at(F + 4)]
-    found = told(counted(steps))
+    found = calls_and_costs(counted(steps))
     assert found["g"] == (1, 0, {1: 1}, {4: 1})
     assert found["h"] == (1, 0, {2: 1}, {2: 1})
 
 
 def test_functions_that_jump_to_one_another_go_round() -> None:
     steps = [at(F, JAL), *[at(G, J), at(H, J)] * 3, at(K, RET), at(F + 4)]
-    found = told(counted(steps))
+    found = calls_and_costs(counted(steps))
     assert found["g"][:3] == (3, 0, {1: 3})
     assert found["h"][:3] == (3, 0, {1: 3})
     assert found["k"][:3] == (1, 0, {1: 1})
@@ -112,13 +113,13 @@ def test_functions_that_jump_to_one_another_go_round() -> None:
 
 def test_a_jump_by_a_table_is_no_call() -> None:
     steps = [at(F, JALR), at(G, JR), at(G + 0x40), at(G + 0x44, RET), at(F + 4)]
-    assert told(counted(steps))["g"] == (1, 0, {3: 1}, {3: 1})
+    assert calls_and_costs(counted(steps))["g"] == (1, 0, {3: 1}, {3: 1})
 
 
 def test_a_function_that_calls_itself() -> None:
     down = [at(F, JAL), at(G, JAL), at(G, JAL), at(G)]
     up = [at(G + 4, RET), at(G + 4, RET), at(G + 4, RET), at(F + 4)]
-    assert told(counted([*down, *up]))["g"] == (3, 0, {2: 3}, {2: 1, 4: 1, 6: 1})
+    assert calls_and_costs(counted([*down, *up]))["g"] == (3, 0, {2: 3}, {2: 1, 4: 1, 6: 1})
 
 
 @pytest.mark.parametrize("last", [NOP, JAL, RET])
@@ -130,7 +131,7 @@ def test_an_interrupt_counts_with_nothing_that_it_interrupts(last: int) -> None:
         JAL: [at(F, JAL), *trap, at(G), at(G + 4, RET), at(F + 4)],
         RET: [at(F, JAL), at(G), at(G + 4, RET), *trap, at(F + 4)],
     }[last]
-    found = told(counted(steps))
+    found = calls_and_costs(counted(steps))
     assert found["g"] == (1, 0, {2: 1}, {2: 1})
     assert found["k"] == (1, 0, {1: 1}, {1: 1})
     assert found["trap"] == (1, 0, {2: 1}, {3: 1})
@@ -144,7 +145,7 @@ def test_a_system_call_counts_with_the_kernel_only_and_an_upcall_is_a_call() -> 
         *[at(F + 4, JAL, user=True), call, *kernel, at(H, RET, user=True)],
         *[at(G + 4, RET, user=True), at(F + 8, user=True)],
     ]
-    assert told(counted(steps)) == {
+    assert calls_and_costs(counted(steps)) == {
         "k": (2, 0, {1: 2}, {1: 2}),
         "trap": (2, 0, {2: 2}, {3: 2}),
         "g": (2, 0, {2: 2}, {2: 1, 3: 1}),
@@ -162,7 +163,7 @@ def test_a_kernel_that_waits_for_the_app_within_a_function(back: int) -> None:
         *[*handler, at(G + 4, MRET), at(APP + 8, ECALL, user=True, trap=True)],
         *[*handler, at(G + 8, JAL), at(H, RET), at(G + 12, RET), at(F + 4)],
     ]
-    found = told(counted(steps))
+    found = calls_and_costs(counted(steps))
     assert found["g"] == (1, 0, {4: 1}, {5: 1})
     assert found["trap"] == (2, 0, {2: 2}, {2: 2})
     assert found["h"] == (1, 0, {1: 1}, {1: 1})
@@ -171,13 +172,13 @@ def test_a_kernel_that_waits_for_the_app_within_a_function(back: int) -> None:
 def test_a_kernel_that_slept_need_not_go_back_to_where_it_did() -> None:
     call = [at(APP, ECALL, user=True, trap=True), at(TRAP, JAL, handler=True), at(G, JAL), at(H)]
     steps = [*call, at(TRAP, J, handler=True), at(K, MRET), at(APP + 4, user=True)] * 3
-    found = told(counted(steps))
+    found = calls_and_costs(counted(steps))
     assert {name: found[name][:2] for name in "ghk"} == {"g": (3, 0), "h": (3, 0), "k": (3, 0)}
 
 
 def test_what_began_before_the_trace_is_cut() -> None:
     steps = [at(H + 4, RET), at(G + 8, JAL), at(K, RET), at(G + 12, RET), at(F + 4, JAL), at(G)]
-    assert told(counted(steps)) == {
+    assert calls_and_costs(counted(steps)) == {
         "h": (0, 1, {}, {}),
         "k": (1, 0, {1: 1}, {1: 1}),
         "g": (0, 2, {}, {}),
@@ -192,7 +193,7 @@ INSIDE = Functionary({0x1004: (OUTER,), 0x1008: (OUTER, INNER), 0x1010: (OUTER,)
 
 def test_a_function_put_into_another_is_called_again_where_it_begins_again() -> None:
     once = [at(0x1004), at(0x1008), at(0x100C), at(0x1010)]
-    found = told(
+    found = calls_and_costs(
         counted(
             [at(G, JAL), at(F), *once, at(0x1014, BEQ), *once, at(0x1014, RET), at(G + 4)], INSIDE
         )
@@ -204,14 +205,14 @@ def test_a_function_put_into_another_is_called_again_where_it_begins_again() -> 
 
 def test_a_loop_in_a_function_put_into_another_is_one_call() -> None:
     loop = [at(0x1004), at(0x1008, BEQ)] * 5
-    found = told(counted([at(G, JAL), at(F), *loop, at(0x1014, RET), at(G + 4)], INSIDE))
+    found = calls_and_costs(counted([at(G, JAL), at(F), *loop, at(0x1014, RET), at(G + 4)], INSIDE))
     assert found["o"] == (1, 0, {5: 1}, {10: 1})
     assert found["i"][0] == 5
 
 
 def test_what_a_function_put_into_another_calls_counts_with_it() -> None:
     steps = [at(G, JAL), at(F), at(0x1004), at(0x1008, JAL), at(H), at(H + 4, RET), at(0x100C)]
-    found = told(counted([*steps, at(0x1014, RET), at(G + 4)], INSIDE))
+    found = calls_and_costs(counted([*steps, at(0x1014, RET), at(G + 4)], INSIDE))
     assert found["i"] == (1, 0, {1: 1}, {3: 1})
     assert found["o"] == (1, 0, {1: 1}, {4: 1})
 

@@ -15,7 +15,7 @@ from tockmark.suite.catalogue import Catalogue, load
 from tockmark.tests.of_samples import exit_code, made, steady
 
 
-def of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
+def result_of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
     rows = {
         f"a.{name} size={size}": steady(net)
         for name, by in nets.items()
@@ -25,7 +25,9 @@ def of(catalogue: Catalogue, **nets: dict[int, int]) -> Result:
 
 
 def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
-    (found,) = trends.sweeps(of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue)
+    (found,) = trends.sweeps(
+        result_of(catalogue, x={s: 40 + 3 * s for s in (1, 2, 4, 8, 16)}), catalogue
+    )
     assert (found.label, found.parameter, found.sizes) == ("a.x", "size", 5)
     assert (found.line.slope, found.line.intercept) == pytest.approx((3, 40))
     assert (found.line.held_out, found.line.held_out_error) == pytest.approx((4, 0))
@@ -34,7 +36,7 @@ def test_a_line_and_the_size_that_checks_it(catalogue: Catalogue) -> None:
 
 def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
     nops = {k: 512 * k + (300 * (k - 4) if k > 4 else 0) for k in range(17)}
-    (found,) = trends.sweeps(of(catalogue, x=nops), catalogue)
+    (found,) = trends.sweeps(result_of(catalogue, x=nops), catalogue)
     assert found.bend == 4
     assert found.slopes == pytest.approx((512, 812))
     assert found.line.residual_sd > 100
@@ -42,7 +44,7 @@ def test_a_bend_is_where_the_slope_changes(catalogue: Catalogue) -> None:
 
 def test_jitter_is_no_bend(catalogue: Catalogue) -> None:
     jitter = {k: 500 * k + (7 * k) % 5 for k in range(17)}
-    (found,) = trends.sweeps(of(catalogue, x=jitter), catalogue)
+    (found,) = trends.sweeps(result_of(catalogue, x=jitter), catalogue)
     assert found.bend is None
 
 
@@ -62,11 +64,11 @@ def test_other_parameters_make_sweeps_of_their_own(catalogue: Catalogue) -> None
 
 
 def test_too_few_sizes_are_no_sweep(catalogue: Catalogue) -> None:
-    assert trends.sweeps(of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
+    assert trends.sweeps(result_of(catalogue, x={1: 1, 2: 2, 3: 3}), catalogue) == []
 
 
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
-    result = of(catalogue, x={s: 40 + 3 * s for s in range(8)})
+    result = result_of(catalogue, x={s: 40 + 3 * s for s in range(8)})
     (tmp_path / "r.json").write_text(file.text(result))
     done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json")])
     assert done.exit_code == 0
@@ -91,5 +93,5 @@ def test_what_is_moved_is_fitted_from_one_kib_up() -> None:
 
 def test_a_row_with_an_error_is_no_part_of_a_line(catalogue: Catalogue) -> None:
     nets = {1: 43, 2: 46, 4: 52, 8: 64, 16: -500}
-    (found,) = trends.sweeps(of(catalogue, x=nets), catalogue)
+    (found,) = trends.sweeps(result_of(catalogue, x=nets), catalogue)
     assert (found.sizes, found.line.slope) == (4, 3)

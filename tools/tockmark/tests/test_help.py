@@ -12,9 +12,8 @@ import typer
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli.app import app
-from tockmark.cli.verb import HEADINGS, about
-from tockmark.cli.verb import VERBS as LISTED
+from tockmark.cli.app import HEADINGS, about, app
+from tockmark.cli.app import VERBS as LISTED
 from tockmark.errors import MEANING
 
 GROUP = typer.main.get_command(app)

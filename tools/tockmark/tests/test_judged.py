@@ -53,7 +53,7 @@ def test_a_dearer_system_call_is_found_with_its_sign() -> None:
         assert {one.change.new > one.change.base for one in counted} == {True}
         system_call = next(one for one in counted if one.row.id == "syscall.command")
         assert round(system_call.change.new - system_call.change.base) == 33
-        assert re.match(r"\+3[23] instructions", told(found).headline)
+        assert re.match(r"\+3[23] instructions", full_report(found).headline)
 
 
 def test_an_improvement_is_one() -> None:
@@ -63,7 +63,7 @@ def test_an_improvement_is_one() -> None:
         better = [one for one in found.moved if one.level is Level.BETTER]
         assert len(better) > 50
         assert {one.change.lower for one in better} == {True}
-        assert "-78 instructions" in told(found).headline
+        assert "-78 instructions" in full_report(found).headline
 
 
 def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
@@ -108,8 +108,8 @@ def test_links_that_are_not_there_end_it() -> None:
     assert found.gated.unsure
 
 
-def told(found: Judged) -> report.Report:
-    """A report with all parts."""
+def full_report(found: Judged) -> report.Report:
+    """Make a report with all parts."""
     phase = "kernel", "scheduler"
     moved = profile_diff(stored(phase, (10, 5)), stored(phase, (43, 5)))
     where = {"syscall.command icache=on": moved}
@@ -139,7 +139,7 @@ def stored(names: Sequence[str], instructions: Sequence[int]) -> StoredProfile:
 
 
 def test_the_first_line_says_what_happened() -> None:
-    text = report.render(told(judged("cost")))
+    text = report.render(full_report(judged("cost")))
     first, *rest = text.split("\n\n")
     assert first.startswith("+33 instructions (+2.")
     assert "nothing else moved" in " ".join(first.split())
@@ -148,12 +148,12 @@ def test_the_first_line_says_what_happened() -> None:
     assert "flash   1000 -> 1032 bytes: .text +32" in text
     assert "stack   the kernel's 500 bytes, as before" in text
     assert max(map(len, text.splitlines())) <= 100
-    silent = report.render(told(judged("lay1")))
+    silent = report.render(full_report(judged("lay1")))
     assert silent.startswith("nothing moved beyond its layout spread")
 
 
 def test_the_json_has_all_that_moved() -> None:
-    found = told(judged("cost"))
+    found = full_report(judged("cost"))
     said = json.loads(json.dumps(report.as_json(found), allow_nan=False))
     assert said["exit_code"] == 3
     assert len(said["moved"]) == len(found.judged.moved) > report.SHOWN
@@ -161,7 +161,7 @@ def test_the_json_has_all_that_moved() -> None:
 
 
 def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
-    text = report.markdown(told(judged("cost")))
+    text = report.markdown(full_report(judged("cost")))
     open_part = text.split("<details>")[0]
     assert len(open_part.splitlines()) < 20
     assert text.count("<details>") == text.count("</details>") == 4
@@ -169,7 +169,7 @@ def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
 
 
 def test_no_name_becomes_markup() -> None:
-    comment = report.markdown(told(judged("cost")))
+    comment = report.markdown(full_report(judged("cost")))
     for mark in ("<script>", "<b>", "`", "@me", "new`"):
         assert mark not in comment
     hostile = "](http://x) @you #1 **b** ![i](j) <img>\n|a|\x1b[31m"

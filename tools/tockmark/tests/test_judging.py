@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.cli.verb import about
+from tockmark.cli.app import about
 from tockmark.compare.limits import load_limits, load_margins
 from tockmark.errors import INTERRUPTED
 from tockmark.paths import ROOT

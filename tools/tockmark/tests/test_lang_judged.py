@@ -53,7 +53,7 @@ def compared(base: Result, new: Result) -> Comparison:
     return compare(base, new, "b", KNOWN, Margins(), CALM)
 
 
-def of(comparison: Comparison, id_: str) -> list[tuple[str, float, float, Verdict | None]]:
+def pairs_of(comparison: Comparison, id_: str) -> list[tuple[str, float, float, Verdict | None]]:
     return [
         (pair.row.name, pair.cycles.base, pair.cycles.new, pair.verdict)
         for pair in comparison.pairs
@@ -64,7 +64,7 @@ def of(comparison: Comparison, id_: str) -> list[tuple[str, float, float, Verdic
 def test_each_language_is_compared_with_its_own(both: Result) -> None:
     new = languages(1, 1.95)
     found = compared(both, new)
-    assert of(found, COMMAND) == [
+    assert pairs_of(found, COMMAND) == [
         *((f"{COMMAND} icache={on}", 1000, 1000, Verdict.EQUIVALENT) for on in ("on", "off")),
         *(
             (f"{COMMAND} icache={on} lang=rust", 1300, 1950, Verdict.RELEVANT)
@@ -94,7 +94,7 @@ def test_what_is_in_one_language_alone_is_compared_in_that(both: Result) -> None
 def test_two_languages_of_one_result_pair(both: Result) -> None:
     c, rust = both.of_lang("c"), both.of_lang("rust")
     found = compared(c, rust)
-    assert of(found, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.RELEVANT)
+    assert pairs_of(found, COMMAND)[0] == (f"{COMMAND} icache=on", 1000, 1300, Verdict.RELEVANT)
     assert (found.only_base, found.only_new) == ([], [])
     assert [(f.name, f.base, f.new) for f in found.factors] == [
         ("compiler", CC["c"], CC["rust"]),
@@ -114,7 +114,7 @@ def test_what_a_compiler_makes_says_nothing_of_the_noise(times: float) -> None:
     found = of_both(KNOWN, rows, dearer)
     across = compared(found.of_lang("c"), found.of_lang("rust"))
     assert across.rule.moved == ()
-    assert of(across, COMMAND)[0][-1] is Verdict.EQUIVALENT
+    assert pairs_of(across, COMMAND)[0][-1] is Verdict.EQUIVALENT
     within = compared(made(KNOWN, rows, icache=(False,)), made(KNOWN, dearer, icache=(False,)))
     assert [row.id for row in within.rule.moved] == ["mem.read_sum"] * (times != 1)
     moved = of_both(KNOWN, rows, rows | {"call.void": steady(510)})

@@ -10,10 +10,9 @@ import msgspec
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.profile import attribute, file, report
-from tockmark.profile.attribute import phase_of
+from tockmark.profile import file, report, sample
+from tockmark.profile.sample import HEADING, MRET, Sample, Sampler, Step, parse, phase_of
 from tockmark.profile.symbols import Frame
-from tockmark.profile.trace import HEADING, MRET, Sample, Sampler, Step, parse
 from tockmark.result.provenance import Kernel
 from tockmark.suite.catalogue import Lang, language
 
@@ -103,11 +102,11 @@ def test_a_reading_that_nobody_made_is_told() -> None:
 def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
     found = {
         (step, cause): cycles
-        for step, one in enumerate(attribute.attributed(run, where), run.first + 1)
+        for step, one in enumerate(sample.attributed(run, where), run.first + 1)
         for cause, cycles in one.charges
     }
     assert sum(found.values()) == CYCLES
-    assert {key: n for key, n in found.items() if key[1] != attribute.EXECUTE} == {
+    assert {key: n for key, n in found.items() if key[1] != sample.EXECUTE} == {
         (4, "branch"): 1,  # it jumps, and the mret waits for it
         (5, "trap/CSR"): 2,  # its own flush and refill
         (7, "branch"): 1,  # of the call: one cycle whatever happens,
@@ -122,7 +121,7 @@ def test_every_cycle_is_charged_to_its_cause(run: Sample) -> None:
 
 
 def test_places_follow_calls_and_traps(run: Sample) -> None:
-    places = attribute.places(run.steps, where)
+    places = sample.places(run.steps, where)
     assert [".".join(f.name for f in place.stack) for place in places[3:16]] == [
         *["tm_sample.read"] * 3,
         *["tm_sample"] * 2,
@@ -157,7 +156,7 @@ def test_the_tables_end_in_the_sum(run: Sample) -> None:
 
 
 def kept(run: Sample, lang: Lang = "c") -> file.StoredProfile:
-    made = attribute.attributed(run, where)
+    made = sample.attributed(run, where)
     return file.stored(made, "call.args", {"n": 3}, True, Kernel("made-up"), "a-board", lang)
 
 
@@ -211,11 +210,11 @@ def test_another_file_is_refused(
 
 def test_the_picture_is_xml_and_as_wide_as_the_sample(run: Sample) -> None:
     made = msgspec.structs.replace(kept(run), id="a<b", params={})
-    root = ET.fromstring(report.flame_graph(made, "c & d", report.sample_told(made, 10)))
+    root = ET.fromstring(report.flame_graph(made, "c & d", report.total_in_words(made, 10)))
     texts = " ".join(text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text"))
     assert f"the body took 46. Net: {CYCLES} - 10 (time.read) = " in texts
     assert f"= {CYCLES - 10}." in texts
-    assert "Net:" not in report.sample_told(made)
+    assert "Net:" not in report.total_in_words(made)
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == f"a<b: {CYCLES} cycles, 100.0%"
     assert f"body: 46 cycles, {46 / CYCLES:.1%}" in titles
@@ -268,7 +267,7 @@ def test_what_a_trap_interrupts_calls_no_handler() -> None:
         return Step(0, False, pc, insn, 1, (), handler=handler)
 
     steps = [step(0x1000, 0x480E7), step(0x1100, 0x1), step(0x2000, 0x1, handler=True)]
-    made = attribute.places(steps, lambda step: (Frame("f", files[step.pc]),))
+    made = sample.places(steps, lambda step: (Frame("f", files[step.pc]),))
     assert [place.phase for place in made] == ["PMP", "PMP", "kernel"]
 
 
@@ -283,7 +282,7 @@ def test_an_mret_that_stays_in_the_kernel_is_a_jump() -> None:
         step(False, 0x2080, mret),
         step(True, 0x1004, 0x1),
     ]
-    names = [[frame.name for frame in place.stack] for place in attribute.places(steps, where)]
+    names = [[frame.name for frame in place.stack] for place in sample.places(steps, where)]
     assert names == [["tm_sample"], ["tm_sample", "trap_vector"], ["tm_sample", "read"], names[0]]
 
 

@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark.log.marks import Mark
-from tockmark.log.protocol import (
-    BootMark,
-    Problem,
-    Record,
-    compress,
-    decode,
-    expand,
-    parse_record,
-)
+from tockmark.log.protocol import BootMark, Problem, Record, compress, decode, expand, parse_record
 from tockmark.log.rows import assemble
 from tockmark.paths import ROOT
 from tockmark.rig.boot_watcher import LINE_LIMIT, as_text, crc16, decode_line

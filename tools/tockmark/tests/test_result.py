@@ -25,7 +25,7 @@ from tockmark.tests.conftest import encoded
 from tockmark.tests.of_samples import ON_BOARD, SIMULATED, made, steady
 
 
-def of(lines: list[str], catalogue: Catalogue) -> Result:
+def result_of(lines: list[str], catalogue: Catalogue) -> Result:
     return build(assemble(decode(lines)), catalogue)
 
 
@@ -35,7 +35,7 @@ def row(result: Result, id_: str, **params: int) -> Row:
 
 
 def test_a_whole_run_is_complete(log: list[str], catalogue: Catalogue, tmp_path: Path) -> None:
-    result = of(log, catalogue)
+    result = result_of(log, catalogue)
     write_whole({tmp_path / "r.json": file.text(result)})
     assert file.load(tmp_path / "r.json") == result
     assert not result.incomplete
@@ -45,7 +45,7 @@ def test_a_whole_run_is_complete(log: list[str], catalogue: Catalogue, tmp_path:
 def test_net_is_less_the_read_overhead_of_the_same_app(
     log: list[str], catalogue: Catalogue
 ) -> None:
-    loop = row(of(log, catalogue), "loop.empty")
+    loop = row(result_of(log, catalogue), "loop.empty")
     assert loop.cycles is not None
     assert (loop.cycles.median, loop.cycles.overhead, loop.net) == (3342, 341, 3001)
     assert loop.per_op == 3.001
@@ -83,7 +83,8 @@ def test_a_negative_net_is_an_error_and_nothing_is_computed_from_it(catalogue: C
 def test_without_its_boots_reading_a_row_has_no_net(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench loop.empty inner=1000 n=2", "data cycles 20*2"]
     loop = row(
-        of(encoded("loop", [*records, "data instret 8*2", "end ok"]), catalogue), "loop.empty"
+        result_of(encoded("loop", [*records, "data instret 8*2", "end ok"]), catalogue),
+        "loop.empty",
     )
     assert loop.cycles is not None
     assert (loop.cycles.median, loop.net, loop.errors) == (20, None, ())
@@ -94,14 +95,14 @@ def test_without_its_boots_reading_a_row_has_no_net(catalogue: Catalogue) -> Non
 def test_a_series_that_stops_early_must_repeat(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=99"]
     records += ["data cycles 9 1*20 2", "data instret 5*22", "end ok"]
-    assert of(encoded("time", records), catalogue).incomplete == (
+    assert result_of(encoded("time", records), catalogue).incomplete == (
         "wrong: time: time.read: cycles stops after 22 of 99 samples, which do not repeat",
     )
 
 
 def test_what_is_missing_is_named(log: list[str], catalogue: Catalogue) -> None:
     """The bench line of size=64 is lost: its own data, and the open record before it, go too."""
-    result = of([line for line in log if "size=64" not in line], catalogue)
+    result = result_of([line for line in log if "size=64" not in line], catalogue)
     assert result.incomplete[-1] == "missing: mem: mem.copy_asm size=64"
     assert result.problems[-1] == "mem: mem.copy_asm size=32 lacks instret"
     assert row(result, "mem.copy_asm", size=32).instret is None
@@ -112,14 +113,16 @@ def test_what_failed_twice_or_is_there_too_is_listed_once(catalogue: Catalogue) 
     """An app that began a row anew behind its failure, and two that gave up the same one."""
     begin, fail = "begin proto=1 apps=1", "fail loop.empty call=memop err=NOMEM"
     rows = ["bench loop.empty inner=1000 n=2", "data cycles 9*2", "data instret 9*2"]
-    one = of(encoded("loop", [begin, fail, *rows, "end ok"]), catalogue)
+    one = result_of(encoded("loop", [begin, fail, *rows, "end ok"]), catalogue)
     why = "loop.empty failed, too: memop returned NOMEM"
     assert (one.failed, one.problems) == ((), (f"loop: {why}",))
-    two = of([line for app in "ab" for line in encoded(app, [begin, fail, "end ok"])], catalogue)
+    two = result_of(
+        [line for app in "ab" for line in encoded(app, [begin, fail, "end ok"])], catalogue
+    )
     assert len(two.failed) == 1
     assert f"b: {why}" in two.problems
     never = "fail time.read call=command err=BUSY"
-    three = of(encoded("time", [begin, never, "end ok"]), catalogue)
+    three = result_of(encoded("time", [begin, never, "end ok"]), catalogue)
     assert ([gone.id for gone in three.failed], three.missing) == (["time.read"], ())
 
 
@@ -129,14 +132,14 @@ def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
     records += ["data instret 5*2", f"data events 0*2 0*2 4*2 {rest}"]
     records += ["bench loop.empty inner=1000 n=2", "data cycles 20*2", "data instret 8*2"]
     records += [f"data events 0*2 0*2 (10,10) {rest}", "end ok"]
-    events = row(of(encoded("loop", records), catalogue), "loop.empty").events
+    events = row(result_of(encoded("loop", records), catalogue), "loop.empty").events
     assert (events[5].median, events[5].overhead, events[5].net) == (10, 4, 6)
     assert list(events) == list(range(3, 13))
 
 
 def test_one_reading_stands_for_itself_in_a_table(log: list[str], catalogue: Catalogue) -> None:
     """The readings of the app time stand for all, wherever it is; or else the first."""
-    result = of(log, catalogue)
+    result = result_of(log, catalogue)
     assert [row.boot for row in result.rows if row.is_overhead] == ["time", "loop", "mem"]
     for rows, boot in ((result.rows, "time"), (result.rows[::-1], "time")):
         found = [r for r in replace(result, rows=rows).table.values() if r.is_overhead]
@@ -166,7 +169,7 @@ def test_a_second_boot_of_a_name_gives_no_second_row(catalogue: Catalogue) -> No
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=2", "data cycles 9*2"]
     records += ["data instret 5*2", "end ok"]
     lines = [BootMark("time", True, "time").encode(), *encoded("time", records)]
-    result = of([*lines, *lines], catalogue)
+    result = result_of([*lines, *lines], catalogue)
     assert len(result.rows) == 1
     assert result.problems == ("time: time.read icache=on was measured before; the first counts",)
 

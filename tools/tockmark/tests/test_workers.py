@@ -106,7 +106,7 @@ def liar(folder: Path) -> str:
 
 
 def on(options: run.RunOptions, *commands: str) -> run.RunOptions:
-    """The same run on these workers."""
+    """Return the options of a run on these workers."""
     board = options.board.configured({"cluster": commands})
     return dataclasses.replace(options, board=board)
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs for changes of a kernel: judge says what one costs, bisect which one costs it."""
+"""The verbs for the user's own checkout of Tock: patch readies it for the suite, judge says what a
+change of it costs, bisect which change it is that costs.
+"""
 
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +15,7 @@ from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options, run_options
-from tockmark.cli.verb import verb
+from tockmark.cli.app import verb
 from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
@@ -26,10 +29,81 @@ from tockmark.rig.run import RunOptions, Suite
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
 from tockmark.trees.builds import Builder, Given, Links, sides
-from tockmark.trees.repository import repository, worktree
+from tockmark.trees.patch import Done, put_in, release, take_out
+from tockmark.trees.repository import repository, tried, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name
 LINKS = 4  # of each commit, where bisect looks at cycles
+# What a kernel without IPC cannot run, as `--only` has it.
+NEED_IPC = (
+    "boot.restart, ctx.ring, fault.stop, ipc, some of sched.alarm_lateness,"
+    " some of syscall.by_regions"
+)
+
+
+@verb(
+    "tockmark patch ~/tock",
+    "tockmark patch ~/tock --check",
+    "tockmark patch ~/tock --reverse",
+    exits={
+        OK: "the tree is as was asked for, or with --check can be brought there",
+        UNUSABLE: "it cannot, and nothing was changed; or wrong usage",
+    },
+)
+def patch_verb(
+    tree: Annotated[Path, Argument(metavar="DIR", help="Top folder of a Tock checkout.")],
+    check: Annotated[
+        bool, Option("--check", help="Change nothing; say whether it could be done.")
+    ] = False,
+    reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
+) -> None:
+    """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
+
+    The whole patch goes in, or nothing is changed; only IPC is left out, and that is said, where it
+    has no place. Building Tock is left to you."""
+    if not tree.is_dir():
+        raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
+    done = (take_out if reverse else put_in)(tree, check)
+    commit = _commit(tree)
+    print(f"{tree}: {release(tree)}{f', at {commit[:9]}' if commit else ''}")
+    if not done.changed:
+        print(f"It is {'not patched' if reverse else 'patched already'}; nothing was changed.")
+    elif check:
+        print(f"The patch can be {'taken out' if reverse else 'put in'}; nothing was changed.")
+    else:
+        print("The patch is out again." if reverse else _what_is_in(done))
+    if not reverse:
+        if done.no_ipc is not None:
+            print(f"IPC is left out: {done.no_ipc}.\nRows that need it will fail: {NEED_IPC}.")
+        if not check:
+            print(_next(tree, done))
+
+
+def _what_is_in(done: Done) -> str:
+    """Say what was put into the tree."""
+    wired = "Perf" if done.no_ipc else "Perf and IPC"
+    added = "".join(f"\n  {file}" for file in done.family.perf.copies)
+    return f"{wired} wired into {done.family.board}. Added:{added}"
+
+
+def _next(tree: Path, done: Done) -> str:
+    """Say what to do with the tree now."""
+    command = ["tockmark", "run", *done.family.run, "--kernel", str(done.family.elf(tree))]
+    return (
+        f"Next, build {done.family.board} as Tock's own documentation says, then\n"
+        f"  {shlex.join(command)}"
+    )
+
+
+def _commit(tree: Path) -> str | None:
+    """Return the commit that is checked out in a tree; None where git does not know."""
+    if not (tree / ".git").exists():
+        return None
+    try:
+        done = tried(tree, "rev-parse", "--verify", "HEAD")
+    except TockmarkError:  # there is no git, and none is needed
+        return None
+    return done.text.strip() or None
 
 
 def _run_options(
@@ -88,9 +162,10 @@ class PairGiven:
             " for links of the same source that differ in layout only."
         ),
     ] = None
-    head: Annotated[list[Path] | None, Option(help="The same of the kernel with the change.")] = (
-        None
-    )
+    head: Annotated[
+        list[Path] | None,
+        Option(help="ELF of the kernel with the change. May be given again, too."),
+    ] = None
 
     @contextmanager
     def built(self, fresh: bool) -> Iterator[KernelPair]:
