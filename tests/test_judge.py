@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import variants
-from products import make
+from products import kernel_links, make
 from typer.testing import CliRunner
 
 from tockmark import paths
@@ -28,7 +28,6 @@ from tockmark.judge import evidence
 from tockmark.result import file
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
-LINKS = paths.ROOT / "build" / "kernel-layouts"
 NOPS = 40
 QUICK = ("--profiles", "0", "--icache", "off")
 UNUSED = {  # behind a return from the trap, where nothing comes
@@ -86,16 +85,10 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, variants.COSTLY)
 
 
-@pytest.fixture(scope="module")
-def links() -> list[Path]:
-    """Four links of the baseline kernel, by name."""
-    make("kernel-layouts", "K=4")
-    return sorted(LINKS.glob("*.elf"))
-
-
 def test_another_layout_of_the_same_source_is_silent(
-    links: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    links = kernel_links()
     monkeypatch.setattr(evidence, "BOOTS", evidence.BOOTS[1:])  # the next test traces both
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
     said = judge(tmp_path, *sides)

@@ -155,7 +155,8 @@ def test_install_refuses_another_kernel(folder: Laid, tmp_path: Path) -> None:
     done = tockmark(*install, "--kernel", boards.load("cw310").kernels[1], code=2)
     assert "was laid for another kernel than" in done.stderr
     other = tmp_path / "flash"
-    for content in (b"", b"\xff" * 0x40000, (folder.folder / "c/upcall.flash").read_bytes()[:0x500]):
+    torn = (folder.folder / "c/upcall.flash").read_bytes()[:0x500]
+    for content in (b"", b"\xff" * 0x40000, torn):
         other.write_bytes(content)
         done = tockmark(*install, "--flash-file", other, code=2)
         assert "holds another kernel" in done.stderr
