@@ -4,6 +4,7 @@
 import fcntl
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from tockmark import paths
@@ -27,3 +28,11 @@ def make(*arguments: str, cwd: Path = paths.ROOT) -> None:
     """Call make; fails with all that was said if it fails."""
     done = called(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@cache
+def kernel_links() -> tuple[Path, ...]:
+    """Link the baseline kernel four times by `make kernel-layouts`, once in a process: conftest.py
+    runs the files that take these links in one."""
+    make("kernel-layouts", "K=4")
+    return tuple(sorted((paths.ROOT / "build" / "kernel-layouts").glob("*.elf")))

@@ -23,7 +23,7 @@ from tockmark.tests.told import Tell, tell
 SIMULATOR = os.environ.get(
     "TOCKMARK_SIMULATOR", str(paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim")
 )
-IMAGES = int(os.environ.get("TOCKMARK_FUZZ_IMAGES", "1000"))
+IMAGES = int(os.environ.get("TOCKMARK_FUZZ_IMAGES", "500"))
 SEED = 2021
 ENTRY = 0x400
 CYCLES = 30_000

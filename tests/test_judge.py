@@ -18,17 +18,18 @@ from pathlib import Path
 
 import pytest
 import variants
-from products import make
+from products import kernel_links, make
 from typer.testing import CliRunner
 
 from tockmark import paths
 from tockmark.cli import app
 from tockmark.errors import TockmarkError
+from tockmark.judge import evidence
 from tockmark.result import file
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
-LINKS = paths.ROOT / "build" / "kernel-layouts"
 NOPS = 40
+QUICK = ("--profiles", "0", "--icache", "off")
 UNUSED = {  # behind a return from the trap, where nothing comes
     "arch/riscv/trap.S": (
         "    mret\n\n    .balign 8\ninterrupt:",
@@ -84,14 +85,11 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, variants.COSTLY)
 
 
-@pytest.fixture(scope="module")
-def links() -> list[Path]:
-    """Four links of the baseline kernel, by name."""
-    make("kernel-layouts", "K=4")
-    return sorted(LINKS.glob("*.elf"))
-
-
-def test_another_layout_of_the_same_source_is_silent(links: list[Path], tmp_path: Path) -> None:
+def test_another_layout_of_the_same_source_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = kernel_links()
+    monkeypatch.setattr(evidence, "BOOTS", evidence.BOOTS[1:])  # the next test traces both
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
     said = judge(tmp_path, *sides)
     assert said.code == 0, said
@@ -111,7 +109,7 @@ def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -
     assert f"+{variants.MORE} instructions" in said.out.split("where   ")[1]
     assert "exception" in said.out.split("where   ")[1]  # the function that they stand in
     assert comment.read_text().startswith(f"### ❌ tockmark: +{variants.MORE} instructions")
-    other = judge(tmp_path / "out", "--base", costly, "--head", KERNEL, "--json", "--profiles", "0")
+    other = judge(tmp_path / "out", "--base", costly, "--head", KERNEL, "--json", *QUICK)
     assert other.code == 0, other
     told = json.loads(other.out)
     assert told["verdict"] == "better"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
-from products import make
+from products import kernel_links
 
 from tockmark import paths
 from tockmark.result import file
@@ -50,10 +50,9 @@ class Link:
 
 @pytest.fixture(scope="module")
 def links() -> list[Link]:
-    make("kernel-layouts", f"K={LAYOUTS}")
-    folder = paths.ROOT / "build/kernel-layouts"
-    assert {path.name for path in folder.glob("*.elf")} == {f"{i}.elf" for i in range(LAYOUTS)}
-    return [Link.read(folder / f"{i}.elf") for i in range(LAYOUTS)]
+    found = kernel_links()
+    assert [path.name for path in found] == [f"{i}.elf" for i in range(LAYOUTS)]
+    return [Link.read(path) for path in found]
 
 
 def test_the_first_is_the_kernel_that_is_measured_by_default(links: list[Link]) -> None:

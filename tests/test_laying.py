@@ -21,7 +21,7 @@ from tockmark.rig.image import TOCKLOADER, lay_by_tockloader
 from tockmark.rig.image_folder import Laid
 
 SIMULATOR = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
-ONLY = "ipc,loop,irq"  # boots of one app and of two, and one that a board cannot measure
+ONLY = "ipc,upcall,irq"  # boots of one app and of two, and one that a board cannot measure
 BOTH = ("ipc-server_first", "ipc-client_first")  # with two apps each
 PRINTER = f"""#!{sys.executable}
 import sys
@@ -113,21 +113,21 @@ def test_only_what_belongs_there_is_there(folder: Laid) -> None:
 
 
 def test_the_image_in_begin_is_that_of_the_manifest(folder: Laid) -> None:
-    boot = folder.boot("loop")
+    boot = folder.boot("upcall")
     simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
     command = [str(simulator), "--flash", str(folder.folder / boot.flash), "--uart", "-"]
     done = subprocess.run(
         [*command, "--max-cycles", "1000000"], capture_output=True, text=True, check=False
     )
-    assert f" boot=loop image={boot.image}" in done.stdout
+    assert f" boot=upcall image={boot.image}" in done.stdout
 
 
 def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> None:
     tool = tmp_path / "opentitantool"
     tool.write_text(PRINTER)
     tool.chmod(0o755)
-    install = ("install", "--images", folder.folder, "loop")
-    flash = str(folder.folder / "c" / "loop.flash")
+    install = ("install", "--images", folder.folder, "upcall")
+    flash = str(folder.folder / "c" / "upcall.flash")
     done = tockmark(*install, "--dry-run", on_path=tmp_path)
     assert done.stdout.splitlines()[1] == f"opentitantool --interface=cw310 bootstrap {flash}"
     assert not (tmp_path / "opentitantool.called").exists()
@@ -138,7 +138,7 @@ def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> 
 
 
 def test_install_says_when_nothing_was_loaded(folder: Laid, tmp_path: Path) -> None:
-    install = ("install", "--images", folder.folder, "loop")
+    install = ("install", "--images", folder.folder, "upcall")
     done = tockmark(*install, code=1)
     assert "nothing was loaded: opentitantool is not on PATH; do it by hand: open" in done.stderr
     tool = tmp_path / "opentitantool"
@@ -150,12 +150,13 @@ def test_install_says_when_nothing_was_loaded(folder: Laid, tmp_path: Path) -> N
 
 
 def test_install_refuses_another_kernel(folder: Laid, tmp_path: Path) -> None:
-    install = ("install", "--images", folder.folder, "loop", "--dry-run")
+    install = ("install", "--images", folder.folder, "upcall", "--dry-run")
     tockmark(*install, "--kernel", boards.load("cw310").kernels[2])
     done = tockmark(*install, "--kernel", boards.load("cw310").kernels[1], code=2)
     assert "was laid for another kernel than" in done.stderr
     other = tmp_path / "flash"
-    for content in (b"", b"\xff" * 0x40000, (folder.folder / "c/loop.flash").read_bytes()[:0x500]):
+    torn = (folder.folder / "c/upcall.flash").read_bytes()[:0x500]
+    for content in (b"", b"\xff" * 0x40000, torn):
         other.write_bytes(content)
         done = tockmark(*install, "--flash-file", other, code=2)
         assert "holds another kernel" in done.stderr
@@ -182,7 +183,7 @@ def test_tockloader_lays_the_apps_of_a_boot_over_those_of_another(
 
 def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    one = ("image", "loop", "--board", "cw310", "-o", out)
+    one = ("image", "upcall", "--board", "cw310", "-o", out)
     tockmark(*one)
     (out / "README.md").unlink()
     tockmark("image", "time", "--board", "cw310", "-o", out)
@@ -208,8 +209,8 @@ def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     [
         (("lop",), "there is no boot 'lop'; choose from: time, "),
         (("irq-busy",), "cw310 can measure none of these boots: irq-busy; this target has no"),
-        (("loop", "--only", "time"), "--only time leaves nothing of the boot loop in --lang c"),
-        (("loop", "--abi", "1", "--kernel", "README.md"), "is not an ELF file"),
+        (("upcall", "--only", "time"), "--only time leaves nothing of the boot upcall in --lang c"),
+        (("upcall", "--abi", "1", "--kernel", "README.md"), "is not an ELF file"),
     ],
 )
 def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -239,7 +240,7 @@ def test_ctrl_c_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
 
 def test_a_kernel_of_the_other_interface_lays_nothing(tmp_path: Path) -> None:
     kernel = boards.load("cw310").kernels[1]
-    words = ("image", "loop", "--board", "cw310", "--kernel", kernel, "-o", tmp_path / "out")
+    words = ("image", "upcall", "--board", "cw310", "--kernel", kernel, "-o", tmp_path / "out")
     assert "runs no apps of --abi 2" in tockmark(*words, code=2).stderr
     assert not list(tmp_path.iterdir())
 
@@ -247,7 +248,7 @@ def test_a_kernel_of_the_other_interface_lays_nothing(tmp_path: Path) -> None:
 def test_a_kernel_of_another_machine_lays_nothing(tmp_path: Path) -> None:
     """Its timer and UART would run at other rates."""
     kernel = boards.load("cw310").kernels[2]
-    words = ("image", "loop", "--board", "nexysvideo", "--kernel", kernel, "-o", tmp_path / "out")
+    words = ("image", "upcall", "--board", "nexysvideo", "--kernel", kernel, "-o", tmp_path / "out")
     assert "is built for cw310, but nexysvideo is a" in tockmark(*words, code=2).stderr
     assert not list(tmp_path.iterdir())
 

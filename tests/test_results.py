@@ -61,7 +61,7 @@ def rebuilt(log: Path, whole: Result) -> Result:
 def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
     """A run of some boots, with two processes, too, in both languages."""
     path = tmp_path / "run.json"
-    only = "time,loop.empty,call.void,call.return,upcall,fault"
+    only = "time,call.void,upcall,fault"
     words = ["run", "--only", only, "--lang", "c,rust", "-o", str(path)]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output

@@ -7,6 +7,8 @@ build is tested where there is none. Needs what `make build` makes.
 
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -106,7 +108,8 @@ extern "C" fn rust_start() -> ! {
 }
 """
 
-ROWS = "syscall,upcall,console,irq.upcall,ctx,ipc.share"
+OF_ALL = "syscall,upcall,console"
+ROWS = f"{OF_ALL},irq.upcall,ctx,ipc.share"
 # Instructions that a library may add to a sample at most, by version: a frame, what it checks of
 # the two words of version 2 or the one of version 1, and the result made of them: libtock-rs.md.
 MOST = {1: 10, 2: 14}
@@ -149,16 +152,30 @@ def counted(result: Result) -> dict[str, float]:
     }
 
 
+@pytest.fixture(scope="module")
+def by_assembly(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Result]:
+    """The result of the apps of `make build`, by version."""
+    out = tmp_path_factory.mktemp("raw")
+
+    @cache
+    def measured(abi: int) -> Result:
+        apps = paths.ROOT / "build" / "apps" / f"rust-abi{abi}"
+        return run(apps, abi, out / f"{abi}.json", OF_ALL)
+
+    return measured
+
+
 @pytest.fixture(scope="module", params=[1, 2])
-def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> object:
+def pair(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    by_assembly: Callable[[int], Result],
+) -> object:
     """The version, and the results by assembly and by the crate tock."""
     abi = request.param
     root = tmp_path_factory.mktemp(f"calls{abi}")
-    built(root, f"ABI={abi}")
     built(root, f"ABI={abi}", "CALLS=tock")
-    rows = "syscall,upcall,console"
-    raw = run(root / "apps", abi, root / "raw.json", rows)
-    return abi, raw, run(root / "apps-tock", abi, root / "tock.json", rows)
+    return abi, by_assembly(abi), run(root / "apps-tock", abi, root / "tock.json", OF_ALL)
 
 
 def test_the_crates_part_of_a_call_is_counted(pair: tuple[int, Result, Result]) -> None:
@@ -190,14 +207,12 @@ def stand_in(root: Path) -> Path:
     return root
 
 
-def test_the_apps_run_by_a_libtock_rs(tmp_path: Path) -> None:
+def test_the_apps_run_by_a_libtock_rs(tmp_path: Path, by_assembly: Callable[[int], Result]) -> None:
     built(tmp_path, f"LIBTOCK_RS={stand_in(tmp_path / 'libtock-rs')}")
-    built(tmp_path)
     result = run(tmp_path / "apps-libtock", 2, tmp_path / "library.json")
     assert result.provenance.said("cc")[0].endswith(" libtock-rs")
     assert {gone.id: gone.why for gone in result.skipped} == SKIPPED
-    raw = run(tmp_path / "apps", 2, tmp_path / "raw.json", "syscall,upcall,console")
-    before, after = counted(raw), counted(result)
+    before, after = counted(by_assembly(2)), counted(result)
     assert before.keys() - after.keys() == SKIPPED.keys() - {"ctx.ring", "ipc.share"}
     for label, own in after.items():
         assert 0 < own - before[label] <= MOST[2], label

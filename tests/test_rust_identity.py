@@ -26,7 +26,7 @@ IN_ASSEMBLY = [one for one in KNOWN.benchmarks.values() if one.bodies]
 # where in a period it begins, and that on all that was before it, in C alone, too.
 PERIOD = 4
 CROSSES = "console.write"
-QUICK = 1.0  # millions of cycles that a benchmark takes at most: all system calls, some others
+QUICK = 0.6  # millions of cycles that a benchmark takes at most: all system calls, some others
 
 Figures = dict[str, tuple[float | None, float | None]]  # net cycles and instructions, by label
 
@@ -77,7 +77,7 @@ def study() -> None:
 def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str, abi: int) -> None:
     found = measured(tmp_path, machine, abi, icache=False)
     in_c, in_rust = figures(found["c"]), figures(found["rust"])
-    assert len(in_c) > 40
+    assert len(in_c) > 20
     for name in [name for name in in_c if name.startswith(CROSSES)]:
         (cycles, instructions), (others, as_many) = in_c.pop(name), in_rust.pop(name)
         assert instructions == as_many, name
@@ -90,7 +90,7 @@ def test_without_the_cache_every_figure_is_the_same(tmp_path: Path, machine: str
 @pytest.mark.parametrize("abi", [1, 2])
 def test_with_the_cache_the_slopes_are_the_same(tmp_path: Path, abi: int) -> None:
     found = measured(tmp_path, "cw310", abi, icache=True)
-    assert len(found["c"]) >= 3
+    assert len(found["c"]) >= 2
     for name, row in found["c"].items():
         for one in (row, found["rust"][name]):
             assert one.cycles is not None

@@ -21,6 +21,8 @@ V1 = ["--features", "abi-v1,nexysvideo"]
 EIGHT = ["--features", "eight"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1"]
+# What is compiled once and run once needs neither.
+LEAN = {"CARGO_INCREMENTAL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
 LONGEST = 800
 LISTS = (ROOT / "apps" / "catalogue.toml",)  # read by entry: as long as they have entries
 HEADER = "SPDX-License-Identifier: Apache-2.0 OR MIT"
@@ -58,7 +60,7 @@ def files(*suffixes: str) -> list[Path]:
 )
 def test_checker(command: list[str]) -> None:
     # One folder for all variants: what they depend on is compiled once.
-    own = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo-test")}
+    own = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo-test")} | LEAN
     done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

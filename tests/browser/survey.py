@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Pages of a site opened once, and all that is asked of a page asked then: a page takes a moment to
 open, and the questions take less. Most pages of a site come from three templates: those are opened
-that are the largest of a folder, where most can be wrong, and each eighth of all. Where links lead
+that are the largest of a folder, where most can be wrong, and a share of all. Where links lead
 is asked without a browser."""
 
 import json
@@ -16,7 +16,7 @@ PAGE = (
     "return {text: document.body.textContent,"
     " scripts: document.scripts.length, hit: String(window.hit)};"
 )
-LARGEST, EACH = 3, 8
+LARGEST, EACH = 2, 24
 
 # What is asked, by its name: the width and the media it is asked with, and the question.
 ASKED: dict[str, tuple[int, str, str, str]] = {

@@ -24,7 +24,7 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.rows import recounted
 
 FOLDER = RESULTS / "links"
-PAIRS = 60
+PAIRS = 30
 SIDE = 4  # links
 KNOWN = load()
 LIMITS = load_limits(None, KNOWN)

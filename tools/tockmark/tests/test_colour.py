@@ -14,10 +14,7 @@ from tockmark.show import text
 
 OLD, NEW = (f"results/baseline-{name}.json" for name in ("v1-cw310", "cw310"))
 TABLES = [
-    ["table", OLD, NEW],
-    ["table", NEW, "--all"],
     ["table", OLD, NEW, "--all"],
-    ["compare", OLD, NEW],
     ["compare", OLD, NEW, OLD],
     ["gate", OLD, NEW],
     ["agree", NEW, NEW, "--force"],

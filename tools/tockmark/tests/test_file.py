@@ -185,7 +185,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 often = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
