@@ -13,8 +13,7 @@ of another checkout. What differs is left in build/goldens-new.
 
 Without names all are made: `slow` ones only if what `make profile` builds is there, and the study's
 only if TOCKMARK_STUDY_LOGS says where its logs are. The name of a group stands for its goldens.
-JSON has figures to the last bit, so another processor or another numpy may give others. There, run
-`make` on the old commit first.
+Figures are rounded to nine digits, since their last bits differ between processors.
 """
 
 import argparse
@@ -112,6 +111,8 @@ def normal(text: str, of_today: bool = False) -> str:
     text = text.replace(str(ROOT), "<root>")
     text = text.replace(STUDY.rstrip("/"), "<study>") if STUDY else text
     text = re.sub(r"(Made by tockmark) \d[\d.]*", r"\1 <version>", text)
+    # The last bits of a figure are the processor's, and numpy's.
+    text = re.sub(r"\d+\.\d{9,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.9g}", text)
     if of_today:
         text = re.sub(r"\b20\d\d-\d\d-\d\d(?:T[\d:+]+)?", "<date>", text)
         text = re.sub(r'(tockmark(?:","version":"|": "| ))\d+\.\d+\.\d+', r"\1<version>", text)

@@ -15,6 +15,7 @@ from tockmark.check import programs, validation
 from tockmark.check.validation import ValidationVerdict
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
+from tockmark.rig.kinds.sim import SimTarget
 
 SCRIPT = paths.ROOT / "boards" / "earlgrey-chip" / "file_list.py"
 STORED = paths.DATA / "validation-chip.json"
@@ -112,8 +113,9 @@ def test_a_stub_is_the_bare_interface(package: Path) -> None:
     assert "thing" not in stub
 
 
-def test_a_run_says_what_builds_the_chip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_run_says_what_builds_the_chip(tmp_path: Path) -> None:
     chip = boards.load("earlgrey-chip")
+    assert isinstance(chip.target, SimTarget)
     assert (chip.timing, chip.machine) == ("rtl", boards.load("earlgrey-sim-2021").machine)
     missing = msgspec.structs.replace(chip.target, binary=tmp_path / "chip" / "earlgrey-sim")
     with pytest.raises(TockmarkError) as refused:

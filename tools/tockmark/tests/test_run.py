@@ -188,7 +188,7 @@ def test_ctrl_c_keeps_the_layouts_that_are_whole_and_the_next_run_goes_on(
 def test_a_missing_simulator_is_told_at_once(options: run.RunOptions) -> None:
     assert isinstance(options.board.target, sim.SimTarget)
     options.board.target.binary.unlink()
-    with pytest.raises(TockmarkError, match="is not built; run `make build`"):
+    with pytest.raises(TockmarkError, match="is not built; run `make "):
         run.run(options)
 
 
