@@ -38,7 +38,8 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
 }
 OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
-BOUNDS = Bounds(seconds=24 * 3600, size=256 << 20)  # its own is --max-cycles
+# Its own bound is --max-cycles; a trace of instructions has some 35 bytes for each.
+BOUNDS = Bounds(seconds=24 * 3600, size=1 << 30)
 _TERMINAL = "earlgrey-sim: uart "  # behind it, the pseudo-terminal of --uart pty
 
 
