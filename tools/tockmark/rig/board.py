@@ -123,7 +123,8 @@ def simulated(machine: str) -> str:
     machines = {board.machine: board.name for board in map(load, names()) if board.kind == "sim"}
     if machine not in machines:
         raise TockmarkError(
-            f"there is no simulated machine '{machine}'", f"choose one of: {', '.join(machines)}"
+            f"there is no simulated machine '{machine}'",
+            f"choose one of: {', '.join(sorted(machines))}",
         )
     return machines[machine]
 

@@ -57,7 +57,7 @@ def test_rows_the_last_of_several() -> None:
     ("words", "wanted"),
     [
         (["run", "--board", ""], boards.names()),
-        (["run", "--machine", ""], ["cw310", "nexysvideo"]),
+        (["run", "--machine", ""], ["cw310", "earlgrey_2021", "nexysvideo"]),
         (["run", "--lang", "c,r"], ["c,rust"]),
         (["run", "--icache", "o"], ["on", "off"]),
         (["validate", "--part", "mem"], ["memory"]),
