@@ -8,6 +8,7 @@ RTL also runs boots of the suite, beside its model.
 """
 
 import csv
+import hashlib
 import importlib.util
 import os
 import sys
@@ -31,6 +32,7 @@ from tockmark.processes import Bounds, side_by_side
 from tockmark.result import file
 from tockmark.result.model import Row
 from tockmark.result.stats import fitted, middle
+from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import GCC
 from tockmark.rig.kinds.sim import made_by
@@ -93,6 +95,16 @@ def build_simulators(parts: Iterable[ValidationPart]) -> None:
     if missing:
         what = ", ".join(missing)
         raise TockmarkError(f"there is no simulator of {what}", f"run `make {' '.join(targets)}`")
+
+
+def hashes(parts: Iterable[ValidationPart]) -> dict[str, str]:
+    """Return the sha256 of the parts' simulators, by machine, and of the kernel if one runs."""
+    parts = list(parts)
+    machines = chain.from_iterable(part.machines for part in parts)
+    files = {machine: simulator(machine) for machine in machines}
+    if any(part.besides for part in parts):
+        files["kernel"] = boards.load(CHIP_BOARDS[0]).kernel_v1
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 def run_parts(parts: Iterable[ValidationPart]) -> list[ValidationRow]:

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from tockmark import documents, paths, processes
-from tockmark.documents import Part
+from tockmark.documents import Part, Sha256
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.rig.image import GCC
@@ -195,13 +195,16 @@ class StoredValidation(Part, frozen=True):
     version: Literal[2]
     compiler: str  # of the programs
     rows: tuple[ValidationRow, ...]
+    # Of the simulators by machine, and of the kernel that they ran.
+    sha256: dict[str, Sha256] = msgspec.field(default_factory=dict)
 
 
-def stored_text(rows: list[ValidationRow]) -> str:
-    """Return the file of these rows."""
+def stored_text(rows: list[ValidationRow], sha256: dict[str, str] | None = None) -> str:
+    """Return the file of these rows, and of the hashes of what ran."""
     said = processes.run([GCC, "--version"]).text
     compiler = said.splitlines()[0] if said else "unknown"
-    return documents.text_of(StoredValidation(FORMAT, VERSION, compiler, tuple(rows)), ("rows",))
+    stored = StoredValidation(FORMAT, VERSION, compiler, tuple(rows), sha256 or {})
+    return documents.text_of(stored, ("rows",))
 
 
 def load_validation(path: Path) -> list[ValidationRow]:

@@ -65,11 +65,12 @@ def validate_verb(
 
     Builds the simulators that it needs. What is outside its bound and is explained stands in
     validation/unexplained.toml, with the measurement that it holds for."""
+    sha256: dict[str, str] = {}
     if stored is None:
         usual = ",".join(name for name, one in programs.PARTS.items() if one.usual)
         parts = [programs.PARTS[name] for name in of_names("part", part or usual, programs.PARTS)]
         programs.build_simulators(parts)
-        rows = programs.run_parts(parts)
+        rows, sha256 = programs.run_parts(parts), programs.hashes(parts)
     else:
         rows = validation.load_validation(stored)
     judged = validation.judge_rows(rows, validation.load_unexplained())
@@ -77,7 +78,7 @@ def validate_verb(
         validation.validation_json(judged) if as_json else validation.validation_text(judged)
     )
     if output is not None:
-        write_whole({output: validation.stored_text(rows)})
+        write_whole({output: validation.stored_text(rows, sha256)})
     wrong = any(item.verdict is ValidationVerdict.WRONG for item in judged)
     raise Exit(INCOMPLETE if wrong else OK)
 
