@@ -584,8 +584,10 @@ def _boots_on_chip(part: str, only: str | None, icache: str) -> Job:
     made.parent.mkdir(parents=True, exist_ok=True)
     chip, model = (_run_suite(board, only, icache, made) for board in CHIP_BOARDS)
     first = COLD if icache == "on" else 0
-    for place, row in enumerate(chip):
-        there = dict(model[place].samples[0]) if place < len(model) else {}
+    of_model = {(row.boot, row.name): row for row in model}
+    for row in chip:
+        twin = of_model.get((row.boot, row.name))
+        there = twin.samples[0] if twin else {}
         counts = [
             (samples[first:], there.get(name, ())[first:])
             for name, samples in row.samples[0].items()
@@ -598,9 +600,9 @@ def _boots_on_chip(part: str, only: str | None, icache: str) -> Job:
             machine=MODEL,
             unit=SUITE_UNITS,
             expected=(*_medians(row), sum(len(samples) for samples, _ in counts)),
-            measured=(*_medians(model[place]), alike) if there else (),
+            measured=(*_medians(twin), alike) if twin else (),
             source="the whole chip's RTL, OpenTitan at a558aaa3f",
-            note="" if there else "the model did not measure this row",
+            note="" if twin else "the model did not measure this row",
         )
 
 
