@@ -80,9 +80,8 @@ def simulator(machine: str) -> Path:
     return paths.ROOT / "build" / "sim" / machine / "earlgrey-sim"
 
 
-def build_simulators(parts: Iterable[ValidationPart]) -> None:
+def build_simulators(parts: Sequence[ValidationPart]) -> None:
     """Let make bring what these parts run up to date."""
-    parts = list(parts)
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
     targets = [made_by(simulator(machine)) for machine in machines]
     targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
@@ -97,9 +96,8 @@ def build_simulators(parts: Iterable[ValidationPart]) -> None:
         raise TockmarkError(f"there is no simulator of {what}", f"run `make {' '.join(targets)}`")
 
 
-def hashes(parts: Iterable[ValidationPart]) -> dict[str, str]:
+def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
     """Return the sha256 of the parts' simulators, by machine, and of the kernel if one runs."""
-    parts = list(parts)
     machines = chain.from_iterable(part.machines for part in parts)
     files = {machine: simulator(machine) for machine in machines}
     if any(part.besides for part in parts):
