@@ -42,7 +42,7 @@ BENCHMARK = {
     NUMBER: "budget",
     dict: "params?",
     list: "bodies?",
-    bool: "waits?",
+    bool: "waits? timed?",
 }
 BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?"}
 TOUCHES = ("kernel", "app", "control")

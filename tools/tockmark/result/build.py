@@ -154,6 +154,11 @@ def build(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             tool=Tool("tockmark", __version__, commit_of_checkout()),
             catalogue_sha256=catalogue.sha256,
+            entries={
+                id_: catalogue.benchmarks[id_].measured_as
+                for id_ in dict.fromkeys(row.id for row in rows.values())
+                if id_ in catalogue.benchmarks
+            },
             apps=_said(measured),
             elsewhere=_elsewhere(measured),
             **vars(context),

@@ -110,6 +110,8 @@ class Slot(Part, frozen=True):
     ram_length: Count
     elf_sha256: Sha256
     flash_length: Count | None = None  # code, constants and initial data, without the TBF's parts
+    # Of what it was linked of: object, library and linker script, in this order.
+    parts_sha256: Sha256 | None = None
 
 
 class BootRun(Part, frozen=True):
@@ -162,6 +164,16 @@ def gathered(boots: Iterable[tuple[Elsewhere, BootId]]) -> tuple[ElsewhereBoots,
     return tuple(ElsewhereBoots(one.by, tuple(of[one]), one.vouched) for one in of)
 
 
+def _merged(results: Iterable["Provenance"]) -> tuple[BootRun, ...]:
+    """Return the boots of results of one layout, each once, with its cycles by cache setting."""
+    found: dict[tuple[str, Lang], BootRun] = {}
+    for boot in (boot for result in results for boot in result.boots):
+        key = boot.boot, boot.lang
+        known = found.get(key, boot)
+        found[key] = msgspec.structs.replace(known, cycles=known.cycles | boot.cycles)
+    return tuple(found.values())
+
+
 class Provenance(Part, frozen=True, dict=True):
     """All that is known of where a result comes from."""
 
@@ -171,6 +183,8 @@ class Provenance(Part, frozen=True, dict=True):
     board: Board
     abi: Abi | None = None  # version of the system-call interface
     catalogue_sha256: Sha256 | None = None
+    # Of what figures hang on in the catalogue's entries of the rows here, by id.
+    entries: dict[str, str] = msgspec.field(default_factory=dict)
     boots: tuple[BootRun, ...] = ()
     apps: tuple[Apps, ...] = ()
     layouts: tuple[Layout, ...] = ()  # the first is that of `kernel` and `boots`
@@ -212,8 +226,15 @@ class Provenance(Part, frozen=True, dict=True):
         for number, other in enumerate(others, layout or 0):
             more = number if layout is not None else 0
             boots += [(one, (*boot[:3], boot[3] + more)) for one, boot in other._elsewhere()]
-        draws = dict.fromkeys(draw for one in (self, *others) for draw in one.draws)
-        return msgspec.structs.replace(self, elsewhere=gathered(boots), draws=tuple(draws))
+        every = (self, *others)
+        draws = dict.fromkeys(draw for one in every for draw in one.draws)
+        return msgspec.structs.replace(
+            self,
+            entries={id_: known for one in every for id_, known in one.entries.items()},
+            boots=_merged(every) if layout is None else self.boots,
+            elsewhere=gathered(boots),
+            draws=tuple(draws),
+        )
 
     def _elsewhere(self) -> Iterator[tuple[Elsewhere, BootId]]:
         for one in self.elsewhere:

@@ -101,6 +101,7 @@ class AppSlot(Part, frozen=True):
     flash_length: Address
     ram_start: Address
     ram_length: Address
+    parts_sha256: Sha256 | None = None  # of what it was linked of, in this order
 
     def renamed(self, rename: Callable[[str], str]) -> "AppSlot":
         """Return it with other names for its files."""
@@ -167,7 +168,8 @@ def build_image(
             "tm_slot": index,
             **words,
         }
-        link(object_, _parts(object_, apps), elf, places, seed)
+        own = _parts(object_, apps)
+        link(object_, own, elf, places, seed)
         linked = read_elf(elf)
         at = linked.addresses
         fixed = at["_app_end"] - ram
@@ -176,7 +178,8 @@ def build_image(
         flash += pack(name, elf, tab, apps.abi, heap)
         tbfs += elf.with_suffix(".tbf").read_bytes()
         files = str(tab), str(elf), linked.sha256
-        slots.append(AppSlot(name, *files, start, flash_length, ram, fixed + heap))
+        hashed = hashlib.sha256(b"".join(part.read_bytes() for part in own)).hexdigest()
+        slots.append(AppSlot(name, *files, start, flash_length, ram, fixed + heap, hashed))
         ram += fixed + heap + GRANTS + RECORD
     # What tockloader makes of them, which would take ten times as long as all the rest.
     _put(content, room.flash_start - board.flash.base, tbfs + NO_APP)

@@ -20,6 +20,8 @@ from tockmark.files import reading
 STRANGERS = "Not in this catalogue"  # behind its sections: rows of another catalogue
 OVERHEAD = "time.read"  # what a reading itself costs; every app measures it for itself
 
+HASH = 16  # hexadecimal digits of a hash of an entry
+
 Reader = Literal["sampler", "reading"]  # what reads the core's counters
 By = Literal[Reader, "mark"]  # how samples are taken: by these, or by the simulator's clock
 OVERHEADS: dict[By, str] = {"sampler": OVERHEAD, "reading": "time.reading"}  # and what that costs
@@ -65,12 +67,21 @@ class Benchmark(Part, frozen=True):
     skip_libtock_rs: str | None = None  # why it cannot be by libtock-rs
     by: By = "sampler"
     waits: bool = False  # whether a sample waits for time to pass, be it asleep
+    # Whether a clock sets how long a sample is, so that its instructions depend on the layout, too.
+    timed: bool = False
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
 
     @property
     def group(self) -> str:
         return self.id.partition(".")[0]
+
+    @property
+    def measured_as(self) -> str:
+        """Return a hash of what its figures hang on: of all but its texts, its budget and which
+        parameters it has."""
+        said = self.id, self.samples, self.inner, self.bodies, self.by, self.passes
+        return hashlib.sha256(msgspec.json.encode(said)).hexdigest()[:HASH]
 
     def variants(self) -> list[Params]:
         """Return every combination of the parameters, in the catalogue's order."""
