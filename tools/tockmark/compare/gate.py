@@ -2,7 +2,8 @@
 """The verb `gate`: may this result follow those before it, by limits on the growth of each row?
 
 Only what is beyond a limit without doubt, by the rule of rule.py, is a finding; what may be the
-layout's doing is counted. Several BASE results are pooled: their layouts are those of one.
+layout's doing is counted. Time decides, and instructions explain: more of them are no finding where
+the time surely fell. Several BASE results are pooled: their layouts are those of one.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +11,15 @@ from dataclasses import dataclass, replace
 
 from tockmark.compare import pairs
 from tockmark.compare.limits import Level, Limit, Limits, last_that_means
-from tockmark.compare.pairs import Comparison, Finding, Moved, Usable, comparison, pair_up
+from tockmark.compare.pairs import (
+    Comparison,
+    Finding,
+    Moved,
+    Pair,
+    Usable,
+    comparison,
+    pair_up,
+)
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Absent
@@ -107,6 +116,9 @@ def gate(
         )
     if unasked:
         warnings.append(f"the new result was not asked for what the base has: {_named(unasked)}")
+    by_control = {
+        sides[-1][1].key: _by_control(sides[-1][1], new_side[1]) for sides, new_side in usable
+    }
     gone.sort(key=lambda finding: finding.place)
     moved: list[Moved] = []
     unsure: list[Moved] = []
@@ -117,14 +129,31 @@ def gate(
                 continue
             level, why = _judge(change, one.row.inner, limit)
             if level is not Level.PASS:
+                time = one.time_beside(series)
+                level, why = _explained(level, why + by_control[one.row.key], time)
                 level, why = _held(level, why, one.foreign)
-                moved.append(Moved(level, one.row, why, series, change))
+                moved.append(Moved(level, one.row, why, series, change, time))
                 continue
             level, why = _judge(change.without_doubt, one.row.inner, limit)
             if level > Level.BETTER:
                 unsure.append(Moved(level, one.row, why, series, change))
     moved.sort(key=lambda finding: finding.place)
     return Gated(compared, moved, gone, unsure, warnings, notes, both)
+
+
+def _explained(level: Level, why: str, time: Change | None) -> tuple[Level, str]:
+    """Return the level of more instructions and its reason by the time as well: where this surely
+    fell, they are no worse."""
+    if time is None:
+        return level, why
+    fell = time.lower and not time.unmoved
+    return Level.PASS if fell and level > Level.BETTER else level, f"{why}; cycles {time.words}"
+
+
+def _by_control(*rows: Row) -> str:
+    """Say in which sides readings are known by the control of the row's boot."""
+    sides = [side for side, row in zip(("base", "new"), rows, strict=True) if row.by_control]
+    return f"; readings by the control ({', '.join(sides)})" if sides else ""
 
 
 def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:

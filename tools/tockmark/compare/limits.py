@@ -150,7 +150,9 @@ class LevelWords:
 
 
 LEVELS = {
-    Level.PASS: LevelWords("pass", "Pass", OK, "good", "✅", "within"),
+    Level.PASS: LevelWords(
+        "pass", "Pass", OK, "good", "✅", "within", "of more instructions, but surely less time"
+    ),
     Level.BETTER: LevelWords(
         "better", "Pass", OK, "good", "✅", "better", "lower by more than the soft limit"
     ),

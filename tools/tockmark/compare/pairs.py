@@ -245,6 +245,10 @@ class Pair:
     def instret(self) -> Change | None:
         return self.changes.get("instret")
 
+    def time_beside(self, series: str) -> Change | None:
+        """Return how its cycles changed, which is said beside its instructions."""
+        return self.cycles if series == "instret" else None
+
     @property
     def verdict(self) -> Verdict | None:
         """Return what is said of its cycles."""
@@ -287,6 +291,7 @@ class Moved(Finding):
 
     series: str
     change: Change  # of one operation
+    time: Change | None = None  # of instructions: how its cycles changed
 
     @property
     def place(self) -> tuple[int, float]:
@@ -341,7 +346,7 @@ class Comparison:
     def moved(self) -> list[Moved]:
         """Return what is relevant, the instructions of a row before its cycles."""
         return [
-            Moved(Level.PASS, pair.row, "", series, pair.changes[series])
+            Moved(Level.PASS, pair.row, "", series, pair.changes[series], pair.time_beside(series))
             for pair in self.in_order
             for series in reversed(SERIES)
             if pair.verdicts.get(series) is Verdict.RELEVANT
@@ -432,7 +437,11 @@ def comparison(
     for sides, side in usable:
         row = sides[-1][1]
         values = {series: found for series in SERIES if (found := _values(sides, side, series))}
-        changes = {series: rule.change(row, series, *both) for series, both in values.items()}
+        changes: dict[str, Change] = {
+            series: rule.change(row, series, *values[series])
+            for series in rule.series(row)
+            if series in values
+        }
         margin = chosen.of_row(row, simulated)
         foreign = any(one.is_foreign(of) for one, of in (*sides, side))
         pairs.append(Pair(row, values, changes, margin, rule.judges(row), foreign))

@@ -3,11 +3,13 @@
 
 Code layout moves figures, and chance made the layout: it is the random factor, not the sample.
 
-- **Instructions** do not depend on the layout, but for a stray one or two.
+- **Instructions** do not depend on the layout, but for a stray one or two; where a clock sets how
+  long a sample is, they do, and have no verdict.
 - **Cycles** have an interval: the difference of the means of the logarithms over the layouts, more
   or less t s sqrt(1/m + 1/n), where m and n are the numbers of links of the kernels and s is the
   row's spread over links: what both sides show, or what is known (`Spread`) if that is more.
-  Student's t is what Z deviations become where s itself is an estimate.
+  Student's t is what so many deviations become where s itself is an estimate: as many as known
+  links stay within, all rows together, in nearly all judgements (`Spread.deviations`).
 - Layouts of the apps never stand for links of the kernel. With one link on a side, a difference
   inside that spread is `layout?`.
 - Rows of the apps' own, which no kernel touches, have no verdict: what their slopes differ by with
@@ -15,7 +17,9 @@ Code layout moves figures, and chance made the layout: it is the random factor, 
   by those whose body is in assembly, and so the same.
 """
 
+import itertools
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -25,9 +29,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS, shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row, Series, alike, ratio
+from tockmark.result.provenance import Board, same_simulator
 from tockmark.result.stats import Floats, median
 from tockmark.suite.catalogue import Catalogue, RowKey
 
@@ -110,10 +116,18 @@ def kernel_mean(
 # but once. It is computed from committed results of several links.
 
 
-LINKS = RESULTS / "links"  # results of several links each
-TOCK = LINKS / "tock-2.2.json"
-OWN = LINKS / "baseline.json"  # of our own kernel, which is small and mostly fits into the cache
+TOCK = RESULTS / "links" / "tock-2.2.json"  # a result of several links
+OWN = RESULTS / "opt"  # of our own kernel, by opt-level: it is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
+# Of how many deviations an interval is, as docs/judging.md tells: the number that is found by the
+# judgements of known links by each other, or Z where these are too few.
+Z = 3.5
+CANDIDATES = [z / 20 for z in range(40, 161)]
+ALARMS = 1 / 200  # of the judgements of one source, at most, with either cache setting
+LIMIT = 0.01  # gate's soft limit of cycles
+DRAWS = 200
+ENOUGH = 12  # links, of which some are left when two sets of them are drawn
+ENOUGH_SHOWN = 4  # degrees of freedom of what two sides show, where nothing else is known
 UPPER = 0.9  # a row that was not measured spreads as this share of the others does at most
 
 
@@ -135,11 +149,32 @@ class Spread:
     links: int = 0
     # Of a row's net, link by link; whatever its language, since the links are the kernel's.
     logs: Mapping[AnyKey, Floats] = field(default_factory=dict)
+    unfit: str = ""  # why it says nothing of all rows, or of some
 
     @property
     def title(self) -> str:
         """Say where it comes from."""
-        return f"{self.source}, {self.links} links" if self.logs else "not known"
+        said = f"{self.source}, {self.links} links" if self.logs else "not known"
+        return f"{said}; {self.unfit}" if self.unfit else said
+
+    def deviations(self, icache: bool | None, links: int) -> float:
+        """Return how many deviations an interval reaches to either side, where the side that has
+        fewer has so many links: the least number at which of the judgements of known links by each
+        other, each by the spread of those that are left, at most one in 200 finds anything with
+        this cache setting. It is Z where known links are too few to tell."""
+        side = min(links, self.links // 4)
+        return self._calibrated.get((icache is not False, side), Z)
+
+    @cached_property
+    def _calibrated(self) -> dict[tuple[bool, int], float]:
+        if self.links < ENOUGH:
+            return {}
+        found = {}
+        for icache in (True, False):
+            rows = [logs for key, logs in self.logs.items() if key[2] is icache]
+            for side in range(1, self.links // 4 + 1) if rows else ():
+                found[icache, side] = _calibrated(np.stack(rows), side)
+        return found
 
     def of_row(self, row: Row) -> Deviation | None:
         """Return the deviation of a row, or what most others keep within; None if nothing is known.
@@ -170,6 +205,31 @@ class Spread:
         return max((found for row in rows if (found := self.of_row(row)) is not None), default=None)
 
 
+def _calibrated(logs: Floats, side: int) -> float:
+    """Return the deviations at which sets of so many links, judged by each other, are hardly ever
+    told apart: all pairs of single links, else random sets. `logs` has a row for each row, and a
+    column for each link."""
+    links = logs.shape[1]
+    drawn: list[tuple[int, ...]] = list(itertools.permutations(range(links), 2))
+    if side > 1:
+        draw = random.Random(links)
+        drawn = [tuple(draw.sample(range(links), 2 * side)) for _ in range(DRAWS)]
+    beyond = []
+    for chosen in drawn:
+        base, new = logs[:, chosen[:side]], logs[:, chosen[side:]]
+        left = np.delete(logs, chosen, axis=1).std(axis=1, ddof=1)
+        s = np.maximum(
+            left, np.sqrt((base.var(axis=1) + new.var(axis=1)) * side / max(2 * side - 2, 1))
+        )
+        growth = new.mean(axis=1) - base.mean(axis=1) - math.log1p(LIMIT)
+        beyond.append(float((growth / (np.maximum(s, ROUNDING) * math.sqrt(2 / side))).max()))
+    free = links - 2 * side - 1 + 2 * side - 2
+    return next(
+        (z for z in CANDIDATES if np.mean(np.array(beyond) > student(z, free)) <= ALARMS),
+        CANDIDATES[-1],
+    )
+
+
 def logs_of(nets: Sequence[float]) -> Floats:
     """Return the logarithms of nets; less than one count cannot be told from none."""
     return np.log(np.maximum(np.array(nets, dtype=np.float64), 1))
@@ -192,15 +252,54 @@ def over_links(result: Result, source: str) -> Spread:
 
 
 def known_spread(base: Result) -> Spread:
-    """Return the spread that committed runs of several links show of a kernel such as a
-    result's."""
-    return _spread_in(OWN if base.provenance.kernel.is_baseline else TOCK)
+    """Return the spread that committed runs of several links show of a kernel such as a result's:
+    of the same machine, and of each row that was measured in the same way."""
+    kernel = base.provenance.kernel
+    own = OWN / f"baseline-{kernel.opt_level or '3'}.json"
+    path = own if kernel.is_baseline else TOCK
+    if not path.exists():
+        return Spread()
+    known = _loaded(path)
+    if why := _unlike(known.provenance.board, base.provenance.board):
+        return Spread(unfit=f"{shown(path)} is of another {why}")
+    spread, made = _spread_in(path), _made_from(base)
+    others = {key for key, parts in _made_from(known).items() if made.get(key, parts) != parts}
+    unlike = {row.key[:3] for row in known.rows if {row.id, (row.boot, row.lang)} & others}
+    left = {key: logs for key, logs in spread.logs.items() if key not in unlike}
+    if many := len(spread.logs) - len(left):
+        return replace(spread, logs=left, unfit=f"{many} of its rows are measured otherwise now")
+    return spread
+
+
+@cache
+def _loaded(path: Path) -> Result:
+    return file.load(path)
 
 
 @cache
 def _spread_in(path: Path) -> Spread:
-    """Return the spread that a committed result shows; without it, none is known."""
-    return over_links(file.load(path), shown(path)) if path.exists() else Spread()
+    """Return the spread that a committed result shows."""
+    return over_links(_loaded(path), shown(path))
+
+
+def _unlike(known: Board, board: Board) -> str | None:
+    """Return what is another machine's, if so. Of a board no simulator is asked."""
+    if known.machine != board.machine:
+        return f"machine, {known.machine}"
+    simulators = known.simulator_sha256, board.simulator_sha256
+    return "simulator" if board.simulator_sha256 and not same_simulator(*simulators) else None
+
+
+def _made_from(result: Result) -> dict[object, object]:
+    """Return what rows hang on besides kernel and machine: by the id of a benchmark, its entry of
+    the catalogue, and by boot and language, what its apps were linked of."""
+    said = result.provenance
+    linked = {
+        (boot.boot, boot.lang): [slot.parts_sha256 for slot in boot.slots] for boot in said.boots
+    }
+    made: dict[object, object] = {key: parts for key, parts in linked.items() if all(parts)}
+    made.update(said.entries)
+    return made
 
 
 # What a result says of one series of a row: its net in each layout, and what that may be off by. On
@@ -269,7 +368,6 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
 # What may be said of a change
 
 
-Z = 3.5  # standard deviations to either side; docs/judging.md says why so many
 ROUNDING = 1e-9  # of logarithms
 SLACK = 2  # counts of a sample that never matter
 SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved
@@ -346,6 +444,12 @@ class Change:
         return self.low <= 1 + ROUNDING and self.high >= 1 - ROUNDING
 
     @property
+    def words(self) -> str:
+        """Say by how much it changed, and whether it may be not at all."""
+        said = f"{(self.ratio - 1) * 100:+.1f} %" if self.ratio else "from or to none"
+        return f"{said}, perhaps none" if self.unmoved and self.size else said
+
+    @property
     def without_doubt(self) -> "Change":
         """The change as it would be if the interval were the one point that was measured."""
         point = self.ratio if self.ratio is not None else max(self.new, 1) / max(self.base, 1)
@@ -362,14 +466,18 @@ class Change:
         return Verdict.LAYOUT if self.unmoved and self.links == 1 else Verdict.INDETERMINATE
 
 
-def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -> Change:
+def change(
+    base: Value, new: Value, known: Deviation | None, noise: float = 0, z: float = Z
+) -> Change:
     """Return the change from `base` to `new` of what depends on the layout. `known` is the spread
-    over links, if it is known; `noise` is a logarithm: no interval is narrower."""
+    over links, else it is what both sides show, if their links are enough; `noise` is a logarithm:
+    no interval is narrower; `z` is how many deviations an interval reaches."""
     shown = _shown(base, new)
+    known = known or (shown if shown.free >= ENOUGH_SHOWN else None)
     half = math.inf
     if known is not None:
-        s = max(known.value, shown.value)
-        wide = student(Z, known.free + shown.free) * s
+        free = known.free + (shown.free if known is not shown else 0)
+        wide = student(z, free) * max(known.value, shown.value)
         half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
     return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
 
@@ -444,12 +552,18 @@ class Rule:
         """Return whether a row has a verdict."""
         return touches(row, self.catalogue) == "kernel"
 
+    def series(self, row: Row) -> Sequence[str]:
+        """Return the series of a row that may have a verdict."""
+        known = self.catalogue.benchmarks.get(row.id)
+        return ("cycles",) if known and known.timed else SERIES
+
     def change(self, row: Row, name: str, base: Value, new: Value) -> Change:
         """Return how the `cycles` or `instret` of a row changed."""
         if name != "cycles":
             return change_of_count(base, new)
         noise = self.noise if row.icache is not False else 0
-        return change(base, new, self.known.of_row(row), noise)
+        z = self.known.deviations(row.icache, min(base.links, new.links))
+        return change(base, new, self.known.of_row(row), noise, z)
 
 
 def _noise(base: Row, new: Row) -> float:

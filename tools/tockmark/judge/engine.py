@@ -74,7 +74,7 @@ class Judged:
         for pair in self.gated.comparison.judged:
             change = pair.instret
             if change and not change.unmoved and abs(change.new - change.base) >= 1:
-                within = Moved(Level.PASS, pair.row, "", "instret", change)
+                within = Moved(Level.PASS, pair.row, "", "instret", change, pair.cycles)
                 found.setdefault((pair.row.key, "instret"), within)
         place = {pair.row.key: n for n, pair in enumerate(self.gated.comparison.in_order)}
         return sorted(

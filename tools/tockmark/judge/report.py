@@ -27,7 +27,7 @@ from tockmark.suite.catalogue import named
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 SHOWN_IN_COMMENT = 8  # of them, on the first screen of a comment
 NAMED = 8  # symbols
-NAME = 45  # columns of a row
+NAME = 33  # columns of a row
 COUNTED = {"instret": "instr", "cycles": "cycles"}
 
 
@@ -108,7 +108,7 @@ def _moved(moved: list[Moved]) -> list[str]:
         [
             TableColumn("", 11, 0, left=True),
             TableColumn("of one operation", NAME, 0, left=True),
-            *figures({"base": 9, "head": 9, "change": 9, "range": 17}, gap=0),
+            *figures({"base": 9, "head": 9, "change": 9, "range, or time": 28}, gap=0),
         ]
     )
     for name, one in rows[:SHOWN]:
@@ -134,7 +134,8 @@ def cells(one: Moved) -> tuple[str, str, str, str]:
     """Return the counts of one operation, by how much they differ, and where this may lie."""
     change = one.change
     if one.series == "instret":
-        moved, span = f"{change.new - change.base:+.0f}", text.change(change.base, change.new)
+        moved = f"{change.new - change.base:+.0f}"
+        span = f"{text.change(change.base, change.new)}; {one.time.words if one.time else ''}"
     else:
         moved = text.change(change.base, change.new)
         span = f"{text.points(change.low - 1, '+')} to {text.percent(change.high - 1, '+')}"
@@ -229,7 +230,7 @@ def markdown(report: Report) -> str:
 
 
 def _table(moved: list[tuple[str, Moved]]) -> list[str]:
-    heads = ("base", "head", "change", "range")
+    heads = ("base", "head", "change", "range, or time")
     columns = [TableColumn("row", left=True), *map(TableColumn, heads), TableColumn(left=True)]
     rows = [(code(name), *cells(one), one.level.words.of_row) for name, one in moved]
     return Table(columns, rows).markdown()

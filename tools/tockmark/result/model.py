@@ -13,7 +13,9 @@ was measured in several layouts of kernel and apps, its net is the median over t
 something. They have to come out 0, and what they are off by is how far the other rows of the boot
 may be: with the cache off at most a cycle. With it on there is no such bound in one layout of the
 code, where whatever shares a set with the readings moves them: there the deviation is a stated
-error, and over several layouts it may be 2 % of time.read in the median, and 5 % in each.
+error, and over several layouts it may be 2 % of time.read in the median, and 5 % in each. A control
+that is off by more says that readings cost something else where the rows are measured than where
+time.read was: then the control is what the readings of its boot cost (`Row.by_control`).
 """
 
 from __future__ import annotations
@@ -50,11 +52,13 @@ from tockmark.result.stats import (
     tail,
 )
 from tockmark.suite.catalogue import (
+    CONTROLS,
     ICACHE,
     LANGS,
     OVERHEAD,
     OVERHEADS,
     BootRowName,
+    By,
     Key,
     Lang,
     RowKey,
@@ -63,6 +67,7 @@ from tockmark.suite.catalogue import (
 from tockmark.suite.selection import Selection
 
 CYCLE = 1  # that a control may be off with the cache off
+STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 NOWHERE = StoredSamples()  # in a layout that does not have the row
@@ -200,6 +205,7 @@ class Row(StoredRow, frozen=True, dict=True):
     measured in one boot; and what its figures are with the readings and the clock of that boot."""
 
     overhead: Row | None = None  # the row of its boot that says what its readings cost
+    control: Row | None = None  # the one that shows whether they do so where the row is measured
     clock_hz: int | None = None
 
     @property
@@ -236,8 +242,30 @@ class Row(StoredRow, frozen=True, dict=True):
     @cached_property
     def _by_layout(self) -> dict[tuple[str | int, int], Series]:
         """The series of cycles and instructions in each layout alone."""
-        readings = self.overhead._by_layout if self.overhead else {}
-        return self._series(SERIES, self.layouts, readings)
+        readings = dict(self.overhead._by_layout) if self.overhead else {}
+        return self._series(SERIES, self.layouts, readings | self._by_control)
+
+    @cached_property
+    def _by_control(self) -> dict[tuple[str | int, int], Series]:
+        """What readings cost by the control, where it is off by more than is allowed."""
+        if self.control is None or not self.reads:
+            return {}
+        return {
+            key: replace(series, slope=series.reading.slope if series.reading else None)
+            for key, series in self.control._by_layout.items()
+            if key[1] in self.layouts and self.control.is_off(*key)
+        }
+
+    @property
+    def by_control(self) -> list[str]:
+        """The series whose readings are known by the control of its boot, in any layout."""
+        return [name for name in SERIES if any(key[0] == name for key in self._by_control)]
+
+    def is_off(self, name: str | int, layout: int) -> bool:
+        """Return whether a control is off by more than is allowed."""
+        series = self._by_layout[name, layout]
+        allowed = allowance(self.icache, series.reading) if name == "cycles" else STRAY
+        return abs(series.once or 0) > allowed
 
     @cached_property
     def _events(self) -> dict[tuple[str | int, int], Series]:
@@ -317,7 +345,9 @@ class Row(StoredRow, frozen=True, dict=True):
         further = tuple(StoredSamples(**one.runs_in(0)) if one else NOWHERE for one in others)
         readings = [one and one.overhead for one in others]
         overhead = self.overhead and self.overhead.with_layouts(readings)
-        return structs.replace(self, further=further, overhead=overhead)
+        controls = [one and one.control for one in others]
+        control = self.control and self.control.with_layouts(controls)
+        return structs.replace(self, further=further, overhead=overhead, control=control)
 
     def at(self, indices: Sequence[int]) -> Row | None:
         """Return the row in some layouts of its result, or None if it was measured in none of them.
@@ -331,8 +361,12 @@ class Row(StoredRow, frozen=True, dict=True):
     def _of_layouts(self, lead: int, others: Sequence[int | None]) -> Row:
         """Return the row, and the readings of its boot, in these layouts, in this order."""
         further = tuple(NOWHERE if n is None else StoredSamples(**self.runs_in(n)) for n in others)
-        overhead = self.overhead and self.overhead._of_layouts(lead, others)
-        changed: dict[str, Any] = {**self.runs_in(lead), "further": further, "overhead": overhead}
+        beside = {
+            name: one._of_layouts(lead, others)
+            for name in ("overhead", "control")
+            if (one := getattr(self, name)) is not None
+        }
+        changed: dict[str, Any] = {**self.runs_in(lead), "further": further, **beside}
         if lead:  # what is known of the result's first only
             changed |= {"events_runs": None, "stated": {}, "without_cold": ()}
         return structs.replace(self, **changed)
@@ -365,7 +399,7 @@ class Row(StoredRow, frozen=True, dict=True):
     def _allowance(self, name: str, series: Series) -> float:
         """Return how far below zero a net may be, being no more than the controls may show."""
         if name != "cycles":
-            return 0 if self.icache is False else 1  # Ibex's minstret may be one off
+            return 0 if self.icache is False else STRAY
         return allowance(self.icache, series.reading)
 
     @property
@@ -420,22 +454,27 @@ class Row(StoredRow, frozen=True, dict=True):
 
 
 def linked(rows: Sequence[StoredRow], clock_hz: int | None) -> tuple[Row, ...]:
-    """Return rows with the clock, and with the row of their boot that says what readings of their
-    kind cost: the first that does."""
+    """Return rows with the clock, and with the rows of their boot that say what readings of their
+    kind cost, and whether they do: the first that do."""
 
-    def with_figures(row: StoredRow, overhead: Row | None = None) -> Row:
+    def of_boot(row: StoredRow, table: Mapping[By, str]) -> tuple[object, ...]:
+        return table.get(row.by), row.boot, row.icache, row.lang
+
+    def with_figures(row: StoredRow) -> Row:
         stored = {name: getattr(row, name) for name in StoredRow.__struct_fields__}
-        return Row(**stored, overhead=overhead, clock_hz=clock_hz)
+        overhead = readings.get(of_boot(row, OVERHEADS))
+        control = None if row.is_control else controls.get(of_boot(row, CONTROLS))
+        return Row(**stored, overhead=overhead, control=control, clock_hz=clock_hz)
 
-    readings = {
-        (row.id, row.boot, row.icache, row.lang): with_figures(row)
-        for row in reversed(rows)
-        if row.is_overhead
-    }
-    return tuple(
-        with_figures(row, readings.get((OVERHEADS[row.by], row.boot, row.icache, row.lang)))
-        for row in rows
-    )
+    def first(meant: Callable[[StoredRow], bool]) -> dict[tuple[object, ...], Row]:
+        found = [row for row in reversed(rows) if meant(row)]
+        return {(row.id, row.boot, row.icache, row.lang): with_figures(row) for row in found}
+
+    readings: dict[tuple[object, ...], Row] = {}
+    controls: dict[tuple[object, ...], Row] = {}
+    readings = first(lambda row: row.is_overhead)
+    controls = first(lambda row: row.is_control)
+    return tuple(map(with_figures, rows))
 
 
 def microseconds(cycles: float, clock_hz: int) -> float:
@@ -480,6 +519,12 @@ class Control:
     def deviation(self) -> float:
         """The largest distance from 0."""
         return max(map(abs, self.nets))
+
+    @property
+    def stated(self) -> float:
+        """The largest distance from 0 that rows are not mended by."""
+        allowed = allowance(self.row.icache, self.row.cycles and self.row.cycles.reading)
+        return max((abs(net) for net in self.nets if abs(net) <= allowed), default=0)
 
     @property
     def wrong(self) -> str | None:
@@ -584,10 +629,18 @@ class Result:
 
     def stated_error(self, icache: bool | None, lang: Lang) -> float | None:
         """Return by how many cycles the controls are off at most with this cache setting, in any
-        boot of this language and layout: so far may any net be off, too. None without controls."""
-        own = [c for c in self.controls if (c.row.icache, c.row.lang) == (icache, lang)]
-        found = [control for control in own if control.what == "cycles"]
-        return max((control.deviation for control in found), default=None)
+        boot of this language and layout: so far may any net be off, too. Where rows are taken by
+        their control it does not count. None without controls."""
+        return self._stated.get((icache, lang))
+
+    @cached_property
+    def _stated(self) -> dict[tuple[bool | None, Lang], float]:
+        found: dict[tuple[bool | None, Lang], float] = {}
+        for control in self.controls:
+            if control.what == "cycles":
+                key = control.row.icache, control.row.lang
+                found[key] = max(found.get(key, 0), control.stated)
+        return found
 
     def is_foreign(self, row: Row | Absent) -> bool:
         """Return whether a row rests on a boot from elsewhere that nothing vouches for."""

@@ -101,6 +101,11 @@ class Board(Part, frozen=True):
         return f"{self.clock_hz / 1e6:g} MHz" if self.clock_hz else "clock unknown"
 
 
+def same_simulator(one: str | None, other: str | None) -> bool:
+    """Return whether two simulators, by their hashes, give the same."""
+    return one == other
+
+
 class Slot(Part, frozen=True):
     """One app in the flash of a boot, and where it was linked (addresses and bytes)."""
 

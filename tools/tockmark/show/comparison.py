@@ -15,7 +15,7 @@ from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Comparison, Factor, Finding, Moved, Pair, factors_of, tables
-from tockmark.compare.rule import Change, Verdict, Z
+from tockmark.compare.rule import Change, Verdict
 from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
@@ -142,7 +142,7 @@ def _legend(comparisons: list[Comparison]) -> list[str]:
         "Net cycles of one operation: median, less time.read of the same boot; that as measured.",
         f"Lower is better. Margin: {text.percent(first.margin)}, unless a row has its own;"
         " instructions have half.",
-        f"Spread over links: {first.rule.known.title}; z = {Z:g}",
+        f"Spread over links: {first.rule.known.title}",
         "",
     ]
     foreign = any(comparison.foreign for comparison in comparisons)
@@ -316,7 +316,7 @@ def gate_text(names: list[str], new: str, gated: Gated) -> str:
     widths = figures({"base": 8, "new": 9, "change": 10}, gap=0)
     for level in reversed(Level):
         found = [one for one in gated.findings if one.level is level]
-        table = Table([LABEL, *widths, TableColumn("limit", 12, 2, left=True)], ends_at=text.LINE)
+        table = Table([LABEL, *widths, TableColumn("limit", 30, 2, left=True)], ends_at=text.LINE)
         for one in found[:SHOWN]:
             if isinstance(one, Moved):
                 name = f"{one.row.name} {limits.SERIES_WORDS[one.series]}"

@@ -4,18 +4,20 @@ them: false alarms between links of one source, and the smallest change that is 
 
     python -m tockmark.tests.links
 
-prints the tables of docs/judging.md.
+prints the tables of docs/judging.md. Links of one source of each committed kernel are judged by
+each other (`standing`), those of Tock 2.2 also as if one side had changed.
 """
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import permutations
 
 from tockmark.compare.gate import Gated, gate
 from tockmark.compare.limits import Level, Margins, load_limits
 from tockmark.compare.pairs import compare
-from tockmark.compare.rule import Spread, Verdict, over_links
+from tockmark.compare.rule import Spread, Verdict, known_spread, over_links
 from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS
 from tockmark.result import file
@@ -24,6 +26,14 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.rows import recounted
 
 FOLDER = RESULTS / "links"
+STANDING = {  # kernels whose links are judged by each other, and how many links they have at least
+    **{f"opt/baseline-{level}": 16 for level in "3zs2"},
+    "links/tock-2.2": 16,
+    "links/further": 8,
+    "opt/tock-master-z": 8,
+    **{f"opt/tock-{kernel}-{level}": 4 for kernel in ("2.2", "master") for level in "s23"},
+}
+HALVES = 40  # random halves of the links of each
 PAIRS = 30
 SIDE = 4  # links
 KNOWN = load()
@@ -43,6 +53,35 @@ def pool(name: str) -> Result:
 def at(result: Result, links: Sequence[int]) -> Result:
     """Return the result in some of its layouts."""
     return result.at(list(links))
+
+
+def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[str, list[Level]]:
+    """The levels of judgements of a kernel's links by each other, by the spread that is known of
+    it: of all ordered pairs of single links, or of so many, and of random halves."""
+    result = file.load(RESULTS / f"{name}.json")
+    known, links = known_spread(result), range(layouts(result))
+    draw = random.Random(30)
+    pairs = list(permutations(links, 2))
+    if singles is not None:
+        pairs = draw.sample(pairs, min(singles, len(pairs)))
+    ones = [at(result, [link]) for link in links]
+    drawn = [draw.sample(links, len(links)) for _ in range(sets)]
+    half = len(links) // 2
+    sides = [(at(result, order[:half]), at(result, order[half:])) for order in drawn]
+    return {
+        "single": [gated(ones[a], ones[b], known).level for a, b in pairs],
+        "halves": [gated(base, new, known).level for base, new in sides],
+    }
+
+
+def standing_row(name: str, found: dict[str, list[Level]]) -> str:
+    """What became of them, as a row of the page: of how many judgements, and how many held
+    something beyond the soft limit and beyond the hard one."""
+    cells = [
+        f"{len(levels)} | {sum(level >= Level.SOFT for level in levels)} | {levels.count(Level.HARD)}"
+        for levels in found.values()
+    ]
+    return f"| `{name}` | " + " | ".join(cells) + " |"
 
 
 def layouts(result: Result) -> int:
@@ -147,4 +186,6 @@ def _cell(shares: tuple[float, float]) -> str:
 
 
 if __name__ == "__main__":
+    for name in STANDING:
+        print(standing_row(name, standing(name)), flush=True)
     print(tables())

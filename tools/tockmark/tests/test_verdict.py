@@ -4,6 +4,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,13 +146,13 @@ def test_one_line_says_what_happened(catalogue: Catalogue) -> None:
 
 
 def test_links_of_a_result_are_its_layouts(catalogue: Catalogue) -> None:
-    """4 % of four links with a known spread of 1 % is found, of one link it is not."""
+    """3.5 % of four links with a known spread of 1 % is found, of one link it is not."""
     many = [
         of_links([made(catalogue, {"a.x": steady(net + more)}) for more in (0, 4, 8, 4)])
-        for net in (1000, 1060)
+        for net in (1000, 1035)
     ]
     assert judged(many[0], many[1], spread(0.01), catalogue)[0] is not Level.PASS
-    single = [made(catalogue, {"a.x": steady(net)}) for net in (1000, 1060)]
+    single = [made(catalogue, {"a.x": steady(net)}) for net in (1000, 1035)]
     assert judged(single[0], single[1], spread(0.01), catalogue)[0] is Level.PASS
 
 
@@ -215,3 +216,27 @@ def test_without_committed_links_nothing_is_known(
     for name in ("TOCK", "OWN"):
         monkeypatch.setattr(spreads, name, tmp_path / "none.json")
     assert spreads.known_spread(made(catalogue, {})).title == "not known"
+
+
+def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: Catalogue) -> None:
+    base = made(catalogue, {"a.x": steady(1000)}, instret={"a.x": 100})
+    for net, level in ((1000, Level.HARD), (950, Level.BETTER), (1010, Level.HARD)):
+        new = made(catalogue, {"a.x": steady(net)}, instret={"a.x": 133})
+        found = gate([("a", base)], ("b", new), load_limits(None, catalogue), catalogue, CALM)
+        assert found.level is level
+        (why,) = (one.why for one in found.moved if one.series == "instret")
+        assert why.endswith(f"cycles {(net / 1000 - 1) * 100:+.1f} %")
+
+
+def test_links_are_told_apart_as_seldom_as_is_said() -> None:
+    """Of links of normal logarithms, which new links are judged by: about as the known ones."""
+    draw = np.random.default_rng(7)
+    rows = {("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)}
+    known = Spread("made", 16, rows)
+    assert 2 <= known.deviations(True, 4) <= known.deviations(True, 1) < 4
+    assert known.deviations(False, 1) == Spread("few", 8, rows).deviations(True, 1) == rule.Z
+    wide = rule.student(known.deviations(True, 1), 15) * math.sqrt(2)
+    s = np.array([logs.std(ddof=1) for logs in rows.values()])
+    new = draw.normal(0, 0.01, (1000, 2, 60))
+    beyond = np.abs(new[:, 0] - new[:, 1]) - math.log(1.01) > wide * s
+    assert beyond.any(axis=1).mean() < 0.05
