@@ -10,7 +10,7 @@ QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip tables findings site robustness clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -24,6 +24,7 @@ help:
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
 	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
+	@echo 'make spread  measure how far the baseline spreads over 16 links, at each opt-level; half an hour'
 	@echo 'make profile build what tockmark profile needs'
 	@echo 'make validate compare the simulator with what others published or measured'
 	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; some five minutes'
@@ -122,6 +123,17 @@ kernel-layouts: setup
 	    TOCKMARK_LAYOUT=$$i cargo kernel --target-dir $(LAYOUTS)/cargo $(QUIET) && \
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
+
+# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/judging.md).
+SPREAD := 3 2 s z
+spread: build $(SPREAD:%=spread-%)
+spread-%: build
+	@$(MAKE) $(SILENT) kernel-layouts K=16 $(if $(filter-out 3,$*),OPT=$*)
+	@$(TOCKMARK) run --only kernel,loop.empty,loop.taken --samples 9 -o results/opt/baseline-$*.json \
+	    $(foreach n,0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15,--kernel build/kernel-layouts$(filter-out -3,-$*)/$(n).elf) \
+	    || [ $$? = 1 ]  # a control that is off: its rows say so
+# One after another: each takes all cores.
+$(foreach pair,2:3 s:2 z:s,$(eval spread-$(word 1,$(subst :, ,$(pair))): | spread-$(word 2,$(subst :, ,$(pair)))))
 
 # In C and in Rust, for each version of the system-call interface. OPT=z and the like are for Rust's.
 apps: apps-1 apps-2

@@ -15,7 +15,6 @@ from tockmark.compare.pairs import (
     Comparison,
     Finding,
     Moved,
-    Pair,
     Usable,
     comparison,
     pair_up,

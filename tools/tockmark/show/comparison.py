@@ -226,6 +226,8 @@ def totals(comparison: Comparison, letter: str) -> list[str]:
     )
     moved = [row.name for row in comparison.rule.moved]
     lines += text.listed("warning: apps or machine differ; what no kernel touches moved", moved)
+    built = next((one for one in comparison.factors if one.name == "opt-level"), None)
+    levels = f", opt-level {built.new} by {built.base}" if built else ""
     for lang, mean in comparison.means.items():
         known = math.isfinite(mean.high)
         span = f"{mean.low:.4f} to {mean.high:.4f}" if known else "spread unknown"
@@ -233,7 +235,7 @@ def totals(comparison: Comparison, letter: str) -> list[str]:
         many = several if mean.benchmarks > 1 else "the one that touches"
         lines += text.wrap(
             f"geometric mean of {letter}/A over {many} the kernel, each weighing as one whatever"
-            f" its rows{aside(lang)}: {mean.ratio:.4f} ({span}): {mean.verdict}"
+            f" its rows{aside(lang)}{levels}: {mean.ratio:.4f} ({span}): {mean.verdict}"
         )
     if not comparison.means:
         lines.append(

@@ -256,6 +256,7 @@ def _block(
     heads, names = [TableColumn("", label, 0, left=True)], ""
     grid: list[list[str]] = []
     means = ["Geometric mean"]
+    unlike: list[str] = []  # means over builds of two opt-levels, each in a line that says both
     for i, column in enumerate(columns):
         mine = [column.rows.get(key) for key in keys]
         found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
@@ -269,9 +270,16 @@ def _block(
             parts["range"] = RANGE, [spread(row, row.inner) if row else text.NONE for row in mine]
         means += [""] * len(parts)
         if i:
-            parts["ratio"] = RATIO, [_ratio(*both) for both in zip(first, mine, strict=True)]
-            mean = kernel_mean(columns[0].rows, column.rows, catalogue)
-            means.append(text.coloured_ratio(text.ratio(mean)))
+            mean = text.ratio(kernel_mean(columns[0].rows, column.rows, catalogue))
+            if levels := unlike_levels(column.result, columns[0].result):
+                parts[""] = RATIO, [""] * len(mine)
+                means.append("")
+                unlike += [
+                    f"Geometric mean of {column.name} by {columns[0].name}, {levels}: {mean}"
+                ]
+            else:
+                parts["ratio"] = RATIO, [_ratio(*both) for both in zip(first, mine, strict=True)]
+                means.append(text.coloured_ratio(mean))
         heads += figures({head: width for head, (width, _) in parts.items()}, gap=0)
         grid += [cells for _, cells in parts.values()]
         # The first kernel's columns may be narrower than its name.
@@ -284,7 +292,15 @@ def _block(
             table.add(f"  {text.shortened(words, label - 4)}", *next(rows))
     if set(means[1:]) - {"", text.NONE}:
         table.add(*means)
-    return [names, table.line([head.name for head in heads]), *map(table.line, table.rows), ""]
+    lines = [names, table.line([head.name for head in heads]), *map(table.line, table.rows)]
+    return [*lines, *(line for line in unlike if not line.endswith(text.NONE)), ""]
+
+
+def unlike_levels(result: Result, base: Result) -> str:
+    """Say the opt-levels of two kernels that were built at different ones; nothing else."""
+    levels = [one.provenance.kernel.opt_level for one in (result, base)]
+    same = levels[0] == levels[1] or None in levels
+    return "" if same else "opt-level {} by {}".format(*levels)
 
 
 def _values(

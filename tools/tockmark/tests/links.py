@@ -77,11 +77,11 @@ def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[
 def standing_row(name: str, found: dict[str, list[Level]]) -> str:
     """What became of them, as a row of the page: of how many judgements, and how many held
     something beyond the soft limit and beyond the hard one."""
-    cells = [
-        f"{len(levels)} | {sum(level >= Level.SOFT for level in levels)} | {levels.count(Level.HARD)}"
-        for levels in found.values()
-    ]
-    return f"| `{name}` | " + " | ".join(cells) + " |"
+    cells = [f"`{name}`"]
+    for levels in found.values():
+        beyond = (sum(level >= bound for level in levels) for bound in (Level.SOFT, Level.HARD))
+        cells += map(str, (len(levels), *beyond))
+    return f"| {' | '.join(cells)} |"
 
 
 def layouts(result: Result) -> int:

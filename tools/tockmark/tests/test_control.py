@@ -78,3 +78,30 @@ def test_a_boot_must_have_the_controls_of_the_means_of_its_rows() -> None:
     assert boots["irq-busy"] == ["time.read", "null.sample", "null.mark"]
     assert boots["slices"] == ["time.read", "time.reading", "null.sample", "null.reading"]
     assert boots["time"] == boots["slices"]
+
+
+def test_rows_are_taken_by_a_control_that_is_off() -> None:
+    """In the layouts and the series where it is, and of its own boot."""
+    within, beyond = made(False, off=1), made(False, off=24, further=(0, 24), net=60)
+    (row,) = (row for row in within.rows if row.id == "call.void")
+    assert (row.net, row.by_control) == (50, [])
+    (row,) = (row for row in beyond.rows if row.id == "call.void")
+    assert (row.net, row.by_control) == (36, ["cycles"])
+    assert row.instructions == 0
+    (control,) = (control for control in beyond.controls if control.what == "cycles")
+    assert control.nets == (24, 0, 24)
+
+
+def test_a_row_of_layouts_is_taken_by_the_control_of_each() -> None:
+    result = made(False, off=24, further=(0,), net=60)
+    of_row = (StoredSamples(f"{READ + 60}*9", "100*9"),)
+    rows = [
+        structs.replace(row, further=of_row if row.id == "call.void" else row.further)
+        for row in result.rows
+    ]
+    (row,) = (row for row in linked(rows, None) if row.id == "call.void")
+    assert row.cycles is not None
+    assert row.cycles.nets == (36, 60)
+    alone = row.at([1])
+    assert alone is not None
+    assert (alone.net, alone.by_control) == (60, [])
