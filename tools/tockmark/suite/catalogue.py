@@ -72,6 +72,11 @@ class Benchmark(Part, frozen=True):
     def group(self) -> str:
         return self.id.partition(".")[0]
 
+    @property
+    def timed(self) -> bool:
+        """Whether a clock sets its length, and so how much is executed in it."""
+        return self.id == "sched.preempted"
+
     def variants(self) -> list[Params]:
         """Return every combination of the parameters, in the catalogue's order."""
         names = list(self.params)
