@@ -209,11 +209,11 @@ def _of_readings(result: Result) -> Iterator[str]:
                 off[row.id, row.boot, row.lang, layout] = count
     for row in rows:
         for layout, _, count in _readings(row) if row.icache else ():
-            other = off.get((row.id, row.boot, row.lang, layout), count)
-            if abs(count - other) > STRAY:
+            without = off.get((row.id, row.boot, row.lang, layout), count)
+            if abs(count - without) > STRAY:
                 yield (
                     f"row {row.name} of {row.boot}: {count:g} instructions with the cache on,"
-                    f" {other:g} with it off"
+                    f" {without:g} with it off"
                 )
     for several in found.values():
         several.sort(key=lambda one: one[:2])
