@@ -66,6 +66,7 @@ def gate(
         pairs.check_timed(*side, force)
     for base in bases:
         pairs.check_factors(pairs.differing_factors(base[1], result), base[0], force)
+        _check_kind(base, new, force)
         pairs.check_origin(base, new)
     rows = pair_up([base for _, base in bases], result)
     both = sum(bool(pair.bases and pair.new) for pair in rows)
@@ -108,7 +109,8 @@ def gate(
         else:
             usable.append((good, (result, now)))
     for row in _lost_controls([base for _, base in bases], result):
-        lost(row, f"the boot {row.boot} does not have it")
+        if row.name not in {one.row.name for one in gone} | set(left_out):  # of the table
+            lost(row, f"the boot {row.boot} does not have it")
     if not (usable or gone or warnings or left_out):
         raise TockmarkError(
             f"{name} has no row whose net cycles can be held against the base's",
@@ -143,6 +145,18 @@ def gate(
                 unsure.append(Moved(level, one.row, why, series, change))
     moved.sort(key=lambda finding: finding.place)
     return Gated(compared, moved, gone, unsure, warnings, notes, both)
+
+
+def _check_kind(base: tuple[str, Result], new: tuple[str, Result], force: bool) -> None:
+    """Refuse a board's result behind a simulator's, or the reverse, unless told to: less is asked
+    of a board's."""
+    (name, before), (other, after) = base, new
+    if before.simulated != after.simulated and not force:
+        kind = {True: "a simulator's", False: "a board's"}
+        raise TockmarkError(
+            f"{other} is {kind[after.simulated]}, but {name} is {kind[before.simulated]}",
+            "`tockmark agree` compares the two; --force judges one by the other all the same",
+        )
 
 
 def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:

@@ -182,10 +182,15 @@ def test_slopes_of_the_apps_set_the_noise(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = made(catalogue, {"loop.empty": steady(1000), "a.x": steady(1000)})
-    two = made(catalogue, {"loop.empty": steady(1100), "a.x": steady(1080)})
+    two = made(catalogue, {"loop.empty": steady(1009), "a.x": steady(1025)})
     assert judged(one, two, CALM, catalogue)[0] is Level.HARD
     monkeypatch.setattr(Series, "is_slope", True)
-    assert judged(one, two, CALM, catalogue)[0] is Level.PASS
+    assert judged(one, two, CALM, catalogue)[0] is Level.SOFT
+    # More is no noise: it hides nothing beyond that, and does not pass.
+    three = made(catalogue, {"loop.empty": steady(1300), "a.x": steady(1040)})
+    found = gate([("a", one)], ("b", three), load_limits(None, catalogue), catalogue, CALM)
+    assert found.exit_code == 3
+    assert [one.row.id for one in found.findings] == ["loop.empty", "a.x"]
 
 
 def test_what_a_null_control_shows_widens_cached_rows(
