@@ -24,8 +24,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tockmark import paths
+from tockmark.check import verify
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
+from tockmark.result import file
 
 Json = dict[str, Any]
 LINKS = paths.RESULTS / "links"
@@ -378,6 +380,34 @@ def test_an_honest_result_passes(name: str, small: Json, tmp_path: Path) -> None
 
 def test_the_honest_change_that_costs_loads(small: Json, tmp_path: Path) -> None:
     assert seen_by(victim("costly", small), "costly", tmp_path) == "gate"
+
+
+def test_boots_are_drawn_by_the_seed_and_the_chance_is_said(small: Json, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(victim("stored", small)))
+    found = file.load(path)
+    every = verify.places(found)
+    assert len(every) == 94
+    drawn = [verify.draw(every, 4, seed) for seed in ("a", "a", "b")]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(drawn[0])) == 4
+    assert set(verify.draw(every, None, "a")) == set(every)
+    assert verify.Verified("a", drawn[0], 94, 0, ()).missed == 1 - 4 / 94
+
+
+def test_verify_says_what_is_not_the_results_own(small: Json, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(small))
+    other = paths.ROOT / "build/cargo-v1/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+    done = CliRunner().invoke(app, ["verify", str(path), "--kernel", str(other)])
+    assert isinstance(done.exception, TockmarkError)
+    assert "is none of the result's kernels; it has " in str(done.exception)
+    small = copy.deepcopy(small)
+    small["provenance"]["boots"][0]["slots"][0]["elf_sha256"] = HASH
+    path.write_text(json.dumps(small))
+    done = CliRunner().invoke(app, ["verify", str(path), "--kernel", str(KERNEL)])
+    assert isinstance(done.exception, TockmarkError)
+    assert str(done.exception).startswith("the app syscall of the boot syscall")
 
 
 def test_the_page_says_who_sees_what() -> None:

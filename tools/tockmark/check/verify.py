@@ -31,7 +31,7 @@ BOOTS = 4  # that are simulated again, unless told otherwise
 DERIVED = {"further", "stated", "published", "overhead", "clock_hz"}  # that no boot says
 
 
-class Place(NamedTuple):
+class BootPlace(NamedTuple):
     """One boot of a result: simulated once."""
 
     boot: str
@@ -49,7 +49,7 @@ class Verified:
     """What came of it."""
 
     seed: str
-    drawn: tuple[Place, ...]
+    drawn: tuple[BootPlace, ...]
     boots: int  # that the result has
     rows: int  # that were compared
     differences: tuple[str, ...]
@@ -60,7 +60,7 @@ class Verified:
         return 1 - len(self.drawn) / self.boots
 
 
-def places(result: Result) -> list[Place]:
+def places(result: Result) -> list[BootPlace]:
     """Return every boot of a result, in every layout. TockmarkError if it does not say them."""
     provenance = result.provenance
     if not (result.simulated and provenance.layouts and provenance.boots):
@@ -68,20 +68,20 @@ def places(result: Result) -> list[Place]:
             "the result does not say which boots a simulator ran", "give one that `run` wrote"
         )
     found = {
-        Place(one.boot, setting == "on", one.lang, 0)
+        BootPlace(one.boot, setting == "on", one.lang, 0)
         for one in provenance.boots
         for setting in one.cycles
     }
     for row in result.rows:
         if row.icache is not None:
-            found |= {Place(row.boot, row.icache, row.lang, layout) for layout in row.layouts}
+            found |= {BootPlace(row.boot, row.icache, row.lang, layout) for layout in row.layouts}
     return sorted(found)
 
 
-def draw(every: Sequence[Place], count: int | None, seed: str) -> tuple[Place, ...]:
+def draw(every: Sequence[BootPlace], count: int | None, seed: str) -> tuple[BootPlace, ...]:
     """Return so many boots, those that the seed puts first; None: all."""
 
-    def order(place: Place) -> bytes:
+    def order(place: BootPlace) -> bytes:
         which = f"{seed} {place.boot} {place.lang} {ICACHE[place.icache]} {place.layout}"
         return hashlib.sha256(which.encode()).digest()
 
@@ -123,7 +123,7 @@ def verify(
             raise TockmarkError("interrupted: nothing is verified", code=INTERRUPTED)
         made, _ = by_layout(ran, replace(options, suites=suites), Selection(catalogue))
         for job in (job for of_layout in ran.jobs for job in of_layout):
-            place = Place(*job.key, job.layout)
+            place = BootPlace(*job.key, job.layout)
             _check_apps(result, job)
             compared, found = _compared(result, made[job.layout], place, job)
             rows += compared
@@ -175,7 +175,7 @@ def same_simulator(one: str, other: str) -> bool:
     return one == other
 
 
-def _rows(result: Result, place: Place) -> list[Row]:
+def _rows(result: Result, place: BootPlace) -> list[Row]:
     of_place = (place.boot, place.icache, place.lang)
     return [
         row
@@ -199,8 +199,8 @@ def _all_samples(result: Result, catalogue: Catalogue) -> bool:
 
 
 def _by_samples(
-    result: Result, catalogue: Catalogue, drawn: Sequence[Place]
-) -> dict[int | None, list[Place]]:
+    result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]
+) -> dict[int | None, list[BootPlace]]:
     """Return the boots by how many samples of a row were asked for at most; None: as many as are
     enough. A boot without rows has no say, and was asked for what the result's others were."""
     asked: dict[tuple[str, Lang], int] = defaultdict(int)
@@ -210,14 +210,14 @@ def _by_samples(
     usual = all(
         most == enough(boots[name], catalogue) for (name, _), most in asked.items() if name in boots
     )
-    found: dict[int | None, list[Place]] = defaultdict(list)
+    found: dict[int | None, list[BootPlace]] = defaultdict(list)
     for place in drawn:
         most = asked.get((place.boot, place.lang)) or max(asked.values(), default=0)
         found[None if usual else most].append(place)
     return found
 
 
-def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[Place]) -> tuple[Suite, ...]:
+def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) -> tuple[Suite, ...]:
     """Return the boots of each language, as they were run: of which benchmarks, their apps say."""
     boots = {boot.name: boot for boot in catalogue.boots()}
     suites = []
@@ -280,7 +280,7 @@ def _run_of(result: Result, job: Job) -> BootRun | None:
     return next(named, None)
 
 
-def _compared(result: Result, again: Result, place: Place, job: Job) -> tuple[int, list[str]]:
+def _compared(result: Result, again: Result, place: BootPlace, job: Job) -> tuple[int, list[str]]:
     """Return how many rows of a boot were compared, and in what they differ."""
     held = _rows(result, place)
     given = {row.identity: row for row in _rows(again, place._replace(layout=0))}
