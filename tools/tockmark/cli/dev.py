@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that check the tool itself: doctor, validate, conformance, interrupts-off, cache."""
+"""The verbs that check the tool itself, and what it made: doctor, validate, verify, conformance,
+interrupts-off, cache."""
 
 import os
 import secrets
@@ -7,21 +8,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from typer import Exit, Option
+from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.check import conformance, doctor, interrupts_off, programs, validation
+from tockmark.check import conformance, doctor, interrupts_off, programs, validation, verify
 from tockmark.check.conformance import MIXES, MOST_ATTACKERS
 from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.app import verb
-from tockmark.cli.run_options import Abi, Jobs
-from tockmark.errors import INCOMPLETE, OK, TockmarkError
+from tockmark.cli.run_options import Abi, Jobs, ended_once
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import write_whole
+from tockmark.result import file
 from tockmark.rig import board as boards
 from tockmark.rig import cache
 from tockmark.rig.kernel import read_kernel
+from tockmark.suite import catalogue
 from tockmark.suite.selection import of_names
 
 
@@ -81,6 +84,53 @@ def validate_verb(
         write_whole({output: validation.stored_text(rows, sha256)})
     wrong = any(item.verdict is ValidationVerdict.WRONG for item in judged)
     raise Exit(INCOMPLETE if wrong else OK)
+
+
+@verb(
+    "tockmark verify results/baseline-cw310.json --kernel KERNEL.elf",
+    "tockmark verify base.json --kernel a.elf --kernel b.elf --boots all",
+    exits={
+        OK: "the boots give what the result holds",
+        UNUSABLE: "the kernel, the apps or the simulator are not the result's, or it is unusable",
+        REGRESSION: "a boot gives something else",
+    },
+)
+def verify_verb(
+    result: Annotated[Path, Argument(help="Result file of a simulator.")],
+    kernel: Annotated[
+        list[Path], Option(help="ELF of its kernel; again for each of its further links.")
+    ],
+    boots: Annotated[
+        str, Option(metavar="N|all", help="How many of its boots to simulate again.")
+    ] = str(verify.BOOTS),
+    seed: Annotated[
+        str | None, Option(help="What draws the boots; default: a new one, which is printed.")
+    ] = None,
+    jobs: Jobs = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Simulate boots of a result again, and compare byte for byte.
+
+    The boots are drawn anew each time, and nothing is taken from the cache."""
+    count = None if boots == "all" else int(boots) if boots.isdecimal() else 0
+    if count == 0:
+        raise TockmarkError(f"--boots {boots} is no number of boots", "give 1 or more, or `all`")
+    stored = file.load(result)
+    if (name := stored.provenance.board.name) is None:
+        raise TockmarkError(f"{paths.shown(result)} does not name its board")
+    with ended_once():
+        found = verify.verify(
+            stored,
+            [read_kernel(path) for path in kernel],
+            boards.load(name),
+            catalogue.load(),
+            count,
+            seed or secrets.token_hex(8),
+            jobs or os.cpu_count() or 1,
+        )
+    made = verify.verified_json if as_json else verify.verified_text
+    options.show(made(paths.shown(result), found))
+    raise Exit(REGRESSION if found.differences else OK)
 
 
 @verb(

@@ -150,6 +150,7 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
 @verb(
     "tockmark gate base.json new.json",
     "tockmark gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
+    "tockmark gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
     exits={
         OK: "pass",
         INCOMPLETE: "beyond a soft limit, or the new result is incomplete, or one rests on boots"
@@ -167,6 +168,14 @@ def gate_verb(
         Path | None, Option(help="Write a summary for a pull request to this file, too.")
     ] = None,
     only: options.Only = None,
+    allow_missing: Annotated[
+        str | None,
+        Option(
+            metavar="ROWS",
+            help="Rows of BASE that NEW need not have, or not as samples of the same make; terms as"
+            " --only takes them.",
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
@@ -177,9 +186,11 @@ def gate_verb(
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
     results, known = [load(file) for file in files], catalogue.load()
     allowed = load_limits(limits, known, options.rows_of(results))
+    missing = allow_missing and select(known, allow_missing, options.rows_of(results))
     _, results = options.selected(known, only, results)
     *bases, new = zip(map(paths.shown, files), results, strict=True)
-    gated = gate.gate(bases, new, allowed, known, rule.known_spread(bases[-1][1]), force)
+    spread = rule.known_spread(bases[-1][1])
+    gated = gate.gate(bases, new, allowed, known, spread, force, missing or None)
     names = [name for name, _ in bases]
     made = comparison.gate_json if as_json else comparison.gate_text
     options.show(made(names, new[0], gated))

@@ -10,21 +10,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from tockmark.compare import pairs
-from tockmark.compare.limits import Level, Limit, Limits, last_that_means
-from tockmark.compare.pairs import (
-    Comparison,
-    Finding,
-    Moved,
-    Usable,
-    comparison,
-    pair_up,
-)
+from tockmark.compare.limits import SERIES_WORDS, Level, Limit, Limits, last_that_means
+from tockmark.compare.pairs import Comparison, Finding, Moved, Usable, comparison, pair_up
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Absent
 from tockmark.result.model import GONE, Result, Row
-from tockmark.suite.catalogue import Catalogue, Key
+from tockmark.suite.catalogue import OF_BOOT, Catalogue, Key
+from tockmark.suite.selection import Selection
 
+MAKE = ("inner", "reads", "by", "clock")  # what samples have to have in common
 NAMED = 8  # rows that were not asked for; how many there are is said
 
 
@@ -63,29 +58,48 @@ def gate(
     catalogue: Catalogue,
     known: Spread,
     force: bool = False,
+    allowed: Selection | None = None,
 ) -> Gated:
-    """Judge the new result by one or more earlier ones; `known` says how far rows spread."""
+    """Judge the new result by one or more earlier ones; `known` says how far rows spread, `allowed`
+    which rows may be missing: there, or such that they cannot be compared. None: no row may."""
     name, result = new
     for side in (*bases, new):
         pairs.check_timed(*side, force)
     for base in bases:
         pairs.check_factors(pairs.differing_factors(base[1], result), base[0], force)
+        _check_kind(base, new, force)
+        pairs.check_origin(base, new)
     rows = pair_up([base for _, base in bases], result)
     both = sum(bool(pair.bases and pair.new) for pair in rows)
     if not both:
         raise TockmarkError(f"{name} has no row that the base has, too", "give runs of one suite")
     known_rows = {pair.row.key for pair in rows if pair.bases}
-    warnings = [f"the new result is incomplete: {why}" for why in _besides(result, known_rows)]
+    incomplete = [why for why in _besides(result, known_rows) if why not in result.mended]
+    warnings = [f"the new result is incomplete: {why}" for why in incomplete]
     for side in (*bases, new):
         warnings += [f"{side[0]}: {doubt}" for doubt in side[1].provenance.doubts]
-    notes: list[str] = []
+    notes = [
+        f"{side}: a reading costs something else in {len(one.mended)} boots than where it was"
+        " measured: their rows are taken by the control, as their lines say"
+        for side, one in (*bases, new)
+        if one.mended
+    ]
     gone: list[Finding] = []
-    unasked: list[str] = []
+    left_out: list[str] = []
     usable: list[Usable] = []
+
+    def lost(row: Row, why: str, foreign: bool = False) -> None:
+        """Note that a row is not there as the base has it: it may not pass as if it had not got
+        worse."""
+        if allowed is not None and allowed.means(row):
+            left_out.append(row.name)
+        else:
+            gone.append(_finding(Level.HARD, row, why, foreign))
+
     for pair in rows:
         row, now = pair.row, pair.new
         good = [side for side in pair.bases if side[1].sound]
-        good = [side for side in good if side[1].inner == good[-1][1].inner]
+        good = [side for side in good if not _unlike(good[-1][1], side[1])]
         if not pair.bases:
             continue
         if not good:
@@ -94,15 +108,17 @@ def gate(
         elif now is not None and now.unsound:
             gone.append(_finding(Level.HARD, row, now.unsound, result.is_foreign(now)))
         elif now is None and pair.gone:
-            gone.append(_lost(row, *pair.gone, _is_gone_elsewhere(result, row)))
+            lost(row, ": ".join(filter(None, pair.gone)), _is_gone_elsewhere(result, row))
         elif now is None:
-            unasked.append(row.name)
-        elif now.inner != (inner := good[-1][1].inner):
-            why = f"a sample holds {now.inner} operations, not {inner}"
-            warnings.append(f"{row.name} is not compared: {why}")
+            lost(row, "it is not there")
+        elif why := _unlike(good[-1][1], now) or _lacks(good[-1][1], now):
+            lost(now, why, result.is_foreign(now))
         else:
             usable.append((good, (result, now)))
-    if not (usable or gone or warnings or unasked):
+    for row in _lost_controls([base for _, base in bases], result):
+        if row.name not in {one.row.name for one in gone} | set(left_out):  # of the table
+            lost(row, f"the boot {row.boot} does not have it")
+    if not (usable or gone or warnings or left_out):
         raise TockmarkError(
             f"{name} has no row whose net cycles can be held against the base's",
             "`tockmark table` shows both",
@@ -113,8 +129,11 @@ def gate(
             "apps or machine differ: what no kernel touches moved, where the cache has no part in"
             f" it: {_named([row.name for row in compared.rule.moved])}"
         )
-    if unasked:
-        warnings.append(f"the new result was not asked for what the base has: {_named(unasked)}")
+    if left_out:
+        notes.append(f"missing, and allowed to be: {_named(left_out)}")
+    for row in compared.rule.noisy:
+        why = "no kernel touches it, and with the cache on it differs by more than noise"
+        gone.append(_finding(Level.HARD, row, why, foreign=False))
     by_control = {
         sides[-1][1].key: _by_control(sides[-1][1], new_side[1]) for sides, new_side in usable
     }
@@ -155,6 +174,18 @@ def _by_control(*rows: Row) -> str:
     return f"; readings by the control ({', '.join(sides)})" if sides else ""
 
 
+def _check_kind(base: tuple[str, Result], new: tuple[str, Result], force: bool) -> None:
+    """Refuse a board's result behind a simulator's, or the reverse, unless told to: less is asked
+    of a board's."""
+    (name, before), (other, after) = base, new
+    if before.simulated != after.simulated and not force:
+        kind = {True: "a simulator's", False: "a board's"}
+        raise TockmarkError(
+            f"{other} is {kind[after.simulated]}, but {name} is {kind[before.simulated]}",
+            "`tockmark agree` compares the two; --force judges one by the other all the same",
+        )
+
+
 def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
     """Return why a result is incomplete, without the bases' rows: these become findings."""
     there = result.table
@@ -185,13 +216,33 @@ def _is_gone_elsewhere(result: Result, row: Row) -> bool:
     return any(result.is_foreign(one) for one in gone)
 
 
-def _lost(row: Row, kind: str, why: str | None, foreign: bool) -> Finding:
-    """Make a finding of a row that was good and is not there: it may not pass as if it had not
-    got worse.
+def _unlike(base: Row, new: Row) -> str | None:
+    """Return why samples of two rows are not of one make, if so."""
+    sides = ((name, getattr(base, name), getattr(new, name)) for name in MAKE)
+    return next((f"its {name} is {now}, not {was}" for name, was, now in sides if was != now), None)
 
-    A row is skipped for a reason that holds for the whole kernel: that warns."""
-    level = Level.SOFT if kind == "skipped" else Level.HARD
-    return _finding(level, row, f"{kind}: {why}" if why else kind, foreign)
+
+def _lacks(base: Row, new: Row) -> str | None:
+    """Return which series a row has not, of those that the base has."""
+    for name, word in SERIES_WORDS.items():
+        before, after = base.series(name), new.series(name)
+        if before is not None and before.nets and (after is None or not after.nets):
+            return f"it has no {word}"
+    return None
+
+
+def _lost_controls(bases: Sequence[Result], new: Result) -> list[Row]:
+    """Return the controls and readings of boots that both sides have, where the new one has none:
+    without them nothing would tell that its readings are wrong."""
+    there = {row.identity for row in new.rows}
+    boots = {(row.boot, row.icache, row.lang) for row in new.rows if row.id not in OF_BOOT}
+    found = {
+        row.identity: row
+        for base in bases
+        for row in base.rows
+        if row.id in OF_BOOT and (row.boot, row.icache, row.lang) in boots
+    }
+    return [row for identity, row in found.items() if identity not in there]
 
 
 def _named(rows: list[str]) -> str:

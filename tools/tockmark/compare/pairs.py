@@ -124,6 +124,49 @@ def check_timed(name: str, result: Result, force: bool = False) -> None:
         )
 
 
+def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
+    """Refuse a simulated result that hides what it ran, which the base tells, and one that has
+    other counts of the very same boots: a simulator would give the same ones again."""
+    (name, before), (other, after) = base, new
+    if not (before.simulated and after.simulated):
+        return
+    if before.provenance.layouts and not after.provenance.layouts:
+        raise TockmarkError(
+            f"{other} does not say which links and boots it ran, as {name} does",
+            "give a result as `tockmark run` wrote it, not what `parse` made of its log",
+        )
+    if row := _other_counts(before, after):
+        raise TockmarkError(
+            f"{other} and {name} have the same kernel, apps and simulator, but other counts of"
+            f" {row.name} in the boot {row.boot}",
+            "`tockmark verify` says which of them is not what it was",
+        )
+
+
+def _other_counts(base: Result, new: Result) -> Row | None:
+    """Return the first row whose samples differ though the same was simulated."""
+    one, two = base.provenance, new.provenance
+    if one.board != two.board:
+        return None
+    same = [
+        (place, other)
+        for place, layout in enumerate(one.layouts)
+        for other, again in enumerate(two.layouts)
+        if layout.sha256 and (layout.sha256, layout.seed) == (again.sha256, again.seed)
+    ]
+    slots = {(boot.boot, boot.lang): boot.slots for boot in one.boots}
+    boots = {(b.boot, b.lang) for b in two.boots if slots.get((b.boot, b.lang)) == b.slots}
+    rows = {(row.boot, row.key): row for row in base.rows if (row.boot, row.lang) in boots}
+    for row in new.rows if same else ():
+        before = rows.get((row.boot, row.key))
+        for place, other in same if before is not None else ():
+            assert before is not None
+            there = place in before.layouts and other in row.layouts
+            if there and before.runs_in(place) != row.runs_in(other):
+                return row
+    return None
+
+
 def _hashed(name: str | None, sha256: str | None) -> str:
     return " ".join([*([name] if name else []), *([f"sha256 {sha256[:12]}"] if sha256 else [])])
 
@@ -400,6 +443,7 @@ def compare(
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
     check_factors(differing_factors(base, new), name, force)
+    check_origin(("the baseline", base), (name, new))
     one, two = (result.only(only) if only else result for result in (base, new))
     rows = pair_up([one], two, loosely=True)
     usable: list[Usable] = []

@@ -370,6 +370,9 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
 
 ROUNDING = 1e-9  # of logarithms
 SLACK = 2  # counts of a sample that never matter
+# How far an app's own slope may be noise with the cache on, a logarithm: of bodies in assembly, and
+# of those that a compiler makes.
+NOISE_OF_BODY, NOISE = 0.01, 0.05
 SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved
 
 
@@ -535,6 +538,7 @@ class Rule:
     known: Spread
     noise: float  # of the cached cycles, a logarithm
     moved: tuple[Row, ...]  # of the apps, where the cache has no part in it
+    noisy: tuple[Row, ...] = ()  # of the apps: what they differ by is no noise of the cache
 
     @staticmethod
     def for_rows(pairs: Iterable[tuple[Row, Row]], catalogue: Catalogue, known: Spread) -> "Rule":
@@ -544,9 +548,11 @@ class Rule:
             for b, n in pairs
             if touches(b, catalogue) == "app" and b.sound and n.sound and same(b, n, catalogue)
         ]
-        noise = max((_noise(base, new) for base, new in own), default=0)
+        noise = [(base, _noise(base, new), _ceiling(base, catalogue)) for base, new in own]
         moved = tuple(base for base, new in own if _has_moved(base, new))
-        return Rule(catalogue, known, noise, moved)
+        noisy = tuple(base for base, found, most in noise if found > most)
+        most = max((min(found, most) for _, found, most in noise), default=0)
+        return Rule(catalogue, known, most, moved, noisy)
 
     def judges(self, row: Row) -> bool:
         """Return whether a row has a verdict."""
@@ -574,6 +580,13 @@ def _noise(base: Row, new: Row) -> float:
     if base.icache is False or not (base.cycles and base.cycles.is_slope) or min(one, two) <= 0:
         return 0
     return abs(math.log(two / one)) if abs(two - one) > 1 else 0
+
+
+def _ceiling(row: Row, catalogue: Catalogue) -> float:
+    """Return what may be noise of an app's own row: more than any two committed results differ by,
+    whose kernels place the same apps elsewhere. Code of a compiler may be another."""
+    known = catalogue.benchmarks.get(row.id)
+    return NOISE_OF_BODY if known is not None and known.bodies else NOISE
 
 
 def _has_moved(base: Row, new: Row) -> bool:

@@ -19,6 +19,7 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import MAX_SAMPLES
 from tockmark.log.rows import SERIES, Absent, StoredRow
 from tockmark.paths import shown
+from tockmark.result.checks import contradiction
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
 
@@ -101,7 +102,10 @@ def _result(document: Document) -> Result:
     boots = [(run.boot, run.lang) for run in document.provenance.boots]
     if len(set(boots)) < len(boots):
         raise RefusedError(f"the boot {max(boots, key=boots.count)[0]} stands twice")
-    return Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
+    result = Result(document.provenance, problems=document.problems, **lists)  # type: ignore[arg-type]
+    if wrong := contradiction(result):
+        raise RefusedError(wrong)
+    return result
 
 
 def _checked_rows(document: Document) -> Iterator[Row]:

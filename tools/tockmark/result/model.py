@@ -527,6 +527,17 @@ class Control:
         return max((abs(net) for net in self.nets if abs(net) <= allowed), default=0)
 
     @property
+    def mends(self) -> bool:
+        """Whether rows are taken by it, in any layout."""
+        layouts = self.row.layouts if self.what == "cycles" else ()
+        return any(self.row.is_off("cycles", layout) for layout in layouts)
+
+    @property
+    def line(self) -> str:
+        """What fails, with its boot."""
+        return f"wrong: {_in_boot(self.row, params=False)}: {self.wrong}"
+
+    @property
     def wrong(self) -> str | None:
         """What fails, in words."""
         strict = self.row.icache is False or not self.reading
@@ -662,13 +673,14 @@ class Result:
             *self.problems,
             *(f"failed: {_in_boot(gone)}: {gone.why}" for gone in self.failed),
             *(f"wrong: {_in_boot(row)}: {error}" for row in self.rows for error in row.errors),
-            *(
-                f"wrong: {_in_boot(control.row, params=False)}: {control.wrong}"
-                for control in self.controls
-                if control.wrong
-            ),
+            *(control.line for control in self.controls if control.wrong),
             *_missing(self.missing),
         )
+
+    @property
+    def mended(self) -> tuple[str, ...]:
+        """Those of the reasons that rows are taken by their control for, and so no longer wrong."""
+        return tuple(one.line for one in self.controls if one.wrong and one.mends)
 
 
 def common_icaches(results: Sequence[Result]) -> list[bool | None]:

@@ -15,7 +15,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -89,6 +89,7 @@ class RunOptions:
     share: int = SHARE  # one in so many boots from elsewhere is simulated again here; 1: all
     laid: Laid | None = None  # images that are there; None: they are laid as they are needed
     earlier: Mapping[BootKey, Earlier] = field(default_factory=dict)  # what need not be run again
+    some: Container[tuple[BootKey, int]] | None = None  # with their layouts; None: all boots
 
     @property
     def kernel(self) -> KernelElf:
@@ -208,6 +209,8 @@ def run(options: RunOptions) -> Ran:
             for suite in options.suites
             for boot in (suite.further if layout else suite.boots)
             for icache in options.icaches
+            if options.some is None
+            or ((boot.name, icache, suite.apps.lang), layout) in options.some
         ]
         for layout in range(len(options.layouts))
     ]

@@ -24,6 +24,7 @@ from tockmark.log.rows import Absent
 from tockmark.result import file
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, Params
+from tockmark.suite.selection import Selection
 from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, steady
 
 NOISE = np.random.default_rng(9)
@@ -154,10 +155,11 @@ def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
     whole = made(catalogue, rows)
     some = made(catalogue, {"a.x": steady(50)})
     found = gate([("base", whole)], ("new", some), *rule(catalogue))
-    assert (found.exit_code, found.findings) == (1, [])
-    assert found.warnings == [
-        "the new result was not asked for what the base has: 1 row (loop.empty icache=on)"
-    ]
+    assert (found.exit_code, found.findings[0].why) == (3, "it is not there")
+    allowed = Selection(catalogue, ("loop",))
+    found = gate([("base", whole)], ("new", some), *rule(catalogue), allowed=allowed)
+    assert (found.exit_code, found.findings) == (0, [])
+    assert found.notes == ["missing, and allowed to be: 1 row (loop.empty icache=on)"]
     gone = (Absent("loop.empty", "time", {}, True, "memop returned NOMEM"),)
     failed = replace(some, missing=(), failed=gone)
     found = gate([("base", whole)], ("new", failed), *rule(catalogue))
@@ -165,7 +167,7 @@ def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:
     assert found.findings[0].why == "failed: memop returned NOMEM"
     skipped = replace(some, missing=(), skipped=gone)
     found = gate([("base", whole)], ("new", skipped), *rule(catalogue))
-    assert (found.exit_code, found.findings[0].level) == (1, Level.SOFT)
+    assert (found.exit_code, found.findings[0].level) == (3, Level.HARD)
     missing = replace(some, missing=(Absent("loop.empty", "time", {}, True),))
     found = gate([("base", whole)], ("new", missing), *rule(catalogue))
     assert (found.exit_code, found.findings[0].why) == (3, "missing")
@@ -233,13 +235,13 @@ def test_a_row_that_is_a_finding_is_named_once(catalogue: Catalogue) -> None:
     assert found.warnings == ["the new result is incomplete: missing: loop: time.read"]
 
 
-def test_a_row_with_other_samples_warns(catalogue: Catalogue) -> None:
+def test_a_row_with_other_samples_does_not_pass(catalogue: Catalogue) -> None:
     base = made(catalogue, {"a.x": steady(50)})
     new = made(catalogue, {"a.x": steady(800)}, inner=16)
     found = gate([("base", base)], ("new", new), *rule(catalogue))
-    assert (found.exit_code, found.findings) == (1, [])
-    why = "a.x icache=on is not compared: a sample holds 16 operations, not 1"
-    assert found.warnings == [why]
+    assert (found.exit_code, found.findings[0].why) == (3, "its inner is 16, not 1")
+    allowed = Selection(catalogue, ("a.x",))
+    assert gate([("base", base)], ("new", new), *rule(catalogue), allowed=allowed).exit_code == 0
 
 
 def test_a_row_without_its_readings_does_not_pass(catalogue: Catalogue) -> None:
@@ -249,7 +251,8 @@ def test_a_row_without_its_readings_does_not_pass(catalogue: Catalogue) -> None:
     assert row.cycles is not None
     lost = structs.replace(row, overhead=None)
     found = gate([("base", base)], ("new", replace(base, rows=(lost,))), *rule(catalogue))
-    assert (found.exit_code, found.findings[0].why) == (3, "no net cycles")
+    assert found.exit_code == 3
+    assert {one.why for one in found.findings} >= {"no net cycles", "it is not there"}
     found = gate([("base", replace(base, rows=(lost,)))], ("new", base), *rule(catalogue))
     assert (found.exit_code, found.findings) == (1, [])
     assert found.warnings == ["a.x icache=on: no base is good: no net cycles"]

@@ -130,6 +130,7 @@ def test_no_cell_of_a_csv_is_a_formula(start: str, tmp_path: Path) -> None:
     hostile = f"{start}cmd|' /C calc'!A0"
     for row in data["rows"]:
         row["boot"] = row["app"] = hostile
+    data["provenance"]["boots"][0]["boot"] = hostile
     data["rows"][1] |= {"id": hostile, "params": {hostile: 1}, "faults": [hostile]}
     (tmp_path / "r.json").write_text(json.dumps(data))
     cells = list(
@@ -194,6 +195,7 @@ def test_no_export_holds_what_is_no_number(form: str, tmp_path: Path) -> None:
     data["rows"][-1]["stated"] = {"cycles": 2.0**53}
     data["rows"][1] |= {"inner": 2**53, "cycles": "4294967295*12", "further": []}
     data["provenance"]["board"]["clock_hz"] = 1
+    data["provenance"]["boots"][0]["cycles"] = {"on": 2**53}
     (tmp_path / "r.json").write_text(json.dumps(data))
     text = export.export(file.load(tmp_path / "r.json"), load(), form).lower()
     assert "syscall.memop" in text

@@ -183,10 +183,15 @@ def test_slopes_of_the_apps_set_the_noise(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = made(catalogue, {"loop.empty": steady(1000), "a.x": steady(1000)})
-    two = made(catalogue, {"loop.empty": steady(1100), "a.x": steady(1080)})
+    two = made(catalogue, {"loop.empty": steady(1009), "a.x": steady(1025)})
     assert judged(one, two, CALM, catalogue)[0] is Level.HARD
     monkeypatch.setattr(Series, "is_slope", True)
-    assert judged(one, two, CALM, catalogue)[0] is Level.PASS
+    assert judged(one, two, CALM, catalogue)[0] is Level.SOFT
+    # More is no noise: it hides nothing beyond that, and does not pass.
+    three = made(catalogue, {"loop.empty": steady(1300), "a.x": steady(1040)})
+    found = gate([("a", one)], ("b", three), load_limits(None, catalogue), catalogue, CALM)
+    assert found.exit_code == 3
+    assert [one.row.id for one in found.findings] == ["loop.empty", "a.x"]
 
 
 def test_what_a_null_control_shows_widens_cached_rows(
@@ -231,7 +236,9 @@ def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: 
 def test_links_are_told_apart_as_seldom_as_is_said() -> None:
     """Of links of normal logarithms, which new links are judged by: about as the known ones."""
     draw = np.random.default_rng(7)
-    rows = {("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)}
+    rows: dict[rule.AnyKey, rule.Floats] = {
+        ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
+    }
     known = Spread("made", 16, rows)
     assert 2 <= known.deviations(True, 4) <= known.deviations(True, 1) < 4
     assert known.deviations(False, 1) == Spread("few", 8, rows).deviations(True, 1) == rule.Z

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What the parts of a simulated result say of each other, which no honest run can break.
+
+A simulator gives the same counts again, and no layout changes what is executed. So a result can be
+held to itself when it is loaded: to its own boots, to its other layouts, to the readings of its
+other boots, and to the catalogue that it names. docs/result-format.md has the bounds, and how far
+all committed results keep within them. What is measured on a board is not held to any of this.
+
+A catalogue binds only results that name it by its hash: those of an earlier one had other rows.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+from tockmark import paths
+from tockmark.log.rows import SERIES
+from tockmark.result.model import Result, Row
+from tockmark.result.stats import middle, steady
+from tockmark.suite import catalogue
+from tockmark.suite.catalogue import (
+    ICACHE,
+    LANGS,
+    OF_BOOT,
+    Benchmark,
+    Catalogue,
+    Lang,
+    RowKey,
+    row_key,
+)
+
+STRAY = 3  # instructions that layouts, and cache settings, may differ by with the cache on
+# Readings of the counters in other boots with the cache off: what no instruction makes dearer stays
+# within a share, and each further instruction takes so many cycles.
+ALIKE = 0.01
+PER_INSTRUCTION = (1.5, 25)
+
+Place = tuple[str, Lang, bool | None]  # a boot with a setting of the cache
+
+
+def contradiction(result: Result) -> str | None:
+    """Return the first thing that cannot be, in words that begin with the row or the boot; None
+    where all fits, or where nothing can be asked: of boards, of emulators that count no cycles, and
+    of a log that `parse` read, which says no layouts."""
+    provenance = result.provenance
+    if not (result.simulated and provenance.board.counts_cycles and provenance.layouts):
+        return None
+    checks: tuple[Callable[[Result], Iterator[str]], ...] = (
+        _of_boots,
+        _of_cycles,
+        _of_catalogue,
+        _of_layouts,
+        _of_readings,
+    )
+    return next((said for check in checks for said in check(result)), None)
+
+
+def _place(row: Row) -> Place:
+    return row.boot, row.lang, row.icache
+
+
+def _said(place: Place) -> str:
+    boot, lang, icache = place
+    return f"{boot}, i-cache {ICACHE[icache]}{catalogue.aside(lang)}"
+
+
+def _boots(result: Result) -> dict[Place, int]:
+    """Return the cycles of each boot that provenance has."""
+    return {
+        (run.boot, run.lang, setting == "on"): cycles
+        for run in result.provenance.boots
+        for setting, cycles in run.cycles.items()
+    }
+
+
+def _of_boots(result: Result) -> Iterator[str]:
+    """The boots of rows are those of provenance."""
+    boots = _boots(result)
+    for row in result.rows:
+        if _place(row) not in boots:
+            yield f"row {row.name}: provenance has no boot {_said(_place(row))}"
+    gone = (*result.failed, *result.skipped, *result.missing)
+    there = {_place(row) for row in result.rows} | {(g.boot, g.lang, g.icache) for g in gone}
+    for place in boots:
+        if place not in there:
+            yield f"the boot {_said(place)}: no row is of it"
+
+
+def _of_cycles(result: Result) -> Iterator[str]:
+    """A boot takes longer than its samples; a boot that `--resume` took has no cycles: 0."""
+    took: dict[Place, int] = defaultdict(int)
+    boots = _boots(result)
+    for row in result.rows:
+        counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in str(name)]
+        if row.clock == "core":
+            took[_place(row)] += sum(counted)
+        else:  # these may lie within each other
+            took[_place(row)] = max(took[_place(row)], *row.samples[0].get("cycles", (0,)))
+        if 0 < boots[_place(row)] < took[_place(row)]:
+            boot = f"its boot, {_said(_place(row))}, took {boots[_place(row)]} cycles"
+            yield f"row {row.name}: {boot}, and its samples more"
+
+
+@lru_cache(1)
+def _read(path: Path, _changed: int) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
+    known = catalogue.load(path)
+    return known, {
+        boot.name: frozenset(
+            [row_key(id_, params) for id_, params in known.rows_given(boot)]
+            + [row_key(id_, {}) for id_ in known.of_boot(boot)]
+        )
+        for boot in known.boots()
+    }
+
+
+def _known() -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
+    """Return the catalogue of this checkout, read again when it has changed, and the rows of its
+    boots."""
+    path = paths.CATALOGUE
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+def _of_catalogue(result: Result) -> Iterator[str]:
+    """Rows are what the catalogue says that they are, if it is the one that they name."""
+    known, given = _known()
+    if result.provenance.catalogue_sha256 != known.sha256:
+        return
+    asked: dict[Place, int] = defaultdict(int)
+    for row in result.rows:
+        asked[_place(row)] = max(asked[_place(row)], row.asked)
+    for row in result.rows:
+        meant = known.benchmarks.get(row.id)
+        if meant is None:
+            continue
+        if row_key(row.id, row.params) not in given.get(row.boot, ()):
+            yield f"row {row.name}: the catalogue has no such row in the boot {row.boot}"
+        for name, wanted in _constants(row, meant, asked[_place(row)]).items():
+            if (held := getattr(row, name)) != wanted:
+                yield f"row {row.name}: its {name} is {held}, and {wanted} by the catalogue"
+        why = meant.skip_c if row.lang == "c" else meant.skip_rust
+        if result.provenance.abi == 1:
+            why = why or meant.skip_v1
+        if why:
+            yield f"row {row.name}: it cannot be in {LANGS[row.lang]}: {why}"
+
+
+def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
+    """Return what stands in a row for its benchmark, of whose boot at most so many samples a row
+    were asked for. With the cache off one pass tells as much as many; of readings and controls the
+    harness says it."""
+    passes = meant.passes if row.icache else min(meant.passes, 1)
+    return {
+        "inner": meant.inner,
+        "reads": 0 if meant.by == "mark" else 1,
+        "by": "reading" if meant.by == "reading" else "sampler",
+        "clock": "sim" if meant.by == "mark" else "core",
+        "passes": row.passes if row.id in OF_BOOT else passes,
+        "asked": min(asked, meant.samples),
+    }
+
+
+def _counted(row: Row, name: str) -> list[tuple[int, float]]:
+    """Return the median of a series, as counted, in each layout that has it."""
+    every = ((layout, row.samples[layout].get(name)) for layout in row.layouts)
+    return [(layout, _middle(steady(taken))) for layout, taken in every if taken]
+
+
+def _middle(samples: Sequence[int]) -> float:
+    """Return the median; most series are of one number."""
+    first = samples[0]
+    return first if samples.count(first) == len(samples) else middle(samples)
+
+
+def _timed(id_: str) -> bool:
+    meant = _known()[0].benchmarks.get(id_)
+    return meant is not None and meant.timed
+
+
+def _of_layouts(result: Result) -> Iterator[str]:
+    """Layouts execute the same."""
+    for row in result.rows:
+        if not row.further or _timed(row.id):
+            continue
+        allowed = 0 if row.icache is False else STRAY
+        for name in ("instret", "short_instret", "long_instret"):
+            counts = _counted(row, name)
+            if not counts:
+                continue
+            least, most = (pick(counts, key=lambda one: one[1]) for pick in (min, max))
+            if most[1] - least[1] > allowed:
+                yield (
+                    f"row {row.name} of {row.boot}: {most[1]:g} instructions in layout {most[0]},"
+                    f" {least[1]:g} in layout {least[0]}"
+                )
+
+
+def _of_readings(result: Result) -> Iterator[str]:
+    """Readings of the counters cost alike in all boots of a layout, with the cache off; with it on
+    they execute what they do with it off."""
+    rows = [row for row in result.rows if row.is_overhead]
+    found: dict[object, list[tuple[float, float, Row]]] = defaultdict(list)
+    off: dict[object, float] = {}
+    for row in rows:
+        if row.icache is False:
+            for layout, cycles, count in _readings(row):
+                found[row.id, row.lang, layout].append((count, cycles, row))
+                off[row.id, row.boot, row.lang, layout] = count
+    for row in rows:
+        for layout, _, count in _readings(row) if row.icache else ():
+            without = off.get((row.id, row.boot, row.lang, layout), count)
+            if abs(count - without) > STRAY:
+                yield (
+                    f"row {row.name} of {row.boot}: {count:g} instructions with the cache on,"
+                    f" {without:g} with it off"
+                )
+    for several in found.values():
+        several.sort(key=lambda one: one[:2])
+        for (fewer, fast, one), (more, slow, other) in pairwise(several):
+            least, most = (bound * (more - fewer) for bound in PER_INSTRUCTION)
+            if more == fewer:
+                most = ALIKE * slow
+            if not least <= slow - fast <= most:
+                yield (
+                    f"row {other.name} of {other.boot}: {slow:g} cycles and {more:g} instructions,"
+                    f" but {fast:g} and {fewer:g} in the boot {one.boot}"
+                )
+
+
+def _readings(row: Row) -> Iterator[tuple[int, float, float]]:
+    """Yield the layouts in which a reading was measured, with its cycles and instructions."""
+    for (layout, cycles), (_, count) in zip(*(_counted(row, n) for n in SERIES), strict=False):
+        yield layout, cycles, count
