@@ -27,6 +27,7 @@ from tockmark.compare.rule import (
     student,
 )
 from tockmark.result.model import Result, Series
+from tockmark.result.stats import Floats
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, made, of_links, spread, steady
@@ -236,7 +237,7 @@ def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: 
 def test_links_are_told_apart_as_seldom_as_is_said() -> None:
     """Of links of normal logarithms, which new links are judged by: about as the known ones."""
     draw = np.random.default_rng(7)
-    rows: dict[rule.AnyKey, rule.Floats] = {
+    rows: dict[rule.AnyKey, Floats] = {
         ("x", frozenset({("n", n)}), True): draw.normal(0, 0.01, 16) for n in range(60)
     }
     known = Spread("made", 16, rows)
