@@ -8,17 +8,20 @@ import itertools
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from hypothesis import given, settings, strategies
 from products import kernel_links
 
 from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Row
+from tockmark.rig.code import Image, differences
+from tockmark.rig.elf import read_elf
 
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
 LAYOUTS = 4
@@ -83,6 +86,30 @@ def test_nothing_else_differs(links: list[Link]) -> None:
         assert set(sizes.values()) == {0}
         for name in AT_PLACE:
             assert link.symbols[name] == first.symbols[name]
+
+
+@pytest.fixture(scope="module")
+def images(links: list[Link]) -> list[Image]:
+    return [Image(read_elf(link.path)) for link in links]
+
+
+def test_they_are_links_of_one_source(images: list[Image]) -> None:
+    assert [differences(images[0], image) for image in images] == [[]] * LAYOUTS
+
+
+@given(data=strategies.data())
+@settings(max_examples=60, deadline=None)
+def test_one_changed_instruction_is_found_by_name(
+    images: list[Image], links: list[Link], data: strategies.DataObject
+) -> None:
+    elf = read_elf(links[1].path)
+    unit = data.draw(strategies.sampled_from([one for one in images[1].units if one.is_code]))
+    step = data.draw(strategies.sampled_from(unit.steps))
+    bit = data.draw(strategies.integers(0, 8 * min(step.insn.size, unit.end - step.at) - 1))
+    (section,) = (one for one in elf.sections if one.name == unit.section)
+    changed = bytearray(elf.data)
+    changed[section.start + step.at - section.address + bit // 8] ^= 1 << bit % 8
+    assert unit.name in differences(images[0], Image(replace(elf, data=bytes(changed))))
 
 
 def test_they_take_the_same_instructions(links: list[Link], tmp_path: Path) -> None:

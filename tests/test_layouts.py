@@ -15,7 +15,6 @@ from tockmark.suite import catalogue as catalogues
 GCC = "riscv64-unknown-elf-gcc"
 A = ".type a, @function\na: " + "nop\n" * 20 + ".size a, . - a\n"
 B = ".type b, @function\nb: nop\nret\n.size b, . - b\n"
-LONGER = A.replace("nop\n", "nop\n" * 3)
 A_BIT_LONGER = A.replace("nop\n", "nop\n" * 2, 1)
 
 
@@ -28,7 +27,7 @@ def linked(folder: Path, name: str, source: str, *options: str) -> KernelElf:
 
 
 def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
-    kernels = [linked(tmp_path, "ab", A + B), linked(tmp_path, "ba", B + A_BIT_LONGER)]
+    kernels = [linked(tmp_path, "ab", A + B), linked(tmp_path, "ba", B + A)]
     made = run_layouts(kernels, 3)
     assert [(one.kernel.path.stem, one.seed) for one in made] == [("ab", 0), ("ba", 1), ("ab", 2)]
     assert made[0].link == made[2].link != made[1].link
@@ -40,13 +39,9 @@ def test_links_and_seeds_take_turns(tmp_path: Path) -> None:
     ("source", "options", "why"),
     [
         (A + B, [], "other.elf has the layout of .*base.elf; give links with another order"),
-        (
-            B + LONGER,
-            [],
-            "is no other link of the same source .*: function a has 120 bytes, not 40",
-        ),
-        (B + B.replace("b", "c") + A, [], "it has 1 functions c, not 0"),
-        (B, [], "it has 0 functions a, not 1"),
+        (B + A_BIT_LONGER, [], "other.elf is no link of the source of .*base.elf: `a` differs;"),
+        (B + B.replace("b", "c") + A, [], "`c` is in one of them only"),
+        (B, [], "`a` is in one of them only"),
         (B + A, ["-s"], "other.elf has no symbols to tell by"),
         (B + A + ".data\n.zero 2000\n", [], r"section \.data has 2000 bytes, not 0"),
         (
@@ -66,7 +61,7 @@ def test_other_kernels_are_refused(
 
 def test_our_own_kernels_of_two_interfaces_are_no_links_of_each_other() -> None:
     profile = boards.load(boards.DEFAULT)
-    with pytest.raises(TockmarkError, match=r"is no other link .*it says that it is .* abi1"):
+    with pytest.raises(TockmarkError, match=r"is no link of .*it says that it is .* abi1"):
         run_layouts([read_kernel(profile.kernels[abi]) for abi in (2, 1)], 1)
 
 

@@ -15,10 +15,12 @@ from tockmark.profile.run import ProfileOptions, profile, simulators
 from tockmark.result.model import Row
 from tockmark.rig.elf import Elf, pieces, read_elf
 from tockmark.rig.image import build_image
-from tockmark.rig.kernel import FUNCTION, beyond
+from tockmark.rig.kernel import beyond
 from tockmark.rig.protocol import Start
 from tockmark.show import text
 from tockmark.suite.catalogue import Catalogue
+
+LINKED = (16, 16)  # bytes, or one part in so many, by which a linker alone may make a symbol differ
 
 # What kernels hold: bytes by section and by symbol, without what only fills up
 
@@ -73,7 +75,7 @@ def is_more(one: Growth) -> bool:
     if one.base.pieces != one.new.pieces and one.name != UNNAMED:
         return True
     sides = (one.base.flash, one.new.flash), (one.base.ram, one.new.ram)
-    return any(beyond(side, FUNCTION) for side in sides)
+    return any(beyond(side, LINKED) for side in sides)
 
 
 def grown(base: Mapping[str, int], head: Mapping[str, int]) -> list[Grown]:

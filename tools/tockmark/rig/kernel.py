@@ -5,9 +5,8 @@ of and by whom, and whether several links of it differ in their layout only.
 What a kernel was made of is said by its ELF, by its user in options or in a manifest, and, of the
 baseline kernel, by this checkout; who contradicts another is refused.
 
-Links are told apart by the addresses of their symbols. They count as alike in all else if they have
-the same functions and sections, in sizes that what a linker does by itself explains: it pads
-sections, and where a call reaches farther it takes another instruction.
+Links are told apart by the addresses of their symbols. They are of one source if nothing but the
+linker makes their functions and constants differ: code.py compares these.
 """
 
 import functools
@@ -17,7 +16,6 @@ import json
 import re
 import struct
 import tomllib
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,14 +29,14 @@ from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
 from tockmark.files import reading, toml
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room
+from tockmark.rig.code import Image, differences
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, Elf, pieces, read_elf
 
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
 OPT_LEVEL = " opt-level="  # behind this the baseline kernel's name has it
 OPT_LEVELS = re.compile("[0-3sz]")
-SECTION = (1024, 100)  # a section may differ by so many bytes, or by one part in so many
-FUNCTION = (16, 16)  # so may a function: a few calls in a short one, more in a long one
+SECTION = (1024, 100)  # bytes, or one part in so many, by which a section's padding may differ
 END = 32  # characters of either end of a long symbol that are shown
 PANICS = (  # symbols of functions that only a panic comes by; a kernel may have several
     # Rust's handler: of the baseline kernel, and of Tock's boards, 1.x and 2.x.
@@ -249,12 +247,12 @@ def with_words(kernel: KernelElf, words: Mapping[str, int]) -> KernelElf:
 
 @dataclass(frozen=True)
 class _Link:
-    """Holds what is compared of a link; sizes are in bytes."""
+    """Holds what is compared of a link."""
 
     kernel: KernelElf
     hash: str | None  # of its symbols and their addresses; None: it has none
-    sections: dict[str, int]
-    functions: dict[str, list[int]]  # the sizes of those that have the same name, sorted
+    sections: dict[str, int]  # bytes
+    functions: frozenset[str]
 
 
 def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ...]:
@@ -267,9 +265,8 @@ def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ..
         path = shown(link.kernel.path)
         if seen and (why := _unlike(links[0], link)):
             raise TockmarkError(
-                f"{path} is no other link of the same source as"
-                f" {shown(links[0].kernel.path)}: {why}",
-                "run each kernel by itself, and compare the results",
+                f"{path} is no link of the source of {shown(links[0].kernel.path)}: {why}",
+                "link all from the same objects, or run each by itself and compare the results",
             )
         if link.hash in seen:
             raise TockmarkError(
@@ -283,10 +280,6 @@ def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ..
 
 def _read_link(kernel: KernelElf) -> _Link:
     elf = read_elf(kernel.path)
-    functions = defaultdict(list)
-    for one in sorted(elf.symbols, key=lambda one: one.size):
-        if one.kind == IS_FUNCTION:
-            functions[one.name].append(one.size)
     symbols = sorted(
         (one.name, one.address) for one in elf.symbols if one.kind in (IS_OBJECT, IS_FUNCTION)
     )
@@ -295,7 +288,7 @@ def _read_link(kernel: KernelElf) -> _Link:
         kernel,
         hashlib.sha256(text.encode()).hexdigest() if text else None,
         {one.name: one.size for one in elf.sections if one.flags & ALLOCATED},
-        functions,
+        frozenset(one.name for one in elf.symbols if one.kind == IS_FUNCTION),
     )
 
 
@@ -306,20 +299,32 @@ def _unlike(base: _Link, other: _Link) -> str | None:
             return f"{shown(bare.kernel.path)} has no symbols to tell by"
     if base.kernel.name != other.kernel.name:
         return f"it says that it is {other.kernel.name or 'none of ours'}"
+    if found := _differences(_key(base), _key(other)):
+        # A symbol in Rust may have hundreds of characters: both its ends are shown.
+        name, more = found[0], f", and {len(found) - 1} more" if len(found) > 1 else ""
+        short = name if len(name) <= 2 * END else f"{name[:END]}…{name[-END:]}"
+        alone = name in base.functions ^ other.functions
+        return f"`{short}` {'is in one of them only' if alone else 'differs'}{more}"
     for name in sorted(base.sections.keys() | other.sections.keys()):
         sizes = base.sections.get(name, 0), other.sections.get(name, 0)
         if beyond(sizes, SECTION):
             return f"section {name} has {sizes[1]} bytes, not {sizes[0]}"
-    for name in sorted(base.functions.keys() | other.functions.keys()):
-        # A symbol in Rust may have hundreds of characters: both its ends are shown.
-        short = name if len(name) <= 2 * END else f"{name[:END]}…{name[-END:]}"
-        here, there = base.functions.get(name, []), other.functions.get(name, [])
-        if len(here) != len(there):
-            return f"it has {len(there)} functions {short}, not {len(here)}"
-        for sizes in zip(here, there, strict=True):
-            if beyond(sizes, FUNCTION):
-                return f"function {short} has {sizes[1]} bytes, not {sizes[0]}"
     return None
+
+
+def _key(link: _Link) -> tuple[Path, str]:
+    return link.kernel.path, link.kernel.sha256
+
+
+@functools.lru_cache(maxsize=2)
+def _image(path: Path, sha256: str) -> Image:
+    """Read a kernel's code. The hash is that of the file: it may be another the next time."""
+    return Image(read_elf(path))
+
+
+@functools.cache
+def _differences(base: tuple[Path, str], other: tuple[Path, str]) -> list[str]:
+    return differences(_image(*base), _image(*other))
 
 
 def beyond(sizes: tuple[int, int], limits: tuple[int, int]) -> bool:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What a linker alone makes differ is no difference, and all else is one, by name."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tockmark.rig.code import Image, differences
+from tockmark.rig.elf import read_elf
+
+GCC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-ffreestanding"]
+FLAGS = ["-Os", "-ffunction-sections", "-fdata-sections", "-fno-builtin", "-x", "c"]
+ORDERS = (("first", "second", "third"), ("third", "first", "second"))
+# Calls, both ways of a jump, a jump table, constants that are merged, initial data that hold
+# addresses, the end of an array, and an array that is indexed.
+SOURCE = {
+    "first": """
+        extern int count, table[8]; int first(int); int second(int); int third(const char *, int);
+        int (*const calls[])(int) = {second, second};
+        int first(int n) {
+            for (int *at = table; at != table + 8; at++) count += *at;
+            return n ? calls[n & 1](n) + third("some words", count) : first(second(n)); }
+    """,
+    "second": """
+        extern int count, table[8]; int first(int);
+        int second(int n) {
+            switch (n) { case 0: return first(5); case 1: return count; case 2: count = 7; break;
+                case 3: return table[n]; case 4: table[2] = n; break; case 5: return n * 9; }
+            return table[n & 7]; }
+    """,
+    "third": """
+        int count = 5, table[8]; const char *words = "other words", *const more[] = {"a", "b"};
+        int second(int);
+        int third(const char *text, int n) {
+            return second(text[n]) + more[n & 1][0] + words[n]; }
+    """,
+}
+SCRIPT = """
+ENTRY(first)
+SECTIONS {
+    .text 0x20000000 : { *(.text.* .text) *(.rodata .rodata.* .srodata .srodata.*) }
+    .data 0x10000000 : { __global_pointer$ = . + 0x800; *(.data .data.* .sdata .sdata.*) }
+    .bss : { *(.sbss .sbss.* .bss .bss.*) }
+}
+"""
+
+
+class Linker:
+    """Links three objects in a test's folder."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.folder, self.flags = folder, flags
+        (folder / "link.ld").write_text(SCRIPT)
+
+    def link(self, order: tuple[str, ...], *options: str, **changed: str) -> Image:
+        """One link of the sources; `changed` are others in their place."""
+        for name in order:
+            command = [*GCC, *FLAGS, *self.flags, "-c", "-", "-o", f"{name}.o"]
+            source = changed.get(name, SOURCE[name])
+            subprocess.run(command, cwd=self.folder, input=source, text=True, check=True)
+        objects = [f"{name}.o" for name in order]
+        command = [*GCC, "-Wl,-T,link.ld", *options, *objects, "-o", "linked.elf"]
+        subprocess.run(command, cwd=self.folder, check=True)
+        return Image(read_elf(self.folder / "linked.elf"))
+
+
+@pytest.mark.parametrize("flags", ["-mcmodel=medlow", "-mcmodel=medany -fno-jump-tables"])
+def test_what_the_linker_does_is_no_difference(flags: str, tmp_path: Path) -> None:
+    linker = Linker(tmp_path, *flags.split())
+    links = [
+        linker.link(order, f"-Wl,{relax}")
+        for order in ORDERS
+        for relax in ("--relax", "--no-relax")
+    ]
+    sizes = {sum(len(unit.held) for unit in image.units if unit.is_code) for image in links}
+    assert len(sizes) > 1  # or the linker would not have relaxed
+    for image in links:
+        assert differences(links[0], image) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "found"),
+    [
+        ("first", "count += *at", "count -= *at", ["first"]),
+        ("first", "table + 8", "table + 7", ["first"]),
+        ("first", "first(second(n))", "first(first(n))", ["first"]),
+        ("first", "{second, second}", "{second, first}", ["calls"]),
+        ("first", "some words", "some birds", ["first"]),
+        ("second", "return first(5)", "return first(6)", ["second"]),
+        ("second", "table[2]", "table[3]", ["second"]),
+        ("third", '{"a", "b"}', '{"a", "c"}', ["more"]),
+        ("third", "other words", "other birds", ["words"]),
+        ("third", "int count = 5", "int count = 6", ["count"]),
+        (
+            "third",
+            "int second(int);",
+            "int second(int); int fourth(void) { return 4; }",
+            ["fourth"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("relax", ["--relax", "--no-relax"])
+def test_a_change_is_found_by_name(
+    name: str, old: str, new: str, found: list[str], relax: str, tmp_path: Path
+) -> None:
+    linker = Linker(tmp_path)
+    base = linker.link(ORDERS[0])
+    assert old in SOURCE[name]
+    head = linker.link(ORDERS[1], f"-Wl,{relax}", **{name: SOURCE[name].replace(old, new)})
+    said = differences(base, head)
+    assert [one for one in said if not one.startswith("data in ")] == found
