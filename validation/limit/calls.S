@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What system calls cost at least (docs/limit.md): the suite's own sampler and bodies in user mode, on one
-// of the least kernels of kernel.inc. The mailbox gets cycles and instructions: of the empty body as they
+// What system calls cost (docs/limit.md): the suite's own sampler and bodies in user mode, on one of the
+// bare kernels of paths.inc and kernel.inc. The mailbox gets cycles and instructions: of the empty body as they
 // are, and of the others net of it, in the order of limit.toml. Each runs TIMES in a row, and the last
 // counts. What is run in one program fits into half of the cache: so nothing of it is ever replaced.
 //   PATH       whose path is the kernel's: READING, UPCALL, COMPILED (paths.inc) or CALLING (kernel.inc)
