@@ -18,7 +18,7 @@ def judged_now() -> list[JudgedRow]:
 
 def test_the_quick_part_holds_and_is_what_is_stored() -> None:
     now = judged_now()
-    assert len(now) == 674 + 2 * 9 + 35
+    assert len(now) == 674 + 2 * 9 + 47
     wrong = [item for item in now if item.verdict is ValidationVerdict.WRONG]
     assert not wrong, validation.validation_text(wrong)
     stored = {

@@ -37,7 +37,7 @@ def _render(page: str) -> bytes:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     template = environment.from_string((DOCS / f"{page}.j2").read_text(encoding="utf-8"))
-    functions = (compiled, table, of_kernel, least, beside, committed, number, times, share)
+    functions = (compiled, table, of_kernel, bare, floors, beside, committed, number, times, share)
     filled = {function.__name__: function for function in functions}
     made = template.render(
         filled, opt_levels=opt_levels, sample_parts=sample_parts, comparisons=comparisons
@@ -79,8 +79,8 @@ def of_kernel(id_: str) -> bool:
 
 
 @dataclass(frozen=True)
-class LeastCost:
-    """What one thing costs at least, as the bare programs of docs/limit.md measured it."""
+class BareCost:
+    """What one thing costs in the bare programs of docs/limit.md, as they measured it."""
 
     name: str
     instructions: float
@@ -95,28 +95,53 @@ class LeastCost:
 
 
 @cache
-def least() -> dict[str, LeastCost]:
+def bare() -> dict[str, BareCost]:
     """Return the part limit of the committed validation, by name."""
     found = {}
     for row in validations.load_validation(DATA / "validation.json"):
-        if row.part == "limit":
+        if row.part == "limit" and row.group != programs.OF_RULES:
             instructions, on, off = map(float, row.measured)
-            of_parts = row.group == programs.LEAST_PARTS
-            found[row.name] = LeastCost(row.name, instructions, on, off, row.source, of_parts)
+            of_parts = row.group == programs.OF_PARTS
+            found[row.name] = BareCost(row.name, instructions, on, off, row.source, of_parts)
     return found
 
 
-def beside(columns: dict[str, str], rows: dict[str, tuple[str, str | None]], icache: bool) -> str:
-    """Return net cycles of one operation of `rows`, beside the floor and the least with one
-    procedure, which are given by name; of each result in `columns` also how many times the floor it
-    is. Of a result in several layouts it is the median, and in brackets the least and the most."""
+def floors(*names: str) -> dict[str, dict[str, str | None]]:
+    """Return for each of these rows the bare kernels to be beside it."""
+    kernels = {
+        "floor": "nothing saved",
+        "driver in C": "driver in C",
+        "driver in Rust": "driver in Rust",
+    }
+    found = {}
+    for name in names:
+        row = "there and back" if name.startswith("ctx.ring") else name
+        of_row = dict.fromkeys(kernels)
+        of_row |= {
+            head: f"{row}, {kernel}"
+            for head, kernel in kernels.items()
+            if f"{row}, {kernel}" in bare()
+        }
+        if of_row["floor"] is None:
+            others = ("nothing saved, upcalls", "one pmpcfg word a switch")
+            (of_row["floor"],) = (f"{row}, {one}" for one in others if f"{row}, {one}" in bare())
+        found[name] = of_row
+    return found
+
+
+def beside(columns: dict[str, str], rows: dict[str, dict[str, str | None]], icache: bool) -> str:
+    """Return net cycles of one operation of `rows`, beside those of the bare kernels that are given
+    by heading and name, the floor first; of each result in `columns` also how many times the floor
+    it is. Of a result in several layouts it is the median, and in brackets the least and the
+    most."""
     lines = []
-    for name, leasts in rows.items():
-        floor, more = (least()[at].per_op(icache) if at else None for at in leasts)
-        cells = [name, number(floor), number(more)]
+    for name, names in rows.items():
+        costs = [bare()[at].per_op(icache) if at else None for at in names.values()]
+        cells = [name, *map(number, costs)]
         for row in (committed(one).row(name, icache) for one in columns.values()):
             range_ = f" ({spread(row, row.inner)})" if row and len(layout_nets(row)) > 1 else ""
-            cells += [per_op(row) + range_, multiples(row, floor)]
+            cells += [per_op(row) + range_, multiples(row, costs[0])]
         lines.append(cells)
     heads = chain.from_iterable((head, "×") for head in columns)
-    return markdown(["row", "floor", "with one procedure", *heads], lines)
+    (headings,) = {tuple(names) for names in rows.values()}
+    return markdown(["row", *headings, *heads], lines)

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What system calls cost at least (docs/limit.md): the suite's own sampler and bodies in user mode, on one
-// of the least kernels of kernel.inc. The mailbox gets cycles and instructions: of the empty body as they
+// What system calls cost (docs/limit.md): the suite's own sampler and bodies in user mode, on one of the
+// bare kernels of paths.inc and kernel.inc. The mailbox gets cycles and instructions: of the empty body as they
 // are, and of the others net of it, in the order of limit.toml. Each runs TIMES in a row, and the last
 // counts. What is run in one program fits into half of the cache: so nothing of it is ever replaced.
-//   CALLS, CLOSES        which kernel: see KERNEL
-//   SWITCHES, ADDRESSES  the one with two processes: see SWITCHING
-#include "kernel.inc"
+//   PATH       whose path is the kernel's: READING, UPCALL, COMPILED (paths.inc) or CALLING (kernel.inc)
+//   CLOSES     whether the user's memory is closed meanwhile
+//   SWITCHES, ADDRESSES  the one with two processes, in place of PATH: see SWITCHING
+#define READING 1
+#define UPCALL 2
+#define COMPILED 3
+#define CALLING 4
+#include "paths.inc"
 
 .macro SAMPLE body, result, argument=0
     la   a1, \body
@@ -44,8 +49,12 @@ _start:
 #ifdef SWITCHES
     SAMPLE there_and_back, 2 // by whom the upcall was asked for
 #else
+#if PATH != UPCALL
     SAMPLE tm_syscall_command, TOCK_SUCCESS_U32_U32
+#endif
+#if PATH == UPCALL || PATH == CALLING
     SAMPLE tm_upcall_yield_wait, 1, COUNT
+#endif
 #endif
     li   t0, MAILBOX
     sw   zero, 4(t0)
@@ -103,21 +112,22 @@ stop:                    // what is not to happen
     sw   t1, 4(t0)
 1:  j    1b
 
-#ifdef SWITCHES
-    SWITCHING kernel, ADDRESSES
-#else
-    KERNEL kernel, CALLS, CLOSES
-#endif
+faulted:
+    j    stop
 
-    .balign 8
-perf:
-    PERF
-    ret
-    PERF_UPCALL
-    ret
-    .balign 8
-deliver:
-    DELIVER
-    ret
+#ifdef SWITCHES
+    SWITCHING ADDRESSES
+#elif PATH == CALLING
+    CALLING_PATH
+#else
+#if PATH == READING
+    READING_PATH
+#elif PATH == UPCALL
+    UPCALL_PATH
+#else
+    COMPILED_PATH
+#endif
+    REST
+#endif
 
 #include "processes.inc"

@@ -24,6 +24,7 @@ from typing import Any
 from rich.progress import TaskID
 
 from tockmark import paths, processes
+from tockmark.check import limit
 from tockmark.check.validation import ValidationRow
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.log.rows import SERIES
@@ -468,23 +469,63 @@ def _secure() -> Job:
         )
 
 
-# The part limit: the least that a system call can cost on this core (docs/limit.md).
+# The part limit: system calls on short paths, and what these must do (docs/limit.md).
 
+LIMIT = VALIDATION / "limit"
 ASM = paths.ROOT / "apps" / "asm"
 BODIES = tuple(ASM / f"{name}.S" for name in ("sample", "empty", "syscalls", "upcalls"))
-LEAST_PARTS = "the least of a part of a system call: instructions, cycles on, cycles off"
-LEAST_CALLS = "the least of a whole system call: instructions, cycles on, cycles off"
+OF_PARTS = "a part of a system call: instructions, cycles on, cycles off"
+OF_CALLS = "a whole system call: instructions, cycles on, cycles off"
+OF_RULES = "what a path must do: cases that came out as the interface says"
 
 
 def build_limit(program: dict[str, Any], icache: int) -> Path:
     """Build a program with the instruction cache on (1) or off (0)."""
-    name = "".join(c for c in program.get("kernel", "parts") if c.isalpha())
-    return compile_program(
-        f"limit/{name}-{icache}.elf",
-        [VALIDATION / "limit" / program["source"], *(BODIES if "kernel" in program else ())],
-        *("-march=rv32imc_zicsr", "-DTM_ABI=2", f"-DICACHE={icache}", *program["options"]),
-        *(f"-I{ASM}", *IN_FLASH),
-    )
+    name = _letters(program.get("kernel", "parts"))
+    sources = [LIMIT / program["source"], *_driver(program)]
+    sources += BODIES if "kernel" in program else ()
+    return _bare(f"limit/{name}-{icache}.elf", sources, icache, *program["options"])
+
+
+def build_rules(program: dict[str, Any], cases: Iterable[limit.Case], folder: Path = LIMIT) -> Path:
+    """Build what runs these cases on a program's path. `folder` has the sources of the path."""
+    made = BUILD / "limit" / _letters(program["kernel"])
+    made.mkdir(parents=True, exist_ok=True)
+    (made / "cases.inc").write_text("".join(case.text() for case in cases), encoding="ascii")
+    sources = [folder / "rules.S", *_driver(program)]
+    output = f"limit/{made.name}/rules.elf"
+    return _bare(output, sources, 1, f"-I{made}", *program["options"])
+
+
+def wrong_cases(elf: Path, cases: Sequence[limit.Case]) -> list[str]:
+    """Run what `build_rules` made. Return what the path did wrong, a line each."""
+    done = run("cw310", elf)
+    return list(limit.wrong_cases(cases, done.numbers, read_elf(elf).addresses))
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name))
+
+
+def _driver(program: dict[str, Any]) -> list[Path]:
+    """Compile the driver of a program that has one."""
+    if "driver" not in program:
+        return []
+    source = LIMIT / program["driver"]
+    made = BUILD / "limit" / f"{source.name}.o"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    command = [*limit.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(made)]
+    if source.suffix == ".rs":
+        command.remove(f"-I{ASM}")
+    done = processes.run(command, todo="run `make setup`")
+    if done.code != 0:
+        raise TockmarkError(f"building {source.name} failed: {done.complaint.strip()}")
+    return [made]
+
+
+def _bare(output: str, sources: Sequence[Path], icache: int, *options: str) -> Path:
+    options = ("-march=rv32imc_zicsr", "-DTM_ABI=2", f"-DICACHE={icache}", *options)
+    return compile_program(output, sources, *options, f"-I{ASM}", *IN_FLASH)
 
 
 def _limit(program: dict[str, Any]) -> Job:
@@ -496,7 +537,7 @@ def _limit(program: dict[str, Any]) -> Job:
     for place, entry in enumerate(program["row"]):
         yield ValidationRow(
             part="limit",
-            group=LEAST_CALLS if "kernel" in program else LEAST_PARTS,
+            group=OF_CALLS if "kernel" in program else OF_PARTS,
             name=entry["name"],
             machine="cw310",
             unit="instr, cycles on, cycles off",
@@ -504,6 +545,20 @@ def _limit(program: dict[str, Any]) -> Job:
             measured=measured.get(place, ()),
             source=entry["source"],
             note="" if place in measured else f"{off.last}; {on.last}",
+        )
+    if program.get("path"):
+        cases = limit.cases()
+        wrong = wrong_cases(build_rules(program, cases), cases)
+        yield ValidationRow(
+            part="limit",
+            group=OF_RULES,
+            name=f"cases, {program['kernel']}",
+            machine="cw310",
+            unit="cases",
+            expected=(len(cases),),
+            measured=(len(cases) - len(wrong),),
+            source="the interface, as tools/tockmark/check/limit.py has it",
+            note=wrong[0] if wrong else "",
         )
 
 
