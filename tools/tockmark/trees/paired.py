@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Links two kernels so that every function and every object begins at the same address in both.
+
+What each linker got is kept by lld's --reproduce. Both are linked again from that: their sections
+in one order, each in a slot of the larger of its two sizes, with zeros behind the smaller one. A
+section that only one side has is a hole in the other. The linker's relaxation changes sizes with
+the distances, so both are linked again until all addresses agree. Then what differs between them
+is what the change did, and nothing is where it was by chance.
+
+Further pairs have the functions in another order, and each begins at another place of the flash
+word: over any four of them, at all of 0, 2, 4 and 6 bytes from where it is in the first.
+"""
+
+import random
+import re
+import shlex
+import shutil
+import struct
+import tarfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from tockmark import processes
+from tockmark.errors import TockmarkError, quoted
+from tockmark.files import replace_whole
+from tockmark.paths import shown
+from tockmark.processes import Bounds
+from tockmark.rig.elf import SECTION, SYMBOL, SYMBOLS, Elf, read_elf
+from tockmark.trees.objects import (
+    MARK,
+    ObjectFile,
+    Section,
+    digest,
+    match,
+    members,
+)
+
+PASSES = 8  # in which all addresses agree, or some never will
+WORD = 8  # bytes of flash that are read at a time
+PLACES = 4  # where a function may begin in it
+LINKING = Bounds(seconds=120)  # of one link
+RESPONSE, VERSION = "response.txt", "version.txt"
+# Of what the linker was told, that which would undo what is done here: those with a value behind
+# them, and those that hold it.
+_DROPPED_PAIRS = ("-o", "-output", "-reproduce", "-Map", "-symbol-ordering-file")
+_DROPPED = (
+    *("-reproduce=", "-Map=", "-symbol-ordering-file=", "-shuffle-sections=", "-output="),
+    # What is folded or named by content would differ where the change is not.
+    *("-icf=", "-build-id", "-strip-all", "-print-", "-call-graph-"),
+)
+
+
+class UnpairedError(TockmarkError):
+    """The two cannot be linked in pairs; they can be judged as they are."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two kernels, linked alike."""
+
+    elves: tuple[Path, Path]
+    moved: tuple[str, ...]  # what both have and what begins at another address all the same
+    elsewhere: tuple[str, ...]  # what is unchanged and leads to another address all the same
+
+
+@dataclass
+class Linked:
+    """One side: what its linker got, and how it is linked again."""
+
+    folder: Path  # with what --reproduce kept, unpacked
+    linker: Path
+    objects: dict[str, ObjectFile] = field(default_factory=dict)  # by the file's name in `folder`
+    words: list[str] = field(default_factory=list)  # for the linker
+    _written: dict[str, dict[str, int]] = field(default_factory=dict)  # the room, by object
+
+    @staticmethod
+    def unpacked(tar: Path, folder: Path, linkers: Sequence[Path]) -> "Linked":
+        """Unpack and read what --reproduce kept. UnpairedError if it is not there or cannot be
+        used."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            with tarfile.open(tar) as packed:
+                packed.extractall(folder, filter="data")
+            (top,) = folder.iterdir()
+            version = (top / VERSION).read_text(errors="replace").strip()
+            response = (top / RESPONSE).read_text(errors="surrogateescape")
+        except (OSError, ValueError, tarfile.TarError) as error:
+            raise UnpairedError(f"{shown(tar)} is nothing that lld keeps: {error}") from error
+        linker = next((one for one in linkers if _version(one) == version), None)
+        if linker is None:
+            raise UnpairedError(f"there is no linker that says '{quoted(version)}'")
+        found = Linked(top, linker)
+        found._read(shlex.split(response))
+        return found
+
+    def _read(self, words: list[str]) -> None:
+        """Read the inputs, and note what to tell the linker."""
+        kept = iter(words)
+        whole = False  # --whole-archive
+        for word in kept:
+            option = re.sub("^--?", "-", word)  # lld takes long ones with one dash, too
+            if option in _DROPPED_PAIRS:
+                next(kept, None)
+            elif option.startswith(_DROPPED) or option in ("-s", "-M"):
+                continue
+            elif word.startswith("-") or not (self.folder / word).is_file():
+                whole = {"--whole-archive": True, "--no-whole-archive": False}.get(word, whole)
+                self.words.append(word)
+            else:
+                self._add(word, whole)
+        digest([one for of_file in self.objects.values() for one in of_file.sections.values()])
+
+    def _add(self, name: str, whole: bool) -> None:
+        """Add an input: an object, an archive, or a script, which stays as it is."""
+        data = (self.folder / name).read_bytes()
+        try:
+            if data[:4] == b"\x7fELF":
+                self.words.append(self._own(ObjectFile(data, len(self.objects))))
+            elif data.startswith(b"!<"):
+                own = [
+                    self._own(ObjectFile(one, len(self.objects) + n))
+                    for n, one in enumerate(members(data))
+                ]
+                self.words += own if whole else ["--start-lib", *own, "--end-lib"]
+            elif data[:2] == b"BC":
+                raise ValueError("it is LLVM's, for link-time optimisation by the linker")
+            else:
+                self.words.append(name)
+        except ValueError as error:
+            raise UnpairedError(f"{quoted(name)} cannot be linked again: {error}") from error
+
+    def _own(self, one: ObjectFile) -> str:
+        name = f"tockmark/{len(self.objects)}.o"
+        self.objects[name] = one
+        return name
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The sections that get memory, in the order of the inputs."""
+        return [one for of_file in self.objects.values() for one in of_file.sections.values()]
+
+    def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
+        """Link it with its sections in an order, by their marks, and with so much room behind each.
+        UnpairedError if the linker fails."""
+        self._write(room)
+        ordering, made = self.folder / "tockmark/order", self.folder / "tockmark/kernel.elf"
+        ordering.write_text("".join(f"{mark}\n" for mark in order))
+        more = [f"--symbol-ordering-file={ordering.relative_to(self.folder)}"] if order else []
+        more += ["--no-warn-symbol-ordering", "-o", str(made.relative_to(self.folder))]
+        _run(self.linker, [*self.words, *more], self.folder)
+        return read_elf(made)
+
+    def again(self) -> Elf:
+        """Link the very inputs again."""
+        made = self.folder / "tockmark/as-it-was.elf"
+        made.parent.mkdir(exist_ok=True)
+        response = f"@{RESPONSE}"
+        _run(self.linker, [response, "-o", str(made.relative_to(self.folder))], self.folder)
+        return read_elf(made)
+
+    def in_order(self) -> list[Section]:
+        """Return the sections that are in the kernel, in its own order."""
+        elf = self.link([], {})
+        place = {one.name: (one.section, one.address) for one in elf.symbols if one.in_section}
+        there = [one for one in self.sections if one.size and one.mark in place]
+        return sorted(there, key=lambda one: place[one.mark])
+
+    def _write(self, room: Mapping[str, int]) -> None:
+        """Write the objects anew that have other room than before."""
+        folder = self.folder / "tockmark"
+        folder.mkdir(exist_ok=True)
+        for name, one in self.objects.items():
+            own = {s.mark: room[s.mark] for s in one.sections.values() if s.mark in room}
+            if self._written.get(name) != own:
+                (self.folder / name).write_bytes(one.written(own))
+                self._written[name] = own
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What lies at one place: a section of each side, or of one."""
+
+    sides: tuple[Section | None, Section | None]
+
+    @property
+    def name(self) -> str:
+        return next(one.name for one in self.sides if one)
+
+    @property
+    def shared(self) -> bool:
+        """Whether both sides have it."""
+        return None not in self.sides
+
+    @property
+    def changed(self) -> bool:
+        """Whether its content is another one, or one side alone has it."""
+        base, head = self.sides
+        return base is None or head is None or base.digest != head.digest
+
+    @property
+    def free(self) -> bool:
+        """Whether it may lie elsewhere among the functions."""
+        return self.name.startswith(".text.") and all(
+            one is None or one.executable for one in self.sides
+        )
+
+    @property
+    def align(self) -> int:
+        return max(one.align for one in self.sides if one)
+
+
+class Stretch(NamedTuple):
+    """What lies in one side from a slot that both share to the next one, or to the end."""
+
+    start: int
+    content: bytes  # of the slot
+    size: int  # bytes
+    last: str  # the mark of the section behind which room is made
+    next: int | None  # the number of that next slot
+
+
+class PairedLinks:
+    """Links both sides in pairs."""
+
+    def __init__(self, base: Linked, head: Linked) -> None:
+        """Match the sections of both. UnpairedError if one of them cannot be linked."""
+        self.sides = base, head
+        olds, news = (side.in_order() for side in self.sides)
+        twins = {old.mark: new for old, new in match(olds, news)}
+        found = {new.mark for new in twins.values()}
+        self.slots = [Slot((old, twins.get(old.mark))) for old in olds]
+        self.slots += [Slot((None, new)) for new in news if new.mark not in found]
+        self._first: dict[int, int] = {}  # where each slot begins in the first pair
+
+    @property
+    def changed(self) -> list[Slot]:
+        """The slots that hold what the change did."""
+        return [slot for slot in self.slots if slot.changed]
+
+    def pair(self, number: int, paths: tuple[Path, Path]) -> Pair:
+        """Link a pair: number 0 in the order of the base, and each further one in another.
+        UnpairedError if it cannot be linked."""
+        if number and not self._first:
+            self.pair(0, paths)
+        order = self._order(number)
+        rooms: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        best: list[tuple[int, list[Elf], list[dict[int, Stretch]]]] = []
+        for _ in range(PASSES):
+            elves, found = [], []
+            for side, room in enumerate(rooms):
+                marks = {one.mark: n for n in order if (one := self.slots[n].sides[side])}
+                elf = self.sides[side].link(list(marks), room)
+                elves.append(elf)
+                found.append(_stretches(elf, marks, self.slots))
+            base, head = found
+            astray = sum(n not in head or base[n].start != head[n].start for n in base)
+            best.append((astray, elves, found))
+            if not self._make_room(number, base, head, rooms) and not astray:
+                break
+        if not number:
+            self._first = {n: one.start for n, one in base.items()}
+        _, elves, (base, head) = min(best, key=lambda one: one[0])
+        replace_whole({path: unmarked(elf) for path, elf in zip(paths, elves, strict=True)})
+        there = {n: (one, head.get(n)) for n, one in base.items()}
+        moved = [n for n, (one, other) in there.items() if not other or one.start != other.start]
+        unlike = [
+            n
+            for n, (one, other) in there.items()
+            if n not in moved and other and not _alike(one.content, other.content)
+        ]
+        elsewhere = [n for n in unlike if not self.slots[n].changed]
+        names = [tuple(self.slots[n].name for n in some) for some in (moved, elsewhere)]
+        return Pair(paths, *names)
+
+    def _order(self, number: int) -> list[int]:
+        """Return the numbers of the slots in the order of a pair."""
+        order = list(range(len(self.slots)))
+        free = [n for n in order if self.slots[n].free]
+        if number:
+            random.Random(number).shuffle(free)
+        shuffled = iter(free)
+        return [next(shuffled) if self.slots[n].free else n for n in order]
+
+    def _make_room(
+        self,
+        number: int,
+        base: Mapping[int, Stretch],
+        head: Mapping[int, Stretch],
+        rooms: tuple[dict[str, int], dict[str, int]],
+    ) -> bool:
+        """Make room behind the shorter stretches, so that what is behind them begins at one
+        address; whether any was made."""
+        changed, at, expected = False, 0, None
+        for n, one in base.items():
+            other = head.get(n)
+            if other is None or other.next != one.next:
+                expected = None  # not in the same order: no room helps
+                continue
+            if n != expected:
+                at = one.start
+            size, expected = max(one.size, other.size), one.next
+            if number and expected in self._first and self._is_moved(expected):
+                place = self._first[expected] + WORD // PLACES * number
+                size += (place - at - size) % WORD
+            at += size
+            for room, stretch in zip(rooms, (one, other), strict=True):
+                if more := size - stretch.size:
+                    room[stretch.last] = room.get(stretch.last, 0) + more
+                    changed = True
+        return changed
+
+    def _is_moved(self, number: int) -> bool:
+        """Whether a slot begins at another place of the flash word in each pair."""
+        slot = self.slots[number]
+        return slot.free and slot.align <= WORD // PLACES
+
+
+def _stretches(elf: Elf, marks: Mapping[str, int], slots: Sequence[Slot]) -> dict[int, Stretch]:
+    """Return the stretches of a linked kernel, by the number of the slot that each begins with."""
+    lying = sorted(
+        (one.section, one.address, marks[one.name], one.name)
+        for one in elf.symbols
+        if one.name in marks
+    )
+    found: dict[int, Stretch] = {}
+    for number, inside in groupby(reversed(lying), key=lambda one: one[0]):
+        section = elf.sections[number]
+        held, stop = elf.held(section), section.address + section.size
+        end, last, after = stop, "", None
+        for _, start, n, mark in inside:
+            last = last or mark
+            if slots[n].shared:
+                content = held[start - section.address : stop - section.address]
+                found[n] = Stretch(start, content, end - start, last, after)
+                end, last, after = start, "", n
+            stop = start
+    return dict(reversed(found.items()))
+
+
+def _alike(base: bytes, head: bytes) -> bool:
+    """Whether two slots have the same content; zeros may follow in one of them."""
+    length = min(len(base), len(head))
+    return base[:length] == head[:length]
+
+
+def unmarked(elf: Elf) -> bytes:
+    """Return a file without the marks among its symbols."""
+    data = bytearray(elf.data)
+    number, table = next((n, one) for n, one in enumerate(elf.sections) if one.kind == SYMBOLS)
+    entries = list(SYMBOL.iter_unpack(elf.held(table)))
+    kept = [
+        entry
+        for entry, one in zip(entries, elf.symbols, strict=True)
+        if MARK not in one.name[: len(MARK)]
+    ]
+    local = sum(entry[3] >> 4 == 0 for entry in kept)
+    held = b"".join(SYMBOL.pack(*entry) for entry in kept)
+    data[table.start : table.start + len(held)] = held
+    header = struct.unpack_from("<I", data, 32)[0] + number * SECTION.size
+    struct.pack_into("<I", data, header + 20, len(held))  # sh_size
+    struct.pack_into("<I", data, header + 28, local)  # sh_info
+    return bytes(data)
+
+
+def _run(linker: Path, words: Sequence[str], folder: Path) -> None:
+    """Run the linker in a folder. UnpairedError, with its own reason, if it fails."""
+    done = processes.run([linker, *_flavor(linker), *words], cwd=folder, bounds=LINKING)
+    if done.code:
+        said = [line for line in done.complaint.splitlines() if "error:" in line]
+        raise UnpairedError(f"linking again fails: {quoted(said[0]) if said else done.code}")
+
+
+def _version(linker: Path) -> str | None:
+    """Return what a linker says that it is; None if it says nothing."""
+    try:
+        done = processes.run([linker, *_flavor(linker), "--version"])
+    except TockmarkError:
+        return None
+    return done.text.partition(" (compatible with ")[0].strip()
+
+
+def _flavor(linker: Path) -> Sequence[str]:
+    return ("-flavor", "gnu") if linker.name in ("rust-lld", "lld") else ()
