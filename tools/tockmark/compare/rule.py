@@ -125,6 +125,7 @@ class Deviation(NamedTuple):
 
     value: float
     free: int
+    paired: bool = False  # of the differences of paired links (trees/paired.py)
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,26 @@ def logs_of(nets: Sequence[float]) -> Floats:
 def deviation(logs: Floats) -> Deviation:
     """Return the standard deviation of two values or more."""
     return Deviation(float(np.std(logs, ddof=1)), len(logs) - 1)
+
+
+class PairedSpread(Spread):
+    """What is known of how the differences of paired links spread: where nothing that runs has
+    changed, not at all; else what is changed lies otherwise in the flash word and in the cache."""
+
+    @property
+    def title(self) -> str:
+        return "paired links"
+
+    def of_row(self, row: Row) -> Deviation | None:
+        return PAIRED_OFF if row.icache is False else PAIRED_ON
+
+    def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
+        return max((found for row in rows if (found := self.of_row(row))), default=None)
+
+
+# From draws of paired links: docs/judging.md.
+PAIRED_OFF, PAIRED_ON = Deviation(0.0016, 60, True), Deviation(0.0068, 60, True)
+PAIRED = PairedSpread()
 
 
 def over_links(result: Result, source: str) -> Spread:
@@ -365,6 +386,8 @@ class Change:
 def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -> Change:
     """Return the change from `base` to `new` of what depends on the layout. `known` is the spread
     over links, if it is known; `noise` is a logarithm: no interval is narrower."""
+    if known is not None and known.paired:
+        return _change_of_pairs(base, new, known)
     shown = _shown(base, new)
     half = math.inf
     if known is not None:
@@ -372,6 +395,19 @@ def change(base: Value, new: Value, known: Deviation | None, noise: float = 0) -
         wide = student(Z, known.free + shown.free) * s
         half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
     return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
+
+
+def _change_of_pairs(base: Value, new: Value, known: Deviation) -> Change:
+    """Return the change over paired links, whose nets stand in the same order on both sides. What
+    a net may be off by is the same in both of a pair."""
+    base, new = replace(base, error=0), replace(new, error=0)
+    many = len(base.nets)
+    if many != len(new.nets):
+        return _between(base, new, _log(new, new.nets) - _log(base, base.nets), math.inf)
+    apart = logs_of(new.nets) - logs_of(base.nets)
+    shown = float(np.std(apart, ddof=1)) if many > 1 else 0
+    half = student(Z, known.free + many - 1) * max(known.value, shown) / math.sqrt(many)
+    return _between(base, new, float(apart.mean()) - math.log(new.inner / base.inner), half)
 
 
 def change_of_count(base: Value, new: Value) -> Change:

@@ -29,7 +29,6 @@ from tockmark.result import file
 from tockmark.result.build import by_layout, joined
 from tockmark.result.model import GONE, Result
 from tockmark.rig import run
-from tockmark.rig.kernel import read_kernel, run_layouts
 from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.selection import Selection, only_one, select
@@ -38,6 +37,7 @@ from tockmark.trees.repository import Commit
 
 SAMPLES = 9  # of a row: as many as the known spread over links was measured with
 LINKS = 4  # of a side, at most, unless told otherwise
+PAIRS = 8  # of paired links
 # The rows that touch the kernel, and two of the apps' own: what these differ by is noise.
 DEFAULT = "kernel,loop.empty,loop.taken"
 
@@ -138,8 +138,7 @@ class Simulated:
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """Measure as Side says. The kernel's panic ends the judgement, for then there is nothing to
         judge."""
-        kernels = [read_kernel(elf) for elf in self.links.upto(last)]
-        layouts = run_layouts(kernels, 1)[first:]
+        layouts = self.links.layouts(last)[first:]
         if not layouts:
             return []
         many = f"{len(wanted.terms)} rows in doubt" if first else "all rows"

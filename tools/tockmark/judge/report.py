@@ -17,12 +17,14 @@ from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Diff, Growth
 from tockmark.profile.run import ProfileOptions, simulators
+from tockmark.profile.symbols import readable
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import RunOptions
 from tockmark.show import comparison, text
 from tockmark.show.comparison import counted, differing_lines, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
+from tockmark.trees.builds import Pairs
 
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 SHOWN_IN_COMMENT = 8  # of them, on the first screen of a comment
@@ -42,6 +44,7 @@ class Report:
     where: dict[str, Diff] = field(default_factory=dict)  # by the rows that moved most
     stacks: list[Depth] = field(default_factory=list)  # of both, or of none
     notes: list[str] = field(default_factory=list)
+    paired: list[str] = field(default_factory=list)  # what is said of paired links
 
     @property
     def exit_code(self) -> int:
@@ -75,7 +78,34 @@ class Report:
             steps = ", then ".join(map(str, self.judged.looked_again))
             found.append(f"rows in doubt, which were measured in further links: {steps}")
         found += [f"{one.row.name}: {one.why}" for one in gated.gone]
-        return [*found, *gated.notes, *self.notes]
+        return [*found, *gated.notes, *self.paired, *self.notes]
+
+
+def of_pairs(pairs: Pairs) -> list[str]:
+    """Say what is known of paired links: what has changed, and what lies elsewhere all the same."""
+    links, made = pairs.links, pairs.made
+    code = [slot for slot in links.slots if slot.is_code]
+    moved = dict.fromkeys(name for pair in made for name in pair.moved)
+    astray = dict.fromkeys(name for pair in made for name in pair.elsewhere if name not in moved)
+    changed = [slot.title for slot in links.changed if slot.is_code]
+    found = [
+        f"paired links: {sum(slot.shared for slot in code) - len(moved)} of {len(code)} functions"
+        f" begin at the same address on both sides; {_named(changed)} changed"
+    ]
+    if moved:
+        found.append(f"not at the same address: {_named(list(moved))}")
+    if astray:
+        found.append(f"unchanged, but leading into what has changed: {_named(list(astray))}")
+    return found
+
+
+def _named(symbols: Sequence[str]) -> str:
+    """Name symbols as people read them, the first of many."""
+    if not symbols:
+        return "none"
+    known = readable(symbols)
+    shown_ = [text.shortened(known.get(one, one), NAME) for one in symbols[:NAMED]]
+    return ", ".join(shown_) + f" and {len(symbols) - NAMED} more" * (len(symbols) > NAMED)
 
 
 def render(report: Report) -> str:
@@ -249,14 +279,15 @@ def explain(
     judged: Judged,
     titles: tuple[str, str],
     kernels: Sequence[KernelElf],
+    plain: tuple[Path, Path],
     options: RunOptions,
     folder: Path,
     most: int,
 ) -> Report:
-    """Report on a verdict, with its evidence: `most` rows are profiled; with 0 there are no depths
-    of stacks either. What cannot be had is a note, and after Ctrl-C what is there is kept."""
-    base, head = kernels
-    found = Report(judged, titles, folder, sizes(base.path, head.path))
+    """Report on a verdict, with its evidence: the sizes of the kernels as they are linked without
+    us (`plain`), and profiles of their links; `most` rows are profiled, and with 0 there are no
+    depths of stacks either. What cannot be had is a note, and after Ctrl-C what is there is kept."""
+    found = Report(judged, titles, folder, sizes(*plain))
     if not most:
         return found
     apps = options.suites[0].apps

@@ -53,6 +53,7 @@ class Section:
     """A section of an object that gets memory."""
 
     mark: str
+    title: str  # its name
     name: str  # without numbers
     kind: int
     flags: int
@@ -91,11 +92,12 @@ class ObjectFile:
         self.table = next((n for n, one in enumerate(self.headers) if one[1] == SYMBOLS), None)
         self.sections: dict[int, Section] = {}
         for n, (at, kind, flags, _, _, size, _, _, align, entry) in enumerate(self.headers):
-            name = plain(_text(names, at))
+            title = _text(names, at)
+            name = plain(title)
             if flags & ALLOCATED and name != UNWINDING:
                 held = b"" if kind in NO_CONTENT else self._content(n)
                 mark = f"{MARK}{number}.{n}"
-                self.sections[n] = Section(mark, name, kind, flags, align, entry, held, size)
+                self.sections[n] = Section(mark, title, name, kind, flags, align, entry, held, size)
         if self.table is not None:
             self._read_references(self.table)
 

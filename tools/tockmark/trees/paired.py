@@ -11,6 +11,7 @@ Further pairs have the functions in another order, and each begins at another pl
 word: over any four of them, at all of 0, 2, 4 and 6 bytes from where it is in the first.
 """
 
+import os
 import random
 import re
 import shlex
@@ -192,6 +193,16 @@ class Slot:
         return next(one.name for one in self.sides if one)
 
     @property
+    def title(self) -> str:
+        """The symbol that it is named by."""
+        full = next(one.title for one in self.sides if one)
+        return re.sub(r"^\.(?:text|s?rodata|s?data|s?bss)\.(?:unlikely\.|hot\.)?\.?", "", full)
+
+    @property
+    def is_code(self) -> bool:
+        return any(one.executable for one in self.sides if one)
+
+    @property
     def shared(self) -> bool:
         """Whether both sides have it."""
         return None not in self.sides
@@ -260,7 +271,7 @@ class PairedLinks:
             base, head = found
             astray = sum(n not in head or base[n].start != head[n].start for n in base)
             best.append((astray, elves, found))
-            if not self._make_room(number, base, head, rooms) and not astray:
+            if not self._make_room(number, base, head, rooms):
                 break
         if not number:
             self._first = {n: one.start for n, one in base.items()}
@@ -274,7 +285,7 @@ class PairedLinks:
             if n not in moved and other and not _alike(one.content, other.content)
         ]
         elsewhere = [n for n in unlike if not self.slots[n].changed]
-        names = [tuple(self.slots[n].name for n in some) for some in (moved, elsewhere)]
+        names = [tuple(self.slots[n].title for n in some) for some in (moved, elsewhere)]
         return Pair(paths, *names)
 
     def _order(self, number: int) -> list[int]:
@@ -373,6 +384,17 @@ def _run(linker: Path, words: Sequence[str], folder: Path) -> None:
     if done.code:
         said = [line for line in done.complaint.splitlines() if "error:" in line]
         raise UnpairedError(f"linking again fails: {quoted(said[0]) if said else done.code}")
+
+
+def linkers() -> list[Path]:
+    """Return the linkers that may have made a kernel: those of all toolchains, and of the PATH."""
+    home = Path(os.environ.get("RUSTUP_HOME", Path.home() / ".rustup"))
+    tops = [*home.glob("toolchains/*")]
+    if shutil.which("rustc"):
+        tops.append(Path(processes.run(["rustc", "--print", "sysroot"]).text.strip()))
+    there = [path for top in tops for path in top.glob("lib/rustlib/*/bin/rust-lld")]
+    named = map(shutil.which, ("ld.lld", "rust-lld"))
+    return [*dict.fromkeys(there), *(Path(name) for name in named if name)]
 
 
 def _version(linker: Path) -> str | None:
