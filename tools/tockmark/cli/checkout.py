@@ -16,7 +16,6 @@ from typer import Argument, Exit, Option
 from tockmark import paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
-from tockmark.compare import rule
 from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, folder_for_a_while, write_whole
@@ -277,8 +276,8 @@ def judge_verb(
             for name, links in zip(("base", "head"), pair.links, strict=True)
         ]
         most = most or (engine.PAIRS if pair.pairs else engine.LINKS)
-        known = rule.PAIRED if pair.pairs else None
-        judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most, known)
+        paired = pair.pairs is not None
+        judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most, paired=paired)
         for side, result in zip(of_both, judged.results, strict=True):
             side.keep(result)
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)

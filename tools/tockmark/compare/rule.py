@@ -125,7 +125,7 @@ class Deviation(NamedTuple):
 
     value: float
     free: int
-    paired: bool = False  # of the differences of paired links (trees/paired.py)
+    paired: bool = False  # of the differences over paired links: paired.py
 
 
 @dataclass(frozen=True)
@@ -179,26 +179,6 @@ def logs_of(nets: Sequence[float]) -> Floats:
 def deviation(logs: Floats) -> Deviation:
     """Return the standard deviation of two values or more."""
     return Deviation(float(np.std(logs, ddof=1)), len(logs) - 1)
-
-
-class PairedSpread(Spread):
-    """What is known of how the differences of paired links spread: where nothing that runs has
-    changed, not at all; else what is changed lies otherwise in the flash word and in the cache."""
-
-    @property
-    def title(self) -> str:
-        return "paired links"
-
-    def of_row(self, row: Row) -> Deviation | None:
-        return PAIRED_OFF if row.icache is False else PAIRED_ON
-
-    def of_mean(self, rows: Sequence[Row]) -> Deviation | None:
-        return max((found for row in rows if (found := self.of_row(row))), default=None)
-
-
-# From draws of paired links: docs/judging.md.
-PAIRED_OFF, PAIRED_ON = Deviation(0.0016, 60, True), Deviation(0.0068, 60, True)
-PAIRED = PairedSpread()
 
 
 def over_links(result: Result, source: str) -> Spread:
@@ -401,12 +381,12 @@ def _change_of_pairs(base: Value, new: Value, known: Deviation) -> Change:
     """Return the change over paired links, whose nets stand in the same order on both sides. What
     a net may be off by is the same in both of a pair."""
     base, new = replace(base, error=0), replace(new, error=0)
-    many = len(base.nets)
-    if many != len(new.nets):
+    pairs = len(base.nets)
+    if pairs != len(new.nets):
         return _between(base, new, _log(new, new.nets) - _log(base, base.nets), math.inf)
     apart = logs_of(new.nets) - logs_of(base.nets)
-    shown = float(np.std(apart, ddof=1)) if many > 1 else 0
-    half = student(Z, known.free + many - 1) * max(known.value, shown) / math.sqrt(many)
+    shown = float(np.std(apart, ddof=1)) if pairs > 1 else 0
+    half = student(Z, known.free + pairs - 1) * max(known.value, shown) / math.sqrt(pairs)
     return _between(base, new, float(apart.mean()) - math.log(new.inner / base.inner), half)
 
 

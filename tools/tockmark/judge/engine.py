@@ -21,6 +21,7 @@ from typing import Protocol
 from tockmark.compare import gate, rule
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level, Limits
+from tockmark.compare.paired import paired as paired_spread
 from tockmark.compare.pairs import Moved
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
@@ -64,18 +65,23 @@ class Judged:
     results: tuple[Result, Result]
     gated: Gated
     looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
+    paired: bool = False
 
     @property
     def moved(self) -> list[Moved]:
-        """Return all that moved for certain: cycles by more than a limit with their whole interval,
-        instructions of an operation by one or more, and not by a stray one or two of a sample. In
-        the order of trust, the largest change first."""
+        """Return all that moved for certain: cycles by more than a limit with their whole interval
+        (of paired links, by anything), instructions of an operation by one or more, and not by a
+        stray one or two of a sample. In the order of trust, the largest change first."""
         found = {(one.row.key, one.series): one for one in self.gated.moved}
         for pair in self.gated.comparison.judged:
             change = pair.instret
             if change and not change.unmoved and abs(change.new - change.base) >= 1:
                 within = Moved(Level.PASS, pair.row, "", "instret", change)
                 found.setdefault((pair.row.key, "instret"), within)
+            # Of paired links nothing moves cycles but the change.
+            if self.paired and not pair.cycles.unmoved:
+                within = Moved(Level.PASS, pair.row, "", "cycles", pair.cycles)
+                found.setdefault((pair.row.key, "cycles"), within)
         place = {pair.row.key: n for n, pair in enumerate(self.gated.comparison.in_order)}
         return sorted(
             found.values(),
@@ -90,9 +96,11 @@ def judge(
     limits: Limits,
     most: int = LINKS,
     known: rule.Spread | None = None,
+    paired: bool = False,
 ) -> Judged:
     """Measure both sides until no row is in doubt, or `most` links of each are measured. `known` is
-    how far rows spread over links; None: what committed results say of the base."""
+    how far rows spread over links; None: what committed results say of the base. `paired`: each
+    link of one side has its twin on the other."""
     names = base.name, head.name
     of_both = [side.measured(0, 1, wanted) for side in (base, head)]
     doubts: list[int] = []
@@ -100,6 +108,8 @@ def judge(
     while True:
         old, new = (joined(of_side) for of_side in of_both)
         spread = known or rule.known_spread(old)
+        if paired:
+            spread = paired_spread(spread, wanted.catalogue)
         gated = gate.gate([(names[0], old)], (names[1], new), limits, wanted.catalogue, spread)
         if not gated.comparison.judged:
             raise TockmarkError(
@@ -118,7 +128,7 @@ def judge(
             break
         doubts.append(len(doubtful))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    return Judged(names, (old, new), gated, tuple(doubts))
+    return Judged(names, (old, new), gated, tuple(doubts), paired)
 
 
 @dataclass

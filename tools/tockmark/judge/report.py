@@ -286,7 +286,8 @@ def explain(
 ) -> Report:
     """Report on a verdict, with its evidence: the sizes of the kernels as they are linked without
     us (`plain`), and profiles of their links; `most` rows are profiled, and with 0 there are no
-    depths of stacks either. What cannot be had is a note, and after Ctrl-C what is there is kept."""
+    depths of stacks either. What cannot be had is a note, and after Ctrl-C what is there is
+    kept."""
     found = Report(judged, titles, folder, sizes(*plain))
     if not most:
         return found

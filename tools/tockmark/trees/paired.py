@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tockmark import processes
 from tockmark.errors import TockmarkError, quoted
@@ -66,6 +66,19 @@ class Pair:
     elves: tuple[Path, Path]
     moved: tuple[str, ...]  # what both have and what begins at another address all the same
     elsewhere: tuple[str, ...]  # what is unchanged and leads to another address all the same
+
+
+class Side(Protocol):
+    """What can be linked with its sections in an order, and with room behind them."""
+
+    def in_order(self) -> list[Section]:
+        """Return the sections that are in the kernel, in its own order."""
+        ...
+
+    def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
+        """Link it with its sections in an order, by their marks, and with so many bytes of room
+        behind each. UnpairedError if the linker fails."""
+        ...
 
 
 @dataclass
@@ -146,8 +159,7 @@ class Linked:
         return [one for of_file in self.objects.values() for one in of_file.sections.values()]
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
-        """Link it with its sections in an order, by their marks, and with so much room behind each.
-        UnpairedError if the linker fails."""
+        """Link it as Side says."""
         self._write(room)
         ordering, made = self.folder / "tockmark/order", self.folder / "tockmark/kernel.elf"
         ordering.write_text("".join(f"{mark}\n" for mark in order))
@@ -165,7 +177,7 @@ class Linked:
         return read_elf(made)
 
     def in_order(self) -> list[Section]:
-        """Return the sections that are in the kernel, in its own order."""
+        """Return its sections as Side says."""
         elf = self.link([], {})
         place = {one.name: (one.section, one.address) for one in elf.symbols if one.in_section}
         there = [one for one in self.sections if one.size and one.mark in place]
@@ -238,7 +250,7 @@ class Stretch(NamedTuple):
 class PairedLinks:
     """Links both sides in pairs."""
 
-    def __init__(self, base: Linked, head: Linked) -> None:
+    def __init__(self, base: Side, head: Side) -> None:
         """Match the sections of both. UnpairedError if one of them cannot be linked."""
         self.sides = base, head
         olds, news = (side.in_order() for side in self.sides)
@@ -275,7 +287,7 @@ class PairedLinks:
                 break
         if not number:
             self._first = {n: one.start for n, one in base.items()}
-        _, elves, (base, head) = min(best, key=lambda one: one[0])
+        _, elves, (base, head) = min(reversed(best), key=lambda one: one[0])
         replace_whole({path: unmarked(elf) for path, elf in zip(paths, elves, strict=True)})
         there = {n: (one, head.get(n)) for n, one in base.items()}
         moved = [n for n, (one, other) in there.items() if not other or one.start != other.start]
@@ -294,6 +306,10 @@ class PairedLinks:
         free = [n for n in order if self.slots[n].free]
         if number:
             random.Random(number).shuffle(free)
+        lead = next((n for n in free if self.slots[n].shared), None)
+        if lead is not None:  # no room can be made before the first of all
+            free.remove(lead)
+            free.insert(0, lead)
         shuffled = iter(free)
         return [next(shuffled) if self.slots[n].free else n for n in order]
 
