@@ -29,8 +29,8 @@ from tockmark.rig.run import RunOptions, Suite
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
-from tockmark.trees.paired import UnpairedError
 from tockmark.trees.patch import Done, put_in, release, take_out
+from tockmark.trees.relink import UnpairedError
 from tockmark.trees.repository import repository, tried, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name

@@ -20,7 +20,8 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
 from tockmark.trees import paired as engine
 from tockmark.trees.objects import MARK, ObjectFile, Section, digest, match, members, plain
-from tockmark.trees.paired import Linked, PairedLinks, UnpairedError
+from tockmark.trees.paired import PairedLinks
+from tockmark.trees.relink import Linked, UnpairedError
 
 TEXT, BSS = (1, 6), (8, 3)  # sh_type and sh_flags
 ORIGIN = 0x2000_0000

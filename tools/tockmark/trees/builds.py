@@ -23,7 +23,8 @@ from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import KernelElf, RunLayout, read_kernel, run_layouts
 from tockmark.rig.progress import task
-from tockmark.trees.paired import Linked, Pair, PairedLinks, UnpairedError, linkers
+from tockmark.trees.paired import Pair, PairedLinks
+from tockmark.trees.relink import Linked, UnpairedError, linkers
 from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree
 
 REPRODUCED = "linked.tar"  # all that the linker got, by lld's --reproduce
