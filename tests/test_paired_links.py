@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 import scratch
@@ -34,7 +34,7 @@ CARGO = (
     "cargo rustc -q --offline --target-dir target --release -p tockmark-kernel"
     f" --bin tockmark-kernel --target {variants.IMAGE.parts[0]} --"
 )
-ELF = Path("target") / variants.IMAGE
+ELF = PurePosixPath("target") / variants.IMAGE
 HANDED = ' -C link-args="$TOCKMARK_LINK_ARGS"'
 AUTHOR = {
     f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")

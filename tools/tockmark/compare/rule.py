@@ -271,6 +271,7 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
 
 
 Z = 3.5  # standard deviations to either side; docs/judging.md says why so many
+ALL_PLACES = 4  # pairs, in which a function begins at each place of the flash word
 ROUNDING = 1e-9  # of logarithms
 SLACK = 2  # counts of a sample that never matter
 SAME = 0.005  # a row of the apps that differs by more, and by more than a count, has moved
@@ -386,8 +387,11 @@ def _change_of_pairs(base: Value, new: Value, known: Deviation) -> Change:
         return _between(base, new, _log(new, new.nets) - _log(base, base.nets), math.inf)
     apart = logs_of(new.nets) - logs_of(base.nets)
     shown = float(np.std(apart, ddof=1)) if pairs > 1 else 0
-    half = student(Z, known.free + pairs - 1) * max(known.value, shown) / math.sqrt(pairs)
-    return _between(base, new, float(apart.mean()) - math.log(new.inner / base.inner), half)
+    wide = student(Z, known.free + pairs - 1) * max(known.value, shown)
+    if pairs >= ALL_PLACES:  # and so what they show is all that there is
+        wide = min(wide, student(Z, pairs - 1) * shown)
+    middle = float(apart.mean()) - math.log(new.inner / base.inner)
+    return _between(base, new, middle, wide / math.sqrt(pairs))
 
 
 def change_of_count(base: Value, new: Value) -> Change:

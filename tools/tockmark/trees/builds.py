@@ -23,7 +23,7 @@ from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import KernelElf, RunLayout, read_kernel, run_layouts
 from tockmark.rig.progress import task
-from tockmark.trees.paired import Pair, PairedLinks
+from tockmark.trees.paired import LinkPair, PairedLinks
 from tockmark.trees.relink import Linked, UnpairedError, linkers
 from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree
 
@@ -245,7 +245,7 @@ class Pairs:
     plain: tuple[Path, Path]  # as the user's command links them
     links: PairedLinks
     folder: Path
-    made: list[Pair] = field(default_factory=list)
+    made: list[LinkPair] = field(default_factory=list)
 
     @staticmethod
     def of(sides: Sequence[Built], folder: Path) -> "Pairs":
@@ -265,7 +265,7 @@ class Pairs:
         found.upto(1)
         return found
 
-    def upto(self, count: int) -> list[Pair]:
+    def upto(self, count: int) -> list[LinkPair]:
         """Return the first `count` pairs."""
         while len(self.made) < count:
             number = len(self.made)

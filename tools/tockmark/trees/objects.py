@@ -49,7 +49,7 @@ def plain(name: str) -> str:
 
 
 @dataclass
-class Section:
+class InputSection:
     """A section of an object that gets memory."""
 
     mark: str
@@ -61,7 +61,7 @@ class Section:
     entry: int  # bytes of one constant, where equal ones may be merged
     data: bytes
     size: int
-    references: list[tuple[int, int, int, "str | tuple[Section, int]"]] = field(
+    references: list[tuple[int, int, int, "str | tuple[InputSection, int]"]] = field(
         default_factory=list, repr=False
     )  # place, kind, addend; a name, or a section and an offset or name in it
     digest: bytes = b""  # of its content
@@ -90,14 +90,16 @@ class ObjectFile:
         self.headers = [list(SECTION.unpack_from(data, shoff + n * size)) for n in range(count)]
         names = self._content(_HEADER.unpack_from(data)[-1])
         self.table = next((n for n, one in enumerate(self.headers) if one[1] == SYMBOLS), None)
-        self.sections: dict[int, Section] = {}
+        self.sections: dict[int, InputSection] = {}
         for n, (at, kind, flags, _, _, size, _, _, align, entry) in enumerate(self.headers):
             title = _text(names, at)
             name = plain(title)
             if flags & ALLOCATED and name != UNWINDING:
                 held = b"" if kind in NO_CONTENT else self._content(n)
                 mark = f"{MARK}{number}.{n}"
-                self.sections[n] = Section(mark, title, name, kind, flags, align, entry, held, size)
+                self.sections[n] = InputSection(
+                    mark, title, name, kind, flags, align, entry, held, size
+                )
         if self.table is not None:
             self._read_references(self.table)
 
@@ -114,7 +116,7 @@ class ObjectFile:
                 for place, info, addend in _RELOCATION.iter_unpack(self._content(n)):
                     at, value, _, _, _, index = symbols[info >> 8]
                     name = _text(strings, at)
-                    target: str | tuple[Section, int] = plain(name)
+                    target: str | tuple[InputSection, int] = plain(name)
                     if 0 < index < _RESERVED and index in self.sections:
                         section = self.sections[index]
                         temporary = not name or name.startswith((".L", "$")) or section is own
@@ -169,7 +171,7 @@ def members(archive: bytes) -> Iterator[bytes]:
         at += _MEMBER + size + size % 2
 
 
-def digest(sections: Sequence[Section]) -> None:
+def digest(sections: Sequence[InputSection]) -> None:
     """Set the digest of each section, of all objects of a link."""
     for section in sections:
         section.digest = _hash(section, lambda other: b"")
@@ -179,7 +181,7 @@ def digest(sections: Sequence[Section]) -> None:
             section.digest = _hash(section, lambda other: known.get(id(other), b""))  # noqa: B023
 
 
-def _hash(section: Section, of_other: "object") -> bytes:
+def _hash(section: InputSection, of_other: "object") -> bytes:
     assert callable(of_other)
     found = hashlib.sha256(repr((section.kind, section.flags & ~(MERGED | STRINGS))).encode())
     found.update(section.data if section.data else str(section.size).encode())
@@ -201,18 +203,20 @@ def _hash(section: Section, of_other: "object") -> bytes:
     return found.digest()
 
 
-def match(base: Sequence[Section], head: Sequence[Section]) -> list[tuple[Section, Section]]:
+def match(
+    base: Sequence[InputSection], head: Sequence[InputSection]
+) -> list[tuple[InputSection, InputSection]]:
     """Pair the sections of two links: of those with one name the ones with the same content first,
     and then one after the other; of unnamed ones, too."""
-    pairs: list[tuple[Section, Section]] = []
-    by_name: dict[str, tuple[list[Section], list[Section]]] = {}
+    pairs: list[tuple[InputSection, InputSection]] = []
+    by_name: dict[str, tuple[list[InputSection], list[InputSection]]] = {}
     for place, side in enumerate((base, head)):
         for section in side:
             by_name.setdefault(section.name, ([], []))[place].append(section)
     for olds, news in by_name.values():
         same = Counter(one.digest for one in olds) & Counter(one.digest for one in news)
-        rest: tuple[list[Section], list[Section]] = ([], [])
-        equal: tuple[dict[bytes, list[Section]], dict[bytes, list[Section]]] = ({}, {})
+        rest: tuple[list[InputSection], list[InputSection]] = ([], [])
+        equal: tuple[dict[bytes, list[InputSection]], dict[bytes, list[InputSection]]] = ({}, {})
         for place, side in enumerate((olds, news)):
             left = Counter(same)
             for section in side:

@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from tockmark.files import replace_whole
 from tockmark.rig.elf import SECTION, SYMBOL, SYMBOLS, Elf
-from tockmark.trees.objects import MARK, Section, match
+from tockmark.trees.objects import MARK, InputSection, match
 
 PASSES = 8  # in which all addresses agree, or some never will
 WORD = 8  # bytes of flash that are read at a time
@@ -30,7 +30,7 @@ PLACES = 4  # where a function may begin in it
 
 
 @dataclass(frozen=True)
-class Pair:
+class LinkPair:
     """Two kernels, linked alike."""
 
     elves: tuple[Path, Path]
@@ -38,10 +38,10 @@ class Pair:
     elsewhere: tuple[str, ...]  # what is unchanged and leads to another address all the same
 
 
-class Side(Protocol):
+class Relinkable(Protocol):
     """What can be linked with its sections in an order, and with room behind them."""
 
-    def in_order(self) -> list[Section]:
+    def in_order(self) -> list[InputSection]:
         """Return the sections that are in the kernel, in its own order."""
         ...
 
@@ -52,10 +52,10 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class Slot:
+class PairedSection:
     """What lies at one place: a section of each side, or of one."""
 
-    sides: tuple[Section | None, Section | None]
+    sides: tuple[InputSection | None, InputSection | None]
 
     @property
     def name(self) -> str:
@@ -94,7 +94,7 @@ class Slot:
         return max(one.align for one in self.sides if one)
 
 
-class Stretch(NamedTuple):
+class SlotSpan(NamedTuple):
     """What lies in one side from a slot that both share to the next one, or to the end."""
 
     start: int
@@ -107,29 +107,29 @@ class Stretch(NamedTuple):
 class PairedLinks:
     """Links both sides in pairs."""
 
-    def __init__(self, base: Side, head: Side) -> None:
+    def __init__(self, base: Relinkable, head: Relinkable) -> None:
         """Match the sections of both. UnpairedError if one of them cannot be linked."""
         self.sides = base, head
         olds, news = (side.in_order() for side in self.sides)
         twins = {old.mark: new for old, new in match(olds, news)}
         found = {new.mark for new in twins.values()}
-        self.slots = [Slot((old, twins.get(old.mark))) for old in olds]
-        self.slots += [Slot((None, new)) for new in news if new.mark not in found]
+        self.slots = [PairedSection((old, twins.get(old.mark))) for old in olds]
+        self.slots += [PairedSection((None, new)) for new in news if new.mark not in found]
         self._first: dict[int, int] = {}  # where each slot begins in the first pair
 
     @property
-    def changed(self) -> list[Slot]:
+    def changed(self) -> list[PairedSection]:
         """The slots that hold what the change did."""
         return [slot for slot in self.slots if slot.changed]
 
-    def pair(self, number: int, paths: tuple[Path, Path]) -> Pair:
+    def pair(self, number: int, paths: tuple[Path, Path]) -> LinkPair:
         """Link a pair: number 0 in the order of the base, and each further one in another.
         UnpairedError if it cannot be linked."""
         if number and not self._first:
             self.pair(0, paths)
         order = self._order(number)
         rooms: tuple[dict[str, int], dict[str, int]] = ({}, {})
-        best: list[tuple[int, list[Elf], list[dict[int, Stretch]]]] = []
+        best: list[tuple[int, list[Elf], list[dict[int, SlotSpan]]]] = []
         for _ in range(PASSES):
             elves, found = [], []
             for side, room in enumerate(rooms):
@@ -155,7 +155,7 @@ class PairedLinks:
         ]
         elsewhere = [n for n in unlike if not self.slots[n].changed]
         names = [tuple(self.slots[n].title for n in some) for some in (moved, elsewhere)]
-        return Pair(paths, *names)
+        return LinkPair(paths, *names)
 
     def _order(self, number: int) -> list[int]:
         """Return the numbers of the slots in the order of a pair."""
@@ -173,8 +173,8 @@ class PairedLinks:
     def _make_room(
         self,
         number: int,
-        base: Mapping[int, Stretch],
-        head: Mapping[int, Stretch],
+        base: Mapping[int, SlotSpan],
+        head: Mapping[int, SlotSpan],
         rooms: tuple[dict[str, int], dict[str, int]],
     ) -> bool:
         """Make room behind the shorter stretches, so that what is behind them begins at one
@@ -204,14 +204,16 @@ class PairedLinks:
         return slot.free and slot.align <= WORD // PLACES
 
 
-def _stretches(elf: Elf, marks: Mapping[str, int], slots: Sequence[Slot]) -> dict[int, Stretch]:
+def _stretches(
+    elf: Elf, marks: Mapping[str, int], slots: Sequence[PairedSection]
+) -> dict[int, SlotSpan]:
     """Return the stretches of a linked kernel, by the number of the slot that each begins with."""
     lying = sorted(
         (one.section, one.address, marks[one.name], one.name)
         for one in elf.symbols
         if one.name in marks
     )
-    found: dict[int, Stretch] = {}
+    found: dict[int, SlotSpan] = {}
     for number, inside in groupby(reversed(lying), key=lambda one: one[0]):
         section = elf.sections[number]
         held, stop = elf.held(section), section.address + section.size
@@ -220,7 +222,7 @@ def _stretches(elf: Elf, marks: Mapping[str, int], slots: Sequence[Slot]) -> dic
             last = last or mark
             if slots[n].shared:
                 content = held[start - section.address : stop - section.address]
-                found[n] = Stretch(start, content, end - start, last, after)
+                found[n] = SlotSpan(start, content, end - start, last, after)
                 end, last, after = start, "", n
             stop = start
     return dict(reversed(found.items()))

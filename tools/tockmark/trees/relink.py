@@ -22,7 +22,7 @@ from tockmark.errors import TockmarkError, quoted
 from tockmark.paths import shown
 from tockmark.processes import Bounds
 from tockmark.rig.elf import Elf, read_elf
-from tockmark.trees.objects import ObjectFile, Section, digest, members
+from tockmark.trees.objects import InputSection, ObjectFile, digest, members
 
 LINKING = Bounds(seconds=120)  # of one link
 RESPONSE, VERSION = "response.txt", "version.txt"
@@ -113,12 +113,12 @@ class Linked:
         return name
 
     @cached_property
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[InputSection]:
         """The sections that get memory, in the order of the inputs."""
         return [one for of_file in self.objects.values() for one in of_file.sections.values()]
 
     def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
-        """Link it as Side says."""
+        """Link it as Relinkable says."""
         self._write(room)
         ordering, made = self.folder / "tockmark/order", self.folder / "tockmark/kernel.elf"
         ordering.write_text("".join(f"{mark}\n" for mark in order))
@@ -135,8 +135,8 @@ class Linked:
         _run(self.linker, [response, "-o", str(made.relative_to(self.folder))], self.folder)
         return read_elf(made)
 
-    def in_order(self) -> list[Section]:
-        """Return its sections as Side says."""
+    def in_order(self) -> list[InputSection]:
+        """Return its sections as Relinkable says."""
         elf = self.link([], {})
         place = {one.name: (one.section, one.address) for one in elf.symbols if one.in_section}
         there = [one for one in self.sections if one.size and one.mark in place]
