@@ -283,7 +283,7 @@ def judge_verb(
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
         plain = (pair.links[0].plain, pair.links[1].plain)
         found = report.explain(judged, pair.titles, kernels, plain, settings, folder, profiles)
-        found.paired.extend(report.of_pairs(pair.pairs) if pair.pairs else [])
+        found.paired.extend(report.of_pairs(pair.pairs, judged) if pair.pairs else [])
         if pair.unpaired:
             found.notes.append(f"the links are not paired: {pair.unpaired}")
         found.notes.extend(f"{one.name}: {one.effort}" for one in of_both)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
+from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
@@ -81,8 +82,9 @@ class Report:
         return [*found, *gated.notes, *self.paired, *self.notes]
 
 
-def of_pairs(pairs: Pairs) -> list[str]:
-    """Say what is known of paired links: what has changed, and what lies elsewhere all the same."""
+def of_pairs(pairs: Pairs, judged: Judged) -> list[str]:
+    """Say what is known of paired links: what has changed, what lies elsewhere all the same, and
+    which rows differ although they execute as much."""
     links, made = pairs.links, pairs.made
     code = [slot for slot in links.slots if slot.is_code]
     moved = dict.fromkeys(name for pair in made for name in pair.moved)
@@ -96,7 +98,28 @@ def of_pairs(pairs: Pairs) -> list[str]:
         found.append(f"not at the same address: {_named(list(moved))}")
     if astray:
         found.append(f"unchanged, but leading into what has changed: {_named(list(astray))}")
+    if alone := [pair.row.name for pair in judged.gated.comparison.judged if _cycles_alone(pair)]:
+        where = (
+            "what has changed lies otherwise inside" if changed else "though no code has changed"
+        )
+        more = f" and {len(alone) - NAMED} more" * (len(alone) > NAMED)
+        found.append(
+            "other cycles for as many instructions, with the cache off:"
+            f" {', '.join(alone[:NAMED])}{more}; {where}"
+        )
     return found
+
+
+def _cycles_alone(pair: ComparedPair) -> bool:
+    """Whether a row takes other cycles for as many instructions, where the cache has no part."""
+    counts = pair.values.get("instret")
+    cycles = pair.values["cycles"]
+    return (
+        pair.row.icache is False
+        and counts is not None
+        and max(abs(a - b) for a, b in zip(counts[0].nets, counts[1].nets, strict=False)) <= 1
+        and cycles[0].nets != cycles[1].nets
+    )
 
 
 def _named(symbols: Sequence[str]) -> str:
