@@ -98,6 +98,8 @@ def of_pairs(pairs: Pairs, judged: Judged) -> list[str]:
         found.append(f"not at the same address: {_named(list(moved))}")
     if astray:
         found.append(f"unchanged, but leading into what has changed: {_named(list(astray))}")
+    if pairs.ended:
+        found.append(f"no more than {len(made)} pairs: {pairs.ended}")
     if alone := [pair.row.name for pair in judged.gated.comparison.judged if _cycles_alone(pair)]:
         where = (
             "what has changed lies otherwise inside" if changed else "though no code has changed"

@@ -20,6 +20,7 @@ from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
 from tockmark.tests.rows import recounted
 from tockmark.trees import paired as engine
+from tockmark.trees.builds import Paired, Pairs
 from tockmark.trees.objects import MARK, InputSection, ObjectFile, digest, match, members, plain
 from tockmark.trees.paired import PairedLinks
 from tockmark.trees.relink import Linked, UnpairedError
@@ -167,6 +168,26 @@ def test_all_that_both_have_begins_at_one_address(
             residues.setdefault(name, set()).add((base[name] - first[name]) % 8)
     # The first in the order has no room before it.
     assert sum(found == {0, 2, 4, 6} for found in residues.values()) >= len(residues) - 4
+
+
+def test_pairs_end_where_no_more_can_be_linked(
+    tmp_path: Path, unwritten: list[tuple[Elf, Elf]]
+) -> None:
+    @dataclass
+    class Small(Stand):
+        """It has room for the first pair only."""
+
+        def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
+            if room:
+                raise UnpairedError("section .text is too large")
+            return super().link(order, room)
+
+    parts = side("b", {f"f{n}": 18 for n in range(9)}, random.Random(1)).parts
+    plain_elves = tmp_path / "b", tmp_path / "h"
+    pairs = Pairs(plain_elves, PairedLinks(Small(parts), Small(parts)), tmp_path)
+    assert len(pairs.upto(4)) == 1
+    assert pairs.ended == "section .text is too large"
+    assert [len(Paired(pairs, 1).upto(count)) for count in (1, 2)] == [1, 1]
 
 
 def test_an_archive_gives_its_objects() -> None:

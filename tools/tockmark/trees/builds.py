@@ -246,6 +246,7 @@ class Pairs:
     links: PairedLinks
     folder: Path
     made: list[LinkPair] = field(default_factory=list)
+    ended: str = ""  # why there are no more
 
     @staticmethod
     def of(sides: Sequence[Built], folder: Path) -> "Pairs":
@@ -262,15 +263,20 @@ class Pairs:
             if side.again().segments != read_elf(elf).segments:
                 raise UnpairedError(f"linking {shown(elf)} again gives another kernel")
         found = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder)
-        found.upto(1)
+        if not found.upto(1):
+            raise UnpairedError(found.ended)
         return found
 
     def upto(self, count: int) -> list[LinkPair]:
-        """Return the first `count` pairs."""
-        while len(self.made) < count:
+        """Return the first `count` pairs; fewer if the next one cannot be linked, for which flash
+        may be too small."""
+        while len(self.made) < count and not self.ended:
             number = len(self.made)
             base, head = (self.folder / f"{name}-{number}.elf" for name in ("base", "head"))
-            self.made.append(self.links.pair(number, (base, head)))
+            try:
+                self.made.append(self.links.pair(number, (base, head)))
+            except UnpairedError as error:
+                self.ended = str(error)
         return self.made[:count]
 
 
