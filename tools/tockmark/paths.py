@@ -65,6 +65,7 @@ RUNS = WRITTEN / "run"  # a folder for each run while it lasts
 CACHE = WRITTEN / "cache"  # what was simulated once (rig/cache.py)
 JUDGED = WRITTEN / "judge"  # a folder for each judgement
 COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checkout
+PAIRS = WRITTEN / "pairs"  # links of two of them, while they are judged
 PROFILES = WRITTEN / "profile"
 NEW_RESULTS = _written(RESULTS, "data")  # where a verb puts a result that nobody names
 

@@ -18,7 +18,7 @@ from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
-from tockmark.files import check_writable, write_whole
+from tockmark.files import check_writable, folder_for_a_while, write_whole
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
 from tockmark.rig import board as boards
@@ -28,8 +28,9 @@ from tockmark.rig.protocol import Ability, require
 from tockmark.rig.run import RunOptions, Suite
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
-from tockmark.trees.builds import Builder, Given, Links, sides
+from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
 from tockmark.trees.patch import Done, put_in, release, take_out
+from tockmark.trees.relink import UnpairedError
 from tockmark.trees.repository import repository, tried, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name
@@ -139,6 +140,8 @@ class KernelPair:
     titles: tuple[str, str]
     links: tuple[Links, Links]
     builders: tuple[Builder, ...] = ()  # none if the kernels were given
+    pairs: Pairs | None = None
+    unpaired: str = ""  # why there are no pairs
 
 
 @dataclass(frozen=True)
@@ -177,12 +180,21 @@ class PairGiven:
                 if not path.exists():
                     raise TockmarkError(f"{paths.shown(path)} is not there", "give a kernel's ELF")
             titles = _elves(self.base), _elves(self.head)
-            yield KernelPair(titles, (Given(tuple(self.base)), Given(tuple(self.head))))
+            links = Given(tuple(self.base)), Given(tuple(self.head))
+            yield KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
         elif tree and before and after and build and elf and not (self.base or self.head):
             how_built = run_options.recipe(build, elf, self.no_patch)
             with sides(tree, (before, after), how_built, fresh) as (old, new):
                 titles = str(old.commit), str(new.commit)
-                yield KernelPair(titles, (old, new), (old.builder, new.builder))
+                builders = old.builder, new.builder
+                with folder_for_a_while(paths.PAIRS) as folder:
+                    try:
+                        pairs = Pairs.of((old, new), folder)
+                    except UnpairedError as error:
+                        yield KernelPair(titles, (old, new), builders, unpaired=str(error))
+                    else:
+                        both = Paired(pairs, 0), Paired(pairs, 1)
+                        yield KernelPair(titles, both, builders, pairs)
         else:
             raise TockmarkError(
                 "what to judge is given by halves, or twice",
@@ -215,8 +227,14 @@ def judge_verb(
         str | None, Option(help=f"Which rows, as for --only elsewhere; default: {engine.DEFAULT}.")
     ] = None,
     most: Annotated[
-        int, Option("--links", min=1, help="Of a side at most so many links, for rows in doubt.")
-    ] = engine.LINKS,
+        int | None,
+        Option(
+            "--links",
+            min=1,
+            help="Of a side at most so many links, for rows in doubt; default:"
+            f" {engine.PAIRS} of paired ones, else {engine.LINKS}.",
+        ),
+    ] = None,
     limits: options.Limits = None,
     profiles: Annotated[
         int,
@@ -248,8 +266,8 @@ def judge_verb(
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)
     wanted = select(settings.catalogue, only or engine.DEFAULT)
+    start = time.monotonic()
     with run_options.ended_once(), given.built(fresh) as pair:
-        start = time.monotonic()
         # A build that fails shall do so before anything is simulated.
         kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
         folder = output or paths.JUDGED / "-".join(kernel.sha256[:LONGEST] for kernel in kernels)
@@ -257,11 +275,17 @@ def judge_verb(
             Simulated(name, links, settings, folder)
             for name, links in zip(("base", "head"), pair.links, strict=True)
         ]
-        judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most)
+        most = most or (engine.PAIRS if pair.pairs else engine.LINKS)
+        paired = pair.pairs is not None
+        judged = engine.judge(of_both[0], of_both[1], wanted, allowed, most, paired=paired)
         for side, result in zip(of_both, judged.results, strict=True):
             side.keep(result)
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
-        found = report.explain(judged, pair.titles, kernels, settings, folder, profiles)
+        plain = (pair.links[0].plain, pair.links[1].plain)
+        found = report.explain(judged, pair.titles, kernels, plain, settings, folder, profiles)
+        found.paired.extend(report.of_pairs(pair.pairs, judged) if pair.pairs else [])
+        if pair.unpaired:
+            found.notes.append(f"the links are not paired: {pair.unpaired}")
         found.notes.extend(f"{one.name}: {one.effort}" for one in of_both)
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:

@@ -139,6 +139,7 @@ class Deviation(NamedTuple):
 
     value: float
     free: int
+    paired: bool = False  # of the differences over paired links: paired.py
 
 
 @dataclass(frozen=True)
@@ -368,6 +369,7 @@ def pooled(values: Sequence[tuple[Value, str | None]]) -> Value:
 # What may be said of a change
 
 
+ALL_PLACES = 4  # pairs, in which a function begins at each place of the flash word
 ROUNDING = 1e-9  # of logarithms
 SLACK = 2  # counts of a sample that never matter
 # How far an app's own slope may be noise with the cache on, a logarithm: of bodies in assembly, and
@@ -475,6 +477,8 @@ def change(
     """Return the change from `base` to `new` of what depends on the layout. `known` is the spread
     over links, else it is what both sides show, if their links are enough; `noise` is a logarithm:
     no interval is narrower; `z` is how many deviations an interval reaches."""
+    if known is not None and known.paired:
+        return _change_of_pairs(base, new, known)
     shown = _shown(base, new)
     known = known or (shown if shown.free >= ENOUGH_SHOWN else None)
     half = math.inf
@@ -483,6 +487,22 @@ def change(
         wide = student(z, free) * max(known.value, shown.value)
         half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
     return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
+
+
+def _change_of_pairs(base: Value, new: Value, known: Deviation) -> Change:
+    """Return the change over paired links, whose nets stand in the same order on both sides. What
+    a net may be off by is the same in both of a pair."""
+    base, new = replace(base, error=0), replace(new, error=0)
+    pairs = len(base.nets)
+    if pairs != len(new.nets):
+        return _between(base, new, _log(new, new.nets) - _log(base, base.nets), math.inf)
+    apart = logs_of(new.nets) - logs_of(base.nets)
+    shown = float(np.std(apart, ddof=1)) if pairs > 1 else 0
+    wide = student(Z, known.free + pairs - 1) * max(known.value, shown)
+    if pairs >= ALL_PLACES:  # and so what they show is all that there is
+        wide = min(wide, student(Z, pairs - 1) * shown)
+    middle = float(apart.mean()) - math.log(new.inner / base.inner)
+    return _between(base, new, middle, wide / math.sqrt(pairs))
 
 
 def change_of_count(base: Value, new: Value) -> Change:

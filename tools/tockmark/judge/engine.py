@@ -21,6 +21,7 @@ from typing import Protocol
 from tockmark.compare import gate, rule
 from tockmark.compare.gate import Gated
 from tockmark.compare.limits import Level, Limits
+from tockmark.compare.paired import paired as paired_spread
 from tockmark.compare.pairs import Moved
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.files import write_whole
@@ -29,7 +30,6 @@ from tockmark.result import file
 from tockmark.result.build import by_layout, joined
 from tockmark.result.model import GONE, Result
 from tockmark.rig import run
-from tockmark.rig.kernel import read_kernel, run_layouts
 from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import Boot, row_key
 from tockmark.suite.selection import Selection, only_one, select
@@ -38,6 +38,7 @@ from tockmark.trees.repository import Commit
 
 SAMPLES = 9  # of a row: as many as the known spread over links was measured with
 LINKS = 4  # of a side, at most, unless told otherwise
+PAIRS = 8  # of paired links
 # The rows that touch the kernel, and two of the apps' own: what these differ by is noise.
 DEFAULT = "kernel,loop.empty,loop.taken"
 
@@ -64,18 +65,23 @@ class Judged:
     results: tuple[Result, Result]
     gated: Gated
     looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
+    paired: bool = False
 
     @property
     def moved(self) -> list[Moved]:
-        """Return all that moved for certain: cycles by more than a limit with their whole interval,
-        instructions of an operation by one or more, and not by a stray one or two of a sample. In
-        the order of trust, the largest change first."""
+        """Return all that moved for certain: cycles by more than a limit with their whole interval
+        (of paired links, by anything), instructions of an operation by one or more, and not by a
+        stray one or two of a sample. In the order of trust, the largest change first."""
         found = {(one.row.key, one.series): one for one in self.gated.moved}
         for pair in self.gated.comparison.judged:
             change = pair.instret
             if change and not change.unmoved and abs(change.new - change.base) >= 1:
                 within = Moved(Level.PASS, pair.row, "", "instret", change, pair.cycles)
                 found.setdefault((pair.row.key, "instret"), within)
+            # Of paired links nothing moves cycles but the change.
+            if self.paired and not pair.cycles.unmoved:
+                within = Moved(Level.PASS, pair.row, "", "cycles", pair.cycles)
+                found.setdefault((pair.row.key, "cycles"), within)
         place = {pair.row.key: n for n, pair in enumerate(self.gated.comparison.in_order)}
         return sorted(
             found.values(),
@@ -90,9 +96,11 @@ def judge(
     limits: Limits,
     most: int = LINKS,
     known: rule.Spread | None = None,
+    paired: bool = False,
 ) -> Judged:
     """Measure both sides until no row is in doubt, or `most` links of each are measured. `known` is
-    how far rows spread over links; None: what committed results say of the base."""
+    how far rows spread over links; None: what committed results say of the base. `paired`: each
+    link of one side has its twin on the other."""
     names = base.name, head.name
     of_both = [side.measured(0, 1, wanted) for side in (base, head)]
     doubts: list[int] = []
@@ -100,6 +108,8 @@ def judge(
     while True:
         old, new = (joined(of_side) for of_side in of_both)
         spread = known or rule.known_spread(old)
+        if paired:
+            spread = paired_spread(spread, wanted.catalogue)
         gated = gate.gate([(names[0], old)], (names[1], new), limits, wanted.catalogue, spread)
         if not gated.comparison.judged:
             raise TockmarkError(
@@ -118,7 +128,7 @@ def judge(
             break
         doubts.append(len(doubtful))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
-    return Judged(names, (old, new), gated, tuple(doubts))
+    return Judged(names, (old, new), gated, tuple(doubts), paired)
 
 
 @dataclass
@@ -138,8 +148,7 @@ class Simulated:
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         """Measure as Side says. The kernel's panic ends the judgement, for then there is nothing to
         judge."""
-        kernels = [read_kernel(elf) for elf in self.links.upto(last)]
-        layouts = run_layouts(kernels, 1)[first:]
+        layouts = self.links.layouts(last)[first:]
         if not layouts:
             return []
         many = f"{len(wanted.terms)} rows in doubt" if first else "all rows"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
+from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
@@ -17,12 +18,14 @@ from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Diff, Growth
 from tockmark.profile.run import ProfileOptions, simulators
+from tockmark.profile.symbols import readable
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import RunOptions
 from tockmark.show import comparison, text
 from tockmark.show.comparison import counted, differing_lines, headline
 from tockmark.show.text import Table, TableColumn, code, escaped, figures
 from tockmark.suite.catalogue import named
+from tockmark.trees.builds import Pairs
 
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 SHOWN_IN_COMMENT = 8  # of them, on the first screen of a comment
@@ -42,6 +45,7 @@ class Report:
     where: dict[str, Diff] = field(default_factory=dict)  # by the rows that moved most
     stacks: list[Depth] = field(default_factory=list)  # of both, or of none
     notes: list[str] = field(default_factory=list)
+    paired: list[str] = field(default_factory=list)  # what is said of paired links
 
     @property
     def exit_code(self) -> int:
@@ -75,7 +79,58 @@ class Report:
             steps = ", then ".join(map(str, self.judged.looked_again))
             found.append(f"rows in doubt, which were measured in further links: {steps}")
         found += [f"{one.row.name}: {one.why}" for one in gated.gone]
-        return [*found, *gated.notes, *self.notes]
+        return [*found, *gated.notes, *self.paired, *self.notes]
+
+
+def of_pairs(pairs: Pairs, judged: Judged) -> list[str]:
+    """Say what is known of paired links: what has changed, what lies elsewhere all the same, and
+    which rows differ although they execute as much."""
+    links, made = pairs.links, pairs.made
+    code = [slot for slot in links.slots if slot.is_code]
+    moved = dict.fromkeys(name for pair in made for name in pair.moved)
+    astray = dict.fromkeys(name for pair in made for name in pair.elsewhere if name not in moved)
+    changed = [slot.title for slot in links.changed if slot.is_code]
+    found = [
+        f"paired links: {sum(slot.shared for slot in code) - len(moved)} of {len(code)} functions"
+        f" begin at the same address on both sides; {_named(changed)} changed"
+    ]
+    if moved:
+        found.append(f"not at the same address: {_named(list(moved))}")
+    if astray:
+        found.append(f"unchanged, but leading into what has changed: {_named(list(astray))}")
+    if pairs.ended:
+        found.append(f"no more than {len(made)} pairs: {pairs.ended}")
+    if alone := [pair.row.name for pair in judged.gated.comparison.judged if _cycles_alone(pair)]:
+        where = (
+            "what has changed lies otherwise inside" if changed else "though no code has changed"
+        )
+        more = f" and {len(alone) - NAMED} more" * (len(alone) > NAMED)
+        found.append(
+            "other cycles for as many instructions, with the cache off:"
+            f" {', '.join(alone[:NAMED])}{more}; {where}"
+        )
+    return found
+
+
+def _cycles_alone(pair: ComparedPair) -> bool:
+    """Whether a row takes other cycles for as many instructions, where the cache has no part."""
+    counts = pair.values.get("instret")
+    cycles = pair.values["cycles"]
+    return (
+        pair.row.icache is False
+        and counts is not None
+        and max(abs(a - b) for a, b in zip(counts[0].nets, counts[1].nets, strict=False)) <= 1
+        and cycles[0].nets != cycles[1].nets
+    )
+
+
+def _named(symbols: Sequence[str]) -> str:
+    """Name symbols as people read them, the first of many."""
+    if not symbols:
+        return "none"
+    known = readable(symbols)
+    shown_ = [text.shortened(known.get(one, one), NAME) for one in symbols[:NAMED]]
+    return ", ".join(shown_) + f" and {len(symbols) - NAMED} more" * (len(symbols) > NAMED)
 
 
 def render(report: Report) -> str:
@@ -250,14 +305,16 @@ def explain(
     judged: Judged,
     titles: tuple[str, str],
     kernels: Sequence[KernelElf],
+    plain: tuple[Path, Path],
     options: RunOptions,
     folder: Path,
     most: int,
 ) -> Report:
-    """Report on a verdict, with its evidence: `most` rows are profiled; with 0 there are no depths
-    of stacks either. What cannot be had is a note, and after Ctrl-C what is there is kept."""
-    base, head = kernels
-    found = Report(judged, titles, folder, sizes(base.path, head.path))
+    """Report on a verdict, with its evidence: the sizes of the kernels as they are linked without
+    us (`plain`), and profiles of their links; `most` rows are profiled, and with 0 there are no
+    depths of stacks either. What cannot be had is a note, and after Ctrl-C what is there is
+    kept."""
+    found = Report(judged, titles, folder, sizes(*plain))
     if not most:
         return found
     apps = options.suites[0].apps

@@ -33,13 +33,13 @@ IS_UNTYPED, IS_OBJECT, IS_FUNCTION = 0, 1, 2  # kinds of symbols
 
 _EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 _SEGMENT = struct.Struct("<IIIIIIII")
-_SECTION = struct.Struct("<IIIIIIIIII")
-_SYMBOL = struct.Struct("<IIIBBH")
+SECTION = struct.Struct("<IIIIIIIIII")
+SYMBOL = struct.Struct("<IIIBBH")
 _MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
 _EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
-_LOADED, _SYMBOLS = 1, 2  # p_type; sh_type
+_LOADED, SYMBOLS = 1, 2  # p_type; sh_type
 _RESERVED = 0xFF00  # st_shndx: from here on it is no section
-_NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
+NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
 _FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
 _NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
 
@@ -59,7 +59,7 @@ class Section:
     @property
     def in_file(self) -> bool:
         """Whether the file has its content."""
-        return self.kind not in _NO_CONTENT
+        return self.kind not in NO_CONTENT
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _parsed(data: bytes) -> Elf:
     if ident[4:6] != bytes([_CLASS_32, _LITTLE]) or machine != _RISC_V:
         raise ValueError("is not a 32-bit RISC-V ELF file")
     segments = _segments(data, _table(data, _SEGMENT, phoff, phsize, phnum))
-    sections = _sections(data, list(_table(data, _SECTION, shoff, shsize, shnum)), names)
+    sections = _sections(data, list(_table(data, SECTION, shoff, shsize, shnum)), names)
     return Elf(data, entry, segments, sections, tuple(_symbols(data, sections)))
 
 
@@ -263,15 +263,15 @@ def _sections(data: bytes, headers: list[tuple[int, ...]], names_at: int) -> tup
 
 def _symbols(data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
     """Read the first table of symbols, if there is one."""
-    table = next((section for section in sections if section.kind == _SYMBOLS), None)
+    table = next((section for section in sections if section.kind == SYMBOLS), None)
     if table is None:
         return
-    if table.link >= len(sections) or table.size % _SYMBOL.size:
+    if table.link >= len(sections) or table.size % SYMBOL.size:
         raise ValueError("is torn: its symbols have no names")
     strings = sections[table.link]
     names, letters = _slice(data, strings.start, strings.size), 0
     entries = _slice(data, table.start, table.size)
-    for at, address, size, info, _, section in _SYMBOL.iter_unpack(entries):
+    for at, address, size, info, _, section in SYMBOL.iter_unpack(entries):
         name = _text(names, at)
         letters += len(name)
         if letters > MOST_BYTES:  # all of them may point to one long name

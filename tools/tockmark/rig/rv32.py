@@ -115,8 +115,8 @@ def _compressed(word: int) -> Insn:
         jump = _signed(_bits(word, *parts, (12, 1, 11)), 12)
         return Insn(2, Kind.JUMP, 0x6F | link << 7, link, imm=jump)
     if form in ((1, 6), (1, 7)):
-        parts = (3, 2, 1), (10, 2, 3), (2, 1, 5), (5, 2, 6), (12, 1, 8)
-        return Insn(2, Kind.BRANCH, word & 0xE383, imm=_signed(_bits(word, *parts), 9))
+        offset = _bits(word, (3, 2, 1), (10, 2, 3), (2, 1, 5), (5, 2, 6), (12, 1, 8))
+        return Insn(2, Kind.BRANCH, word & 0xE383, imm=_signed(offset, 9))
     if form == (1, 3) and rd not in (0, 2):
         upper = _signed(_bits(word, (2, 5, 12), (12, 1, 17)), 18) & MASK
         return Insn(2, Kind.HI, 0x37 | rd << 7, rd, imm=upper)

@@ -10,7 +10,8 @@ from tockmark import paths
 from tockmark.cli.run_options import recipe
 from tockmark.errors import TockmarkError
 from tockmark.tests.checkout import COPY, ELF, User, elf, head, user_in
-from tockmark.trees.builds import Builder, BuildError, Built, Patch, Recipe, sides
+from tockmark.trees.builds import Builder, BuildError, Built, Pairs, Patch, Recipe, sides
+from tockmark.trees.relink import UnpairedError
 from tockmark.trees.repository import repository, worktree
 
 
@@ -172,3 +173,37 @@ def test_no_kernel_at_all_is_said(user: User, builder: Builder) -> None:
     user.commit("third", k0=b"no ELF")
     with pytest.raises(TockmarkError, match=r"kernel\.elf"):
         side(user, builder).upto(1)
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (f"mkdir -p out; cp k0 {ELF}", "does nothing with TOCKMARK_LINK_ARGS"),
+        (COPY, "failed with code 1: cp: "),  # it takes the argument for another one
+        (
+            f"mkdir -p out; cp k0 {ELF}; : >${{TOCKMARK_LINK_ARGS#*=}}",
+            "linked.tar is nothing that lld keeps",
+        ),
+    ],
+)
+def test_commits_that_cannot_be_paired_say_why(
+    user: User, command: str, why: str, tmp_path: Path
+) -> None:
+    with (
+        sides(user.tree, ["HEAD~1", "HEAD"], Recipe(command, ELF)) as both,
+        pytest.raises(UnpairedError, match=why),
+    ):
+        Pairs.of(both, tmp_path / "pairs")
+
+
+def test_what_the_linker_got_is_kept_with_the_kernel(user: User, builder: Builder) -> None:
+    command = (
+        f'{COPY.replace("##*=", ":+0")}; echo "$TOCKMARK_LINK_ARGS" >"${{TOCKMARK_LINK_ARGS#*=}}"'
+    )
+    keeping = Builder(builder.worktree, Recipe(command, ELF))
+    kernel, tar = keeping.reproduced(head(user))
+    assert kernel.read_bytes() == elf(0, 8, 4)
+    assert tar.parent == kernel.parent
+    assert tar.read_text().startswith("--reproduce=/")
+    assert keeping.reproduced(head(user)) == (kernel, tar)
+    assert len(user.builds) == 1

@@ -8,10 +8,11 @@ who changes it has to say that nothing kept is to be taken.
 
 import hashlib
 import itertools
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from tockmark import paths, processes
@@ -19,10 +20,14 @@ from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
 from tockmark.files import replace_whole
 from tockmark.paths import shown
 from tockmark.processes import STDOUT, Bounds, Child
-from tockmark.rig.kernel import KernelElf, read_kernel, run_layouts
+from tockmark.rig.elf import read_elf
+from tockmark.rig.kernel import KernelElf, RunLayout, read_kernel, run_layouts
 from tockmark.rig.progress import task
+from tockmark.trees.paired import LinkPair, PairedLinks
+from tockmark.trees.relink import Linked, UnpairedError, linkers
 from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree
 
+REPRODUCED = "linked.tar"  # all that the linker got, by lld's --reproduce
 LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
 KEPT_NAME = "kernel.elf"
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
@@ -70,15 +75,16 @@ class Builder:
     built: set[Path] = field(default_factory=set)  # by this one
     seconds: float = 0.0  # that building took
 
-    def build(self, commit: Commit, link_args: str = "") -> Path:
-        """Return the ELF of a commit's kernel, linked with these arguments besides. BuildError if
-        the patch does not fit, the command fails, or makes no ELF; TockmarkError after Ctrl-C."""
+    def build(self, commit: Commit, link_args: str = "", more: Path | None = None) -> Path:
+        """Return the ELF of a commit's kernel, linked with these arguments besides; `more` is a
+        file that they have the linker write, which is kept beside it. BuildError if the patch does
+        not fit, the command fails, or makes no ELF or nothing more; TockmarkError after Ctrl-C."""
         kept = self.kept(commit, link_args)
         if kept.is_file() and (kept in self.built or not self.fresh):
             return kept
         start = time.monotonic()
         try:
-            self._make(commit, link_args, kept)
+            self._make(commit, link_args, kept, more)
         except KeyboardInterrupt:
             raise TockmarkError(
                 f"interrupted while {commit.short} was built: what was built before it is kept",
@@ -90,6 +96,14 @@ class Builder:
         self.built.add(kept)
         return kept
 
+    def reproduced(self, commit: Commit) -> tuple[Path, Path]:
+        """Return the ELF of a commit's kernel, and all that lld got to link it. BuildError as
+        `build` says."""
+        # One name for both sides: it is among the flags, which may enter the names of symbols.
+        made = self.worktree.path.parent.parent / REPRODUCED
+        kept = self.build(commit, f"--reproduce={made}", made)
+        return kept, kept.with_name(REPRODUCED)
+
     def kept(self, commit: Commit, link_args: str = "") -> Path:
         """Return where a commit's kernel is, or will be."""
         recipe = self.recipe
@@ -98,7 +112,7 @@ class Builder:
         digest = hashlib.sha256("\0".join(said).encode(errors="surrogateescape")).hexdigest()
         return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
 
-    def _make(self, commit: Commit, link_args: str, kept: Path) -> None:
+    def _make(self, commit: Commit, link_args: str, kept: Path, more: Path | None) -> None:
         log, made = kept.with_name("build.log"), self.worktree.path / self.recipe.elf
         self.worktree.check_out(commit)
         if self.recipe.patch is not None:
@@ -106,7 +120,8 @@ class Builder:
                 self.recipe.patch.put(self.worktree.path)
             except TockmarkError as error:
                 raise BuildError(f"{commit.short} cannot be built: {error}") from error
-        made.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
+        for old in filter(None, (made, more)):
+            old.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
         kept.parent.mkdir(parents=True, exist_ok=True)
         what = f"building {commit.short}" + f", {link_args}" * bool(link_args)
         ended = self._run(link_args, log, what)
@@ -122,6 +137,10 @@ class Builder:
                 f"the build of {commit.short} ended well, but made no {self.recipe.elf}",
                 f"give with --elf what it makes; all that it said is in {shown(log)}",
             )
+        if more is not None:
+            if not more.is_file():
+                raise BuildError(f"the build of {commit.short} does nothing with {LINK_ARGS}")
+            shutil.move(more, kept.with_name(REPRODUCED))
         replace_whole({kept: made.read_bytes()})
 
     def _run(self, link_args: str, log: Path, what: str) -> Child:
@@ -158,6 +177,15 @@ class Given:
         """Return the first `count` ELF files, or as many as there are."""
         return list(self.elves[:count])
 
+    def layouts(self, count: int) -> tuple[RunLayout, ...]:
+        """Return them as they are run."""
+        return run_layouts([read_kernel(elf) for elf in self.upto(count)], 1)
+
+    @property
+    def plain(self) -> Path:
+        """The kernel as it is linked without us."""
+        return self.elves[0]
+
 
 @dataclass
 class Built:
@@ -182,6 +210,15 @@ class Built:
             self._seed += 1
         return [kernel.path for kernel in list(self._found.values())[:count]]
 
+    def layouts(self, count: int) -> tuple[RunLayout, ...]:
+        """Return them as they are run."""
+        return run_layouts([read_kernel(elf) for elf in self.upto(count)], 1)
+
+    @property
+    def plain(self) -> Path:
+        """The kernel as it is linked without us."""
+        return self.upto(1)[0]
+
     def _add(self, seed: int) -> bool:
         """Build the link of a seed; whether it is a new one."""
         kernel = read_kernel(self.builder.build(self.commit, link_args(seed)))
@@ -201,7 +238,74 @@ class Built:
         return True
 
 
-Links = Given | Built  # of one side of a judgement
+@dataclass
+class Pairs:
+    """Links of two commits in pairs, made when they are asked for (paired.py)."""
+
+    plain: tuple[Path, Path]  # as the user's command links them
+    links: PairedLinks
+    folder: Path
+    made: list[LinkPair] = field(default_factory=list)
+    ended: str = ""  # why there are no more
+
+    @staticmethod
+    def of(sides: Sequence[Built], folder: Path) -> "Pairs":
+        """Build both commits, and link the first pair. UnpairedError if that cannot be."""
+        try:
+            built = [side.builder.reproduced(side.commit) for side in sides]
+        except BuildError as error:
+            raise UnpairedError(str(error)) from error
+        known = linkers()
+        base, head = (
+            Linked.unpacked(tar, folder / str(n), known) for n, (_, tar) in enumerate(built)
+        )
+        for side, (elf, _) in zip((base, head), built, strict=True):
+            if side.again().segments != read_elf(elf).segments:
+                raise UnpairedError(f"linking {shown(elf)} again gives another kernel")
+        found = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder)
+        if not found.upto(1):
+            raise UnpairedError(found.ended)
+        return found
+
+    def upto(self, count: int) -> list[LinkPair]:
+        """Return the first `count` pairs; fewer if the next one cannot be linked, for which flash
+        may be too small."""
+        while len(self.made) < count and not self.ended:
+            number = len(self.made)
+            base, head = (self.folder / f"{name}-{number}.elf" for name in ("base", "head"))
+            try:
+                self.made.append(self.links.pair(number, (base, head)))
+            except UnpairedError as error:
+                self.ended = str(error)
+        return self.made[:count]
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One side of the pairs."""
+
+    pairs: Pairs
+    side: int
+
+    def upto(self, count: int) -> list[Path]:
+        """Return the first `count` ELF files."""
+        return [pair.elves[self.side] for pair in self.pairs.upto(count)]
+
+    def layouts(self, count: int) -> tuple[RunLayout, ...]:
+        """Return them as they are run: with each pair the apps lie elsewhere, too."""
+        return tuple(
+            replace(layout, seed=seed)
+            for seed, elf in enumerate(self.upto(count))
+            for layout in run_layouts([read_kernel(elf)], 1)
+        )
+
+    @property
+    def plain(self) -> Path:
+        """The kernel as it is linked without us."""
+        return self.pairs.plain[self.side]
+
+
+Links = Given | Built | Paired  # of one side of a judgement
 
 
 def link_args(seed: int) -> str:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`judge` of two commits whose kernels are linked in pairs: the baseline kernel, and the same with
+NOPs planted in one call. Every function begins at the same address on both sides, all bytes but
+those of the changed function are the same, and so are the cycles of rows that do not come by it.
+
+Builds both kernels, and runs a few rows: half a minute.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path, PurePosixPath
+
+import pytest
+import scratch
+import variants
+from typer.testing import CliRunner
+
+from tockmark import paths
+from tockmark.cli import app
+from tockmark.errors import TockmarkError
+from tockmark.rig.elf import IS_FUNCTION, Elf, read_elf
+from tockmark.trees.builds import Pairs, Recipe, sides
+
+NOPS = 12
+CALL = "_read_write_allow"
+PLANTED = (
+    "        let new = UserBuffer::new(at, size, &[self.process().ram()]);",
+    f'        unsafe {{ core::arch::asm!(".rept {NOPS}", "nop", ".endr") }};\n'
+    "        let new = UserBuffer::new(at, size, &[self.process().ram()]);",
+)
+CARGO = (
+    "cargo rustc -q --offline --target-dir target --release -p tockmark-kernel"
+    f" --bin tockmark-kernel --target {variants.IMAGE.parts[0]} --"
+)
+ELF = PurePosixPath("target") / variants.IMAGE
+HANDED = ' -C link-args="$TOCKMARK_LINK_ARGS"'
+AUTHOR = {
+    f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+}
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of the kernel, with the change in its last commit."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name in ("apps/rust", "capsules", "kernel"):
+        shutil.copytree(paths.ROOT / name, folder / name)
+    for name in scratch.FILES:
+        shutil.copy(paths.ROOT / name, folder)
+    lints = folder / "Cargo.toml"
+    lints.write_text(lints.read_text().replace('= "deny"', '= "allow"'))
+    (folder / ".gitignore").write_text("target\n")
+
+    def git(*command: str) -> None:
+        subprocess.run(["git", *command], cwd=folder, env=os.environ | AUTHOR, check=True)
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "the kernel")
+    source = folder / "kernel" / "src" / "v2.rs"
+    text = source.read_text()
+    assert text.count(PLANTED[0]) == 1
+    source.write_text(text.replace(*PLANTED))
+    git("commit", "--quiet", "-am", f"{NOPS} NOPs in a call")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def apart(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is built is kept for all tests here, and nowhere else."""
+    kept = tmp_path_factory.getbasetemp() / "kept"
+    for name in ("COMMITS", "PAIRS"):
+        monkeypatch.setattr(paths, name, kept / name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kept / "cache"))
+
+
+def functions(elf: Elf) -> dict[str, int]:
+    """Where the functions begin, without the hashes in their names."""
+    return {one.name: one.address for one in elf.symbols if one.kind == IS_FUNCTION}
+
+
+def test_all_functions_begin_at_one_address_and_differ_where_the_change_is(
+    tree: Path, tmp_path: Path
+) -> None:
+    with sides(tree, ["HEAD~1", "HEAD"], Recipe(CARGO + HANDED, ELF)) as both:
+        pairs = Pairs.of(both, tmp_path)
+        made = pairs.upto(3)
+        (changed,) = pairs.links.changed
+        assert CALL in changed.name
+        assert [pair.moved for pair in made] == [()] * 3
+        orders = set()
+        for pair in made:
+            base, head = (read_elf(path) for path in pair.elves)
+            assert functions(base) == functions(head)
+            assert len(functions(base)) > 40
+            orders.add(tuple(sorted(functions(base), key=functions(base).__getitem__)))
+            (start,) = (at for name, at in functions(base).items() if CALL in name)
+            behind = min(at for at in functions(base).values() if at > start)
+            for (place, one), (other_place, other) in zip(
+                base.segments, head.segments, strict=True
+            ):
+                assert place == other_place
+                assert len(one) == len(other)
+                unlike = [
+                    place + n
+                    for n, pair in enumerate(zip(one, other, strict=True))
+                    if pair[0] != pair[1]
+                ]
+                assert all(start <= at < behind for at in unlike)
+            assert not any(one.name.startswith(".tockmark") for one in base.symbols)
+        assert len(orders) == 3
+        plain = [read_elf(path) for path in pairs.plain]
+        assert functions(plain[0]) != functions(plain[1])
+
+
+def judge(tree: Path, folder: Path, build: str) -> tuple[int, dict[str, object]]:
+    """Judge the change by a few rows with the cache off."""
+    words = ["judge", str(tree), "HEAD~1", "HEAD", "--build", build, "--elf", str(ELF)]
+    words += ["--no-patch", "--profiles", "0", "--icache", "off", "-o", str(folder), "--json"]
+    done = CliRunner().invoke(app.app, [*words, "--only", "time,syscall.allow_rw,syscall.allow_ro"])
+    assert not isinstance(done.exception, TockmarkError), done.exception
+    return done.exit_code, json.loads(done.stdout)
+
+
+def test_the_planted_cost_comes_out_to_the_cycle(tree: Path, tmp_path: Path) -> None:
+    code, said = judge(tree, tmp_path, CARGO + HANDED)
+    assert code == 3
+    moved = {(one["row"], one["series"]): one["change"] for one in said["moved"]}  # type: ignore[attr-defined]
+    assert moved
+    for (row, series), change in moved.items():
+        assert row.startswith("syscall.allow_rw")
+        cost = change["new"] - change["base"]
+        # A NOP of 2 bytes takes a cycle, for 8 bytes come from flash in 4.
+        assert cost == NOPS if series == "instret" else NOPS <= cost <= NOPS + 4
+    notes = " ".join(said["notes"])  # type: ignore[arg-type]
+    assert "functions begin at the same address on both sides" in notes

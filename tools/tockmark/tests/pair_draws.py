@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Draws of paired links: how often they alarm where nothing got dearer, and how small a change they
+find.
+
+    python -m tockmark.tests.pair_draws make NAME BASE.tar HEAD.tar --pairs 8 --only kernel
+    python -m tockmark.tests.pair_draws table NAME…
+
+The first links two kernels in pairs, from what lld's --reproduce kept of each, measures the pairs,
+and keeps what came in build/pair-draws/NAME-base.json and NAME-head.json. What was simulated once
+is not simulated again. The second prints a table of such draws; of a change that makes no row
+dearer, what is beyond a limit is a false alarm.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from tockmark import paths
+from tockmark.compare.limits import Level
+from tockmark.compare.paired import paired
+from tockmark.compare.rule import Spread, Value, change, logs_of
+from tockmark.files import folder_for_a_while, write_whole
+from tockmark.judge import engine
+from tockmark.judge.engine import Simulated
+from tockmark.result import file
+from tockmark.result.build import joined
+from tockmark.result.model import Result, Row
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild
+from tockmark.rig.run import RunOptions, Suite
+from tockmark.suite.selection import select
+from tockmark.tests.links import KNOWN, LIMITS, layouts
+from tockmark.tests.trials import Held
+from tockmark.trees.builds import Paired, Pairs
+from tockmark.trees.paired import PairedLinks
+from tockmark.trees.relink import Linked, linkers
+
+FOLDER = paths.WRITTEN / "pair-draws"
+PLANTED = 0.01  # of the cycles
+MOST = 8  # pairs
+
+
+def make(name: str, tars: Sequence[Path], pairs: int, only: str, jobs: int) -> None:
+    """Link and measure pairs, and keep both sides' results."""
+    settings = RunOptions(
+        layouts=(),
+        board=boards.load(boards.DEFAULT),
+        suites=(Suite(AppBuild.built(2), [], []),),
+        catalogue=KNOWN,
+        icaches=[True, False],
+        all_samples=False,
+        samples=engine.SAMPLES,
+        jobs=jobs,
+    )
+    wanted = select(KNOWN, only)
+    with folder_for_a_while(paths.PAIRS) as folder:
+        known = linkers()
+        base, head = (
+            Linked.unpacked(tar, folder / str(side), known) for side, tar in enumerate(tars)
+        )
+        made = Pairs((tars[0], tars[1]), PairedLinks(base, head), folder)
+        for side, which in enumerate(("base", "head")):
+            simulated = Simulated(f"{name}-{which}", Paired(made, side), settings, FOLDER)
+            result = joined(simulated.measured(0, pairs, wanted))
+            write_whole({FOLDER / f"{name}-{which}.json": file.text(result)})
+        moved = sum(len(pair.moved) for pair in made.made)
+        print(f"{name}: {len(made.links.changed)} sections changed, {moved} at another address")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Both sides of a change, in as many pairs."""
+
+    name: str
+    results: tuple[Result, Result]
+
+    @staticmethod
+    def read(name: str) -> "Draw":
+        """Read what `make` kept."""
+        base, head = (file.load(FOLDER / f"{name}-{side}.json") for side in ("base", "head"))
+        return Draw(name, (base, head))
+
+    def rows(self, icache: bool) -> list[tuple[Row, Value, Value]]:
+        """Return the rows that touch the kernel, with the nets of their pairs."""
+        others = self.results[1].table
+        found = []
+        for key, row in self.results[0].table.items():
+            other = others.get(key)
+            touched = KNOWN.benchmarks[row.id].touches == "kernel"
+            if touched and row.icache is icache and other and row.cycles and other.cycles:
+                before, after = (
+                    Value(one.cycles.nets, len(one.cycles.nets), 0, row.inner)
+                    for one in (row, other)
+                    if one.cycles
+                )
+                if before.links == after.links and min(*before.nets, *after.nets) > 0:
+                    found.append((row, before, after))
+        return found
+
+    def levels(self) -> list[Level]:
+        """Return what one pair alone says of its cycles, for each pair."""
+        found = []
+        for number in range(layouts(self.results[0])):
+            base, head = (
+                Held(side, [(result, number)])
+                for side, result in zip(("base", "head"), self.results, strict=True)
+            )
+            wanted = select(KNOWN, "kernel")
+            judged = engine.judge(base, head, wanted, LIMITS, 1, Spread(), paired=True)
+            cycles = [one.level for one in judged.gated.moved if one.series == "cycles"]
+            found.append(max(cycles, default=Level.PASS))
+        return found
+
+
+def found_in(rows: Sequence[tuple[Row, Value, Value]], pairs: int) -> str:
+    """Say of how many rows that are dearer by PLANTED draws of so many pairs find it."""
+    hits = [hit for row in rows for hit in found(*row, pairs)]
+    return f"{np.mean(hits):.0%} of {len(hits)}" if hits else "-"
+
+
+def found(row: Row, base: Value, head: Value, pairs: int) -> list[bool]:
+    """Return whether draws of so many pairs find a row that is dearer by PLANTED, besides what the
+    change itself did."""
+    spread = paired(Spread(), KNOWN).of_row(row)
+    if spread is None:
+        return []
+    apart = logs_of(head.nets) - logs_of(base.nets)
+    nets = np.exp(logs_of(head.nets) - apart.mean()) * (1 + PLANTED)
+    hits = []
+    for first in range(0, len(base.nets) - pairs + 1, pairs):
+        some = slice(first, first + pairs)
+        one = replace(base, nets=base.nets[some], links=pairs)
+        two = replace(head, nets=tuple(map(float, nets[some])), links=pairs)
+        hits.append(change(one, two, spread).low > 1)
+    return hits
+
+
+def table(names: Sequence[str]) -> str:
+    """Return the table, in Markdown."""
+    lines = [
+        "| change, pairs | cache | rows, the same in all pairs | differences: median, most, % |"
+        " their deviation over pairs: median, 90th, most, % | +1 % found by one pair, by eight |"
+        " pairs alone beyond a limit |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        draw = Draw.read(name)
+        beyond = sum(level >= Level.SOFT for level in draw.levels())
+        for icache in (False, True):
+            rows = draw.rows(icache)
+            apart = [logs_of(head.nets) - logs_of(base.nets) for _, base, head in rows]
+            same = sum(bool((one == 0).all()) for one in apart)
+            means = sorted(abs(float(one.mean())) * 100 for one in apart)
+            several = [one for one in apart if len(one) > 1]
+            spread = sorted(float(np.std(one, ddof=1)) * 100 for one in several) or [0]
+            shares = [found_in(rows, pairs) for pairs in (1, MOST)]
+            lines.append(
+                f"| {name}, {layouts(draw.results[0])} | {'on' if icache else 'off'} |"
+                f" {len(rows)}, {same} | {median(means):.2f}, {means[-1]:.2f} |"
+                f" {median(spread):.2f}, {spread[int(0.9 * (len(spread) - 1))]:.2f},"
+                f" {spread[-1]:.2f} | {shares[0]}, {shares[1]} | {beyond} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    making = verbs.add_parser("make")
+    making.add_argument("name")
+    making.add_argument("tars", nargs=2, type=Path)
+    making.add_argument("--pairs", type=int, default=MOST)
+    making.add_argument("--only", default="kernel")
+    making.add_argument("--jobs", type=int, default=1)
+    verbs.add_parser("table").add_argument("names", nargs="+")
+    given = parser.parse_args()
+    if given.verb == "make":
+        make(given.name, given.tars, given.pairs, given.only, given.jobs)
+    else:
+        print(table(given.names))
+
+
+if __name__ == "__main__":
+    main()

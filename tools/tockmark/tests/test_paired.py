@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Links in pairs: sections are matched by name and content, and every shared one comes to lie at
+the same address on both sides, whatever the linker's relaxation does."""
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tockmark.compare.paired import paired, stray
+from tockmark.compare.rule import Deviation, Spread, Value, change
+from tockmark.result.model import Row, Series
+from tockmark.rig.elf import Elf, Symbol
+from tockmark.rig.elf import Section as Output
+from tockmark.suite.catalogue import load
+from tockmark.tests.of_samples import made, steady
+from tockmark.tests.rows import recounted
+from tockmark.trees import paired as engine
+from tockmark.trees.builds import Paired, Pairs
+from tockmark.trees.objects import MARK, InputSection, ObjectFile, digest, match, members, plain
+from tockmark.trees.paired import PairedLinks
+from tockmark.trees.relink import Linked, UnpairedError
+
+TEXT, BSS = (1, 6), (8, 3)  # sh_type and sh_flags
+ORIGIN = 0x2000_0000
+
+
+@pytest.mark.parametrize(
+    ("name", "known_as"),
+    [
+        (".text._ZN6kernel4main17h0123456789abcdefE", ".text._ZN6kernel4mainE"),
+        (".text._ZN6kernel4main17h0123456789abcdefE.llvm.77", ".text._ZN6kernel4mainE"),
+        (".text.OUTLINED_FUNCTION_12", ".text.OUTLINED_FUNCTION"),
+        (".rodata..Lanon.a53033d6094ffa.146", ".rodata..Lanon"),
+        (".rodata..L__unnamed_9", ".rodata..L__unnamed"),
+        ("_RNvXs8_NtCs3xQ30Ue3M98_4core3fmt5write", "_RNvXs8_NtC4core3fmt5write"),
+        ("handler.136", "handler"),
+        (".text.kernel_main", ".text.kernel_main"),
+    ],
+)
+def test_names_lose_what_compilers_number(name: str, known_as: str) -> None:
+    assert plain(name) == known_as
+
+
+def section(
+    mark: str, name: str = ".text.f", data: bytes = b"", size: int = 0, align: int = 2
+) -> InputSection:
+    kind, flags = TEXT
+    return InputSection(mark, name, name, kind, flags, align, 0, data, size or len(data))
+
+
+def matched(base: Sequence[InputSection], head: Sequence[InputSection]) -> set[tuple[str, str]]:
+    digest([*base])
+    digest([*head])
+    return {(old.mark, new.mark) for old, new in match(base, head)}
+
+
+def test_sections_of_one_name_are_matched_by_content_first() -> None:
+    base = [section(f"b{n}", data=bytes([n])) for n in (1, 2, 3)]
+    head = [section(f"h{n}", data=bytes([n])) for n in (9, 3, 1)]
+    assert matched(base, head) == {("b1", "h1"), ("b3", "h3"), ("b2", "h9")}
+    assert matched(base[:1], [section("h", ".text.other", b"\1")]) == set()
+
+
+def test_who_calls_an_unnamed_function_is_known_by_what_that_does() -> None:
+    """Its number says nothing: two that change their numbers are the same."""
+
+    def side(mark: str, order: Sequence[int]) -> list[InputSection]:
+        outlined = {n: section(f"{mark}o{n}", ".text.OUTLINED_FUNCTION", bytes([n])) for n in order}
+        callers = [section(f"{mark}c{n}", f".text.c{n}", b"call") for n in sorted(order)]
+        for n, caller in zip(sorted(order), callers, strict=True):
+            caller.references.append((0, 19, 0, (outlined[n], 0)))
+        return [*outlined.values(), *callers]
+
+    base, head = side("b", [1, 2]), side("h", [2, 1])
+    pairs = matched(base, head)
+    assert pairs == {("bo1", "ho1"), ("bo2", "ho2"), ("bc1", "hc1"), ("bc2", "hc2")}
+    digests = {one.mark: one.digest for one in [*base, *head]}
+    assert all(digests[old] == digests[new] for old, new in pairs)
+    assert digests["bc1"] != digests["bc2"]
+
+
+@dataclass
+class Stand:
+    """Links as a linker does that lays sections out one after the other: a call takes 4 bytes less
+    where what it calls is near, and the section is aligned at its end."""
+
+    parts: list[InputSection]
+    calls: Mapping[str, str] = field(default_factory=dict)
+    links: int = 0
+
+    def in_order(self) -> list[InputSection]:
+        return self.parts
+
+    def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
+        self.links += 1
+        known = {one.mark: one for one in self.parts}
+        shorter: set[str] = set()
+        for _ in range(3):
+            places, at = {}, ORIGIN
+            for mark in order:
+                at += -at % known[mark].align
+                places[mark] = at
+                at += known[mark].size + room.get(mark, 0) - 4 * (mark in shorter)
+            shorter = {
+                caller
+                for caller, callee in self.calls.items()
+                if abs(places[caller] - places[callee]) < 200
+            }
+        size = at - ORIGIN + -at % 4
+        symbols = tuple(Symbol(mark, place, 0, 0, 1) for mark, place in places.items())
+        text = Output(".text", *TEXT, ORIGIN, 0, size, 0)
+        return Elf(bytes(size), ORIGIN, (), (Output("", 0, 0, 0, 0, 0, 0), text), symbols)
+
+
+def side(letter: str, sizes: Mapping[str, int], rng: random.Random) -> Stand:
+    parts = [
+        section(f"{MARK}{letter}{name}", f".text.{name}", rng.randbytes(size))
+        for name, size in sizes.items()
+    ]
+    names = [one.mark for one in parts]
+    return Stand(parts, {caller: rng.choice(names) for caller in names[::2]})
+
+
+@pytest.fixture
+def unwritten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Elf, Elf]]:
+    """The kernels that would be written."""
+    kept: list[tuple[Elf, Elf]] = []
+    monkeypatch.setattr(engine, "unmarked", lambda elf: elf)
+    monkeypatch.setattr(engine, "replace_whole", lambda files: kept.append(tuple(files.values())))
+    return kept
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_that_both_have_begins_at_one_address(
+    seed: int, unwritten: list[tuple[Elf, Elf]]
+) -> None:
+    draw = random.Random(seed)
+    sizes = {f"f{n}": 2 * draw.randint(4, 60) for n in range(40)}
+    other = {
+        name: size + (2 * draw.randint(0, 20) if draw.random() < 0.2 else 0)
+        for name, size in sizes.items()
+    }
+    for gone in draw.sample(sorted(other), 3):
+        del other[gone]
+    other |= {"new1": 30, "new2": 64}
+    links = PairedLinks(side("b", sizes, random.Random(1)), side("h", other, random.Random(1)))
+    first: dict[str, int] = {}
+    residues: dict[str, set[int]] = {}
+    for number in range(4):
+        pair = links.pair(number, (Path("b"), Path("h")))
+        assert pair.moved == ()
+        base, head = (
+            {one.name[len(MARK) + 1 :]: one.address for one in elf.symbols} for elf in unwritten[-1]
+        )
+        assert {name: base[name] for name in base.keys() & head.keys()} == {
+            name: head[name] for name in base.keys() & head.keys()
+        }
+        assert len(base.keys() & head.keys()) == 37
+        assert unwritten[-1][0].sections[1].size == unwritten[-1][1].sections[1].size
+        first = first or base
+        assert (list(base) == list(first)) is (number == 0)
+        for name in base.keys() & head.keys():
+            residues.setdefault(name, set()).add((base[name] - first[name]) % 8)
+    # The first in the order has no room before it.
+    assert sum(found == {0, 2, 4, 6} for found in residues.values()) >= len(residues) - 4
+
+
+def test_pairs_end_where_no_more_can_be_linked(
+    tmp_path: Path, unwritten: list[tuple[Elf, Elf]]
+) -> None:
+    @dataclass
+    class Small(Stand):
+        """It has room for the first pair only."""
+
+        def link(self, order: Sequence[str], room: Mapping[str, int]) -> Elf:
+            if room:
+                raise UnpairedError("section .text is too large")
+            return super().link(order, room)
+
+    parts = side("b", {f"f{n}": 18 for n in range(9)}, random.Random(1)).parts
+    plain_elves = tmp_path / "b", tmp_path / "h"
+    pairs = Pairs(plain_elves, PairedLinks(Small(parts), Small(parts)), tmp_path)
+    assert len(pairs.upto(4)) == 1
+    assert pairs.ended == "section .text is too large"
+    assert [len(Paired(pairs, 1).upto(count)) for count in (1, 2)] == [1, 1]
+
+
+def test_an_archive_gives_its_objects() -> None:
+    def member(name: bytes, content: bytes) -> bytes:
+        head = name.ljust(16) + b"0".ljust(12) + b"0".ljust(6) * 2 + b"644".ljust(8)
+        return (
+            head
+            + str(len(content)).encode().ljust(10)
+            + b"`\n"
+            + content
+            + b"\n" * (len(content) % 2)
+        )
+
+    object_, odd = b"\x7fELF one", b"\x7fELF two."
+    archive = b"!<arch>\n" + member(b"/", b"index") + member(b"a.o/", odd)
+    archive += member(b"lib.rmeta/", b"rust") + member(b"#1/4", b"b.o\0" + object_)
+    assert list(members(archive)) == [odd, object_]
+    with pytest.raises(ValueError, match="neither an object nor an archive"):
+        list(members(b"!<thin>\n"))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"BC\xc0\xde", "link-time optimisation by the linker"), (b"\x7fELF" + bytes(60), "32-bit")],
+)
+def test_what_is_no_object_is_said(data: bytes, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        ObjectFile(data, 0)
+
+
+def test_what_no_lld_keeps_is_said(tmp_path: Path) -> None:
+    (tmp_path / "x.tar").write_bytes(b"no archive")
+    for name in ("x.tar", "none.tar"):
+        with pytest.raises(UnpairedError, match="is nothing that lld keeps"):
+            Linked.unpacked(tmp_path / name, tmp_path / "out", [])
+
+
+# What paired links are worth
+
+
+def row_of(name: str, icache: bool = False) -> Row:
+    found = made(load(), {name: steady(9)}, instret={name: 100}, icache=(icache,)).rows
+    return next(row for row in found if not row.is_overhead)
+
+
+def test_equal_pairs_leave_no_doubt_and_others_shrink_with_their_number() -> None:
+    spread = paired(Spread(), load())
+    off = spread.of_row(row_of("syscall.command"))
+    assert off is not None
+    same = change(Value((1000.0,)), Value((1000.0,)), off)
+    assert (same.low, same.high) == (1, 1)
+    halves = []
+    for pairs in (1, 2, 4, 8):
+        bases = tuple(1000.0 + 50 * n for n in range(pairs))
+        found = change(Value(bases), Value(tuple(net * 1.01 for net in bases)), off)
+        assert found.ratio == pytest.approx(1.01)
+        halves.append(math.log(found.high / found.low) / 2)
+    assert all(later < before / 1.35 for before, later in pairwise(halves))
+    assert halves[2] == pytest.approx(0, abs=1e-12)  # four agree to the cycle, at all places
+
+
+def test_one_pair_of_a_system_call_of_tock_is_as_sharp_as_is_said() -> None:
+    for net, icache, half in ((3200, False, 0.006), (2200, True, 0.025)):
+        cycles = Series((), stated=float(net))
+        row = recounted(row_of("syscall.command", icache), cycles=cycles, instret=None)
+        known = stray(row)
+        found = change(Value((float(net),)), Value((net * 1.03,)), known)
+        assert math.log(found.high / found.low) / 2 <= half
+
+
+def test_pairs_that_differ_widen_what_is_known() -> None:
+    known = Deviation(0.001, 60, paired=True)
+    base, new = Value((1000.0, 1000.0)), Value((1000.0, 1030.0))
+    assert change(base, new, known).unmoved
+    assert not change(base, Value((1015.0, 1015.0)), known).unmoved
+
+
+def test_pairs_that_are_not_whole_say_nothing() -> None:
+    found = change(Value((1000.0, 1000.0)), Value((1000.0,)), Deviation(0.001, 60, paired=True))
+    assert (found.low, found.high) == (0, math.inf)
+
+
+def test_a_row_that_a_clock_sets_has_the_spread_of_its_links() -> None:
+    assert paired(Spread(), load()).of_row(row_of("console.write")) is None
+
+
+def test_the_same_kernel_twice_is_linked_once(unwritten: list[tuple[Elf, Elf]]) -> None:
+    sizes = {f"f{n}": 20 for n in range(5)}
+    both = side("b", sizes, random.Random(1)), side("h", sizes, random.Random(1))
+    pair = PairedLinks(*both).pair(0, (Path("b"), Path("h")))
+    assert [one.links for one in both] == [1, 1]
+    assert (pair.moved, pair.elsewhere) == ((), ())
