@@ -17,7 +17,7 @@ PICTURES = {
     "kernels": [*ONE, *TOCK],
     "before-after": TOCK,
     "distributions": TOCK,
-    "layouts": ["links/tock-2.2", "links/baseline"],
+    "layouts": ["links/tock-2.2", "opt/baseline-3"],
     "procedure-calls": ONE,
     "memory-bandwidth": ONE,
     "instruction-cache": ONE,
