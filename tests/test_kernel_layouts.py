@@ -20,7 +20,7 @@ from products import kernel_links
 from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Row
-from tockmark.rig.code import Image, differences
+from tockmark.rig.code import LinkedCode, differences
 from tockmark.rig.elf import read_elf
 
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
@@ -89,18 +89,18 @@ def test_nothing_else_differs(links: list[Link]) -> None:
 
 
 @pytest.fixture(scope="module")
-def images(links: list[Link]) -> list[Image]:
-    return [Image(read_elf(link.path)) for link in links]
+def images(links: list[Link]) -> list[LinkedCode]:
+    return [LinkedCode(read_elf(link.path)) for link in links]
 
 
-def test_they_are_links_of_one_source(images: list[Image]) -> None:
+def test_they_are_links_of_one_source(images: list[LinkedCode]) -> None:
     assert [differences(images[0], image) for image in images] == [[]] * LAYOUTS
 
 
 @given(data=strategies.data())
 @settings(max_examples=60, deadline=None)
 def test_one_changed_instruction_is_found_by_name(
-    images: list[Image], links: list[Link], data: strategies.DataObject
+    images: list[LinkedCode], links: list[Link], data: strategies.DataObject
 ) -> None:
     elf = read_elf(links[1].path)
     unit = data.draw(strategies.sampled_from([one for one in images[1].units if one.is_code]))
@@ -109,7 +109,7 @@ def test_one_changed_instruction_is_found_by_name(
     (section,) = (one for one in elf.sections if one.name == unit.section)
     changed = bytearray(elf.data)
     changed[section.start + step.at - section.address + bit // 8] ^= 1 << bit % 8
-    assert unit.name in differences(images[0], Image(replace(elf, data=bytes(changed))))
+    assert unit.name in differences(images[0], LinkedCode(replace(elf, data=bytes(changed))))
 
 
 def test_they_take_the_same_instructions(links: list[Link], tmp_path: Path) -> None:

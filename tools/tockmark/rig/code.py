@@ -24,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from tockmark.rig.elf import IS_OBJECT, Elf
-from tockmark.rig.rv32 import CALLER_SAVED, GP, MASK, RA, RS1, UPPER, Kind, Step, steps
+from tockmark.rig.rv32 import CALLER_SAVED, GP, MASK, RA, RS1, UPPER, Kind, RvStep, steps
 from tockmark.rig.units import NUMBERED, Token, Unit, cut, parts, place, rough, units
 
 NEAR = 64  # bytes outside a unit that may be meant as a place of it: an end, a biased beginning
@@ -39,7 +39,7 @@ _WORD = struct.Struct("<I")
 State = dict[int, tuple[int, frozenset[int]]]
 
 
-def differences(base: "Image", head: "Image") -> list[str]:
+def differences(base: "LinkedCode", head: "LinkedCode") -> list[str]:
     """Return the names of the functions and objects that differ in more than their layout, or that
     one of two files has alone: functions first, and what has no name last, as its section."""
     comparison, found = _Comparison(base, head), []
@@ -59,7 +59,7 @@ def differences(base: "Image", head: "Image") -> list[str]:
 class _Comparison:
     """Compares units of two files. What the units refer to that has no name is compared, too."""
 
-    def __init__(self, one: "Image", other: "Image") -> None:
+    def __init__(self, one: "LinkedCode", other: "LinkedCode") -> None:
         self._one, self._other = one, other
         self._known: dict[tuple[Unit, Unit], bool] = {}
 
@@ -120,7 +120,7 @@ class _Comparison:
         )
 
 
-class Image:
+class LinkedCode:
     """Holds what an ELF file puts into memory, by units."""
 
     def __init__(self, elf: Elf) -> None:
@@ -268,7 +268,7 @@ class Image:
             walk(record=False)
         walk(record=True)
 
-    def _step(self, state: State, step: Step, record: bool, deep: int = 0) -> bool:
+    def _step(self, state: State, step: RvStep, record: bool, deep: int = 0) -> bool:
         """Bring what registers hold over an instruction; return whether none follows it."""
         at, insn, to = step
         if insn.kind == Kind.LO and record:

@@ -29,7 +29,7 @@ from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
 from tockmark.files import reading, toml
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room
-from tockmark.rig.code import Image, differences
+from tockmark.rig.code import LinkedCode, differences
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, Elf, pieces, read_elf
 
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
@@ -317,9 +317,9 @@ def _key(link: _Link) -> tuple[Path, str]:
 
 
 @functools.lru_cache(maxsize=2)
-def _image(path: Path, sha256: str) -> Image:
+def _image(path: Path, sha256: str) -> LinkedCode:
     """Read a kernel's code. The hash is that of the file: it may be another the next time."""
-    return Image(read_elf(path))
+    return LinkedCode(read_elf(path))
 
 
 @functools.cache

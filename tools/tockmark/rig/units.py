@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, IS_UNTYPED, Elf, Symbol
-from tockmark.rig.rv32 import Step
+from tockmark.rig.rv32 import RvStep
 
 OUTLINED = "OUTLINED_FUNCTION_"  # LLVM's name for what several functions have in common
 
@@ -42,7 +42,7 @@ class Unit:
     is_code: bool
     key: str = ""  # that it may have in common with others
     tokens: list[Token] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RvStep] = field(default_factory=list)
     index: dict[int, int] = field(default_factory=dict)  # of the instruction at an address
 
     @property

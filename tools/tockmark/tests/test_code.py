@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tockmark.rig.code import Image, differences
+from tockmark.rig.code import LinkedCode, differences
 from tockmark.rig.elf import read_elf
 
 GCC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-ffreestanding"]
@@ -53,7 +53,7 @@ class Linker:
         self.folder, self.flags = folder, flags
         (folder / "link.ld").write_text(SCRIPT)
 
-    def link(self, order: tuple[str, ...], *options: str, **changed: str) -> Image:
+    def link(self, order: tuple[str, ...], *options: str, **changed: str) -> LinkedCode:
         """One link of the sources; `changed` are others in their place."""
         for name in order:
             command = [*GCC, *FLAGS, *self.flags, "-c", "-", "-o", f"{name}.o"]
@@ -62,7 +62,7 @@ class Linker:
         objects = [f"{name}.o" for name in order]
         command = [*GCC, "-Wl,-T,link.ld", *options, *objects, "-o", "linked.elf"]
         subprocess.run(command, cwd=self.folder, check=True)
-        return Image(read_elf(self.folder / "linked.elf"))
+        return LinkedCode(read_elf(self.folder / "linked.elf"))
 
 
 @pytest.mark.parametrize("flags", ["-mcmodel=medlow", "-mcmodel=medany -fno-jump-tables"])
