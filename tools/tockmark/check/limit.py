@@ -52,7 +52,7 @@ COMPILED = {
 
 
 @dataclass(frozen=True)
-class Case:
+class CheckedCase:
     """A trap: what user mode does, all its registers, and whether an upcall waits."""
 
     does: str  # a label of rules.S, or "fetches"
@@ -69,7 +69,7 @@ class Case:
         return f"    .word {', '.join(map(str, [*words, self.userdata, *self.noise]))}\n"
 
 
-def cases(seed: int = SEED) -> tuple[Case, ...]:
+def cases(seed: int = SEED) -> tuple[CheckedCase, ...]:
     """Return traps with random registers. Many are a call that a path answers, or one that differs
     in a register or two. Each fault comes with what calls have in a0, a1 and a4, too."""
     draw = random.Random(seed)
@@ -78,13 +78,13 @@ def cases(seed: int = SEED) -> tuple[Case, ...]:
     return (*faults, *(_case(draw) for _ in range(CASES - len(faults))))
 
 
-def _fault(draw: random.Random, does: str, class_: int, more: int, first: int) -> Case:
+def _fault(draw: random.Random, does: str, class_: int, more: int, first: int) -> CheckedCase:
     registers = [0, *(_word(draw) for _ in range(31))]
     registers[A0], registers[A1], registers[A4] = first, class_ + more, class_
-    return Case(does, tuple(registers), 1, (1, 2, 3), 4, (5, 6))
+    return CheckedCase(does, tuple(registers), 1, (1, 2, 3), 4, (5, 6))
 
 
-def _case(draw: random.Random) -> Case:
+def _case(draw: random.Random) -> CheckedCase:
     registers = [0, *(_word(draw) for _ in range(31))]
     call = draw.choice([(PERF, BOTH, COMMAND), (PERF, UPCALL, COMMAND), (YIELD_WAIT, None, YIELD)])
     for register, value in zip((A0, A1, A4), call, strict=True):
@@ -98,7 +98,7 @@ def _case(draw: random.Random) -> Case:
         registers[A4] %= 256  # a class is a byte
     arguments = tuple(_word(draw) for _ in range(3))
     noise = (_word(draw), _word(draw))
-    return Case(does, tuple(registers), draw.choice((0, 1)), arguments, _word(draw), noise)
+    return CheckedCase(does, tuple(registers), draw.choice((0, 1)), arguments, _word(draw), noise)
 
 
 def _word(draw: random.Random) -> int:
@@ -116,7 +116,7 @@ def _near(draw: random.Random, value: int) -> int:
 
 
 def wrong_cases(
-    given: Sequence[Case], printed: Sequence[int], addresses: dict[str, int]
+    given: Sequence[CheckedCase], printed: Sequence[int], addresses: dict[str, int]
 ) -> Iterator[str]:
     """Yield what a path did wrong, a line each. `printed` is what rules.S sent, `addresses` are
     the labels of the program."""
@@ -128,7 +128,7 @@ def wrong_cases(
             yield f"case {place}, {case.does}, {_named(case.registers)}: {what}"
 
 
-def _wrong(case: Case, words: list[int], addresses: dict[str, int]) -> Iterator[str]:
+def _wrong(case: CheckedCase, words: list[int], addresses: dict[str, int]) -> Iterator[str]:
     (cause, pc), after = words[:2], [0, *words[2:33]]
     waiting, counters = words[33:37], (words[37:39], words[39:41])
     before = case.registers

@@ -487,7 +487,9 @@ def build_limit(program: dict[str, Any], icache: int) -> Path:
     return _bare(f"limit/{name}-{icache}.elf", sources, icache, *program["options"])
 
 
-def build_rules(program: dict[str, Any], cases: Iterable[limit.Case], folder: Path = LIMIT) -> Path:
+def build_rules(
+    program: dict[str, Any], cases: Iterable[limit.CheckedCase], folder: Path = LIMIT
+) -> Path:
     """Build what runs these cases on a program's path. `folder` has the sources of the path."""
     made = BUILD / "limit" / _letters(program["kernel"])
     made.mkdir(parents=True, exist_ok=True)
@@ -497,7 +499,7 @@ def build_rules(program: dict[str, Any], cases: Iterable[limit.Case], folder: Pa
     return _bare(output, sources, 1, f"-I{made}", *program["options"])
 
 
-def wrong_cases(elf: Path, cases: Sequence[limit.Case]) -> list[str]:
+def wrong_cases(elf: Path, cases: Sequence[limit.CheckedCase]) -> list[str]:
     """Run what `build_rules` made. Return what the path did wrong, a line each."""
     done = run("cw310", elf)
     return list(limit.wrong_cases(cases, done.numbers, read_elf(elf).addresses))
