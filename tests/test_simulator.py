@@ -205,7 +205,7 @@ def test_bus_errors_are_traps_not_crashes(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("base", [0x411C0000, 0x40500000], ids=["main", "retention"])
 def test_exec_keeps_what_is_written_until_it_is_locked(base: int, tmp_path: Path) -> None:
-    """As OpenTitan's sram_ctrl at edf5e35f5d: 9 after reset, four bits, EXEC_REGWEN is 1 or 0 for good."""
+    """As in OpenTitan's sram_ctrl: 9 after reset, four bits, and EXEC_REGWEN is 0 for good."""
     look = "lw t0, 8(a0)\nsw t0, 0(gp)\nlw t0, 0xc(a0)\nsw t0, 0(gp)\n"
     write = "li t0, {}\nsw t0, {}(a0)\n"
     body = f"li a0, {base:#x}\n{look}{write.format(0xF6, 0xC)}{look}{write.format(0, 8)}{look}"

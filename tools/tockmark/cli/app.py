@@ -56,7 +56,9 @@ HEADINGS = {
         **dict.fromkeys(["plot", "site"], "draw"),
         "help": "read",
     },
-    "Check": dict.fromkeys(["doctor", "validate", "conformance", "interrupts-off", "cache"], "dev"),
+    "Check": dict.fromkeys(
+        ["doctor", "validate", "conformance", "interrupts-off", "same-simulator", "cache"], "dev"
+    ),
     "Kernels and boards": {
         "patch": "checkout",
         **dict.fromkeys(["image", "install", "run-tab", "listen"], "board"),
