@@ -87,7 +87,8 @@ class TestProve:
                 shutil.copy(log, folder)
         target = self.options.board.target
         assert isinstance(target, SimTarget)
-        other = shutil.copy(target.binary, tmp_path / "other")
+        other = tmp_path / "other"
+        shutil.copy(target.binary, other)
         other.write_text(f"{other.read_text()}# built anew\n")
         return target.binary, other
 
