@@ -176,11 +176,20 @@ CALL_INTO_SRAM = """
     li   a0, 0
     li   a1, 0
 """
+# EXEC of sram_ctrl_main, and then EXEC_REGWEN, are written.
+EXEC = "li t0, 0x411c0000\nli t1, {}\nsw t1, 0xc(t0)\nsw zero, 8(t0)\n"
+LOCKED = EXEC.format(9) + "li t1, 6\nsw t1, 0xc(t0)\n"
 # what is done, and how main SRAM answers fetches: cause and address of the trap, 0 without one
 ACCESSES = {
     "a load from nowhere": ("li t0, 0x30000004\nlw t1, 0(t0)", "on", (5, 0x30000004)),
     "code in main SRAM": (CALL_INTO_SRAM, "on", (0, 0)),
     "code in main SRAM that refuses it": (CALL_INTO_SRAM, "off", (1, 0x10001000)),
+    "EXEC is off after reset": (CALL_INTO_SRAM, "register", (1, 0x10001000)),
+    "EXEC is on": (EXEC.format(6) + CALL_INTO_SRAM, "register", (0, 0)),
+    "EXEC is neither": (EXEC.format(5) + CALL_INTO_SRAM, "register", (1, 0x10001000)),
+    "EXEC is locked": (LOCKED + CALL_INTO_SRAM, "register", (1, 0x10001000)),
+    "EXEC is on, but nobody asks": (EXEC.format(6) + CALL_INTO_SRAM, "off", (1, 0x10001000)),
+    "EXEC is off, but nobody asks": (EXEC.format(9) + CALL_INTO_SRAM, "on", (0, 0)),
 }
 
 
@@ -192,6 +201,17 @@ def test_bus_errors_are_traps_not_crashes(name: str, tmp_path: Path) -> None:
     done = simulate(tmp_path, source + body + report + STOP, "--sram-exec", executable)
     assert done.returncode == 0, done.stderr
     assert tuple(map(int, done.stdout.split())) == expected
+
+
+@pytest.mark.parametrize("base", [0x411C0000, 0x40500000], ids=["main", "retention"])
+def test_exec_keeps_what_is_written_until_it_is_locked(base: int, tmp_path: Path) -> None:
+    """As in OpenTitan's sram_ctrl: 9 after reset, four bits, and EXEC_REGWEN is 0 for good."""
+    look = "lw t0, 8(a0)\nsw t0, 0(gp)\nlw t0, 0xc(a0)\nsw t0, 0(gp)\n"
+    write = "li t0, {}\nsw t0, {}(a0)\n"
+    body = f"li a0, {base:#x}\n{look}{write.format(0xF6, 0xC)}{look}{write.format(0, 8)}{look}"
+    body += write.format(9, 0xC) + write.format(1, 8) + look
+    done = simulate(tmp_path, START + body + STOP)
+    assert list(map(int, done.stdout.split())) == [1, 9, 1, 6, 0, 6, 0, 6]
 
 
 def test_flash_protection_is_open_after_reset(tmp_path: Path) -> None:
@@ -402,7 +422,7 @@ def test_too_many_marks_end_with_a_line_that_says_so(tmp_path: Path) -> None:
         (["--flash", "/nonexistent"], "cannot read"),
         (["--elf", __file__], "not an ELF"),
         (["--icache", "maybe"], "on or off"),
-        (["--sram-exec", "1"], "--sram-exec is on or off, not 1"),
+        (["--sram-exec", "1"], "--sram-exec is on, off or register, not 1"),
         (["--max-cycles", "-5", "--flash", "x"], "not a number"),
         (["--load", __file__ + "@0x30000000"], "no memory"),
         (["--load", __file__ + "@0x200fffff"], "past the end"),

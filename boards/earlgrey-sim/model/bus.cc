@@ -23,8 +23,8 @@ const machine::Window *window_of(uint32_t addr) {
 } // namespace
 
 Bus::Bus(Settings settings)
-    : settings_(std::move(settings)), sram_device_(memories.sram, settings_.sram_exec),
-      rom_device_(memories.rom), flash_device_(memories.flash),
+    : settings_(std::move(settings)), sram_device_(memories.sram), rom_device_(memories.rom),
+      flash_device_(memories.flash),
       peripherals_([this](Cycle now, const Request &r) { return register_access(now, r); }),
       nothing_(machine::kNothingAnswer,
                [](Cycle, const Request &r) {
@@ -35,6 +35,7 @@ Bus::Bus(Settings settings)
         blocks_.emplace_back(machine::kRegisterAnswer, [this](Cycle now, const Request &r) {
             return register_access(now, r);
         });
+    sram_device_.executable = settings_.sram_exec == SramExec::kOn;
 }
 
 uint8_t Bus::decode(uint32_t addr) const {
@@ -169,6 +170,8 @@ uint32_t Bus::device_read(Cycle now, uint32_t addr, const machine::Window &windo
     default:
         if (addr == machine::kOtpCpuctrl)
             return settings_.cpuctrl;
+        if (const SramControl *control = sram_control(window))
+            return control->read(addr - window.base);
         touch(window);
         for (const auto &reset : machine::kResetValues)
             if (addr - reset.base < reset.count * 4)
@@ -191,10 +194,21 @@ void Bus::device_write(Cycle now, uint32_t addr, uint32_t value, const machine::
     default:
         if (settings_.mailbox && addr - settings_.mailbox < 8)
             settings_.mail(addr - settings_.mailbox, value);
-        else
+        else if (SramControl *control = sram_control(window)) {
+            control->write(addr - window.base, value);
+            if (settings_.sram_exec == SramExec::kRegister)
+                sram_device_.executable = sram_controls_.front().executable();
+        } else
             touch(window);
     }
     drive_interrupts();
+}
+
+SramControl *Bus::sram_control(const machine::Window &window) {
+    for (size_t i = 0; i < sram_controls_.size(); ++i)
+        if (window.base == machine::kSramControls[i])
+            return &sram_controls_[i];
+    return nullptr;
 }
 
 void Bus::drive_interrupts() {

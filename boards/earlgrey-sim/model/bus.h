@@ -66,6 +66,7 @@ private:
     void device_write(Cycle now, uint32_t addr, uint32_t value, const machine::Window &window);
     void touch(const machine::Window &window) { ++touched_[window.name]; }
     void drive_interrupts();
+    SramControl *sram_control(const machine::Window &window);
 
     Settings settings_;
     Port ports_[kHosts];
@@ -81,6 +82,8 @@ private:
     Uart uart_;
     RvTimer timer_;
     Plic plic_;
+    std::array<SramControl, machine::kSramControls.size()>
+        sram_controls_; // the first is main SRAM's
     std::map<std::string, uint64_t> touched_;
 };
 

@@ -62,6 +62,27 @@ private:
     Cycle expires_ = kNever;
 };
 
+// sram_ctrl: EXEC, which may let code run from the SRAM, and EXEC_REGWEN, which locks it for good.
+class SramControl {
+public:
+    uint32_t read(uint32_t offset) const {
+        return offset == machine::kSramExec         ? exec_
+               : offset == machine::kSramExecRegwen ? open_
+                                                    : 0;
+    }
+    void write(uint32_t offset, uint32_t value) {
+        if (offset == machine::kSramExec && open_)
+            exec_ = value & 0xf;
+        else if (offset == machine::kSramExecRegwen)
+            open_ &= value;
+    }
+    bool executable() const { return exec_ == kTrue; } // any other value, not only false, is no
+
+private:
+    static constexpr uint32_t kTrue = 6, kFalse = 9; // MuBi4
+    uint32_t exec_ = kFalse, open_ = 1;
+};
+
 // rv_plic: level-triggered gateways, one target.
 class Plic {
 public:

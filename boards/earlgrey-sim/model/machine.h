@@ -3,6 +3,7 @@
 // each has a core of its own. A machine is data only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace earlgrey::machine {

@@ -66,11 +66,12 @@ private:
     Fifo<Entry, machine::kOutstanding> inside_;
 };
 
-// sram_ctrl_main. One access a cycle. Where it is not `executable` it refuses to fetch
-// instructions: the error comes when the word would have come (tlul_adapter_sram).
+// sram_ctrl_main. One access a cycle. Where it is not executable it refuses to fetch instructions:
+// the error comes when the word would have come (tlul_adapter_sram).
 class Sram {
 public:
-    Sram(Storage &storage, bool executable) : storage_(storage), executable_(executable) {}
+    explicit Sram(Storage &storage) : storage_(storage) {}
+    bool executable = true;
     bool idle() const { return pending_.empty(); }
 
     Step step(Cycle now, const Offers &offers) {
@@ -82,7 +83,7 @@ public:
             return out;
         out.accepted = request;
         if (!request->we) {
-            const bool refused = request->host == kInstr && !executable_;
+            const bool refused = request->host == kInstr && !executable;
             pending_.add({refused ? 0 : storage_.read(request->addr), refused, request->host},
                          now + machine::kSramAnswer);
             return out;
@@ -98,7 +99,6 @@ public:
 
 private:
     Storage &storage_;
-    bool executable_;
     Arbiter arbiter_;
     Pending pending_;
     Cycle shut_until_ = 0;

@@ -22,7 +22,10 @@ constexpr const char *kHelp =
     "  --load FILE@ADDR    load a file's bytes at an address\n"
     "                      Of several files the later wins, and an overlap is told\n"
     "  --icache on|off     instruction cache, as the boot ROM sets it (default on)\n"
-    "  --sram-exec on|off  whether code in main SRAM may be executed (default on)\n"
+    "  --sram-exec on|off|register\n"
+    "                      whether code in main SRAM may be executed: as the life cycle says, or "
+    "as\n"
+    "                      the register EXEC does where the machine has it (default on)\n"
     "  --boot ADDR         start at ADDR + 0x80 instead of in the boot ROM\n"
     "  --max-cycles N      stop after N cycles (default 2000000000)\n"
     "  --silence N         stop after N cycles without a byte of the UART\n"
@@ -73,6 +76,16 @@ bool is_on(const char *option, const std::string &text) {
     if (text != "on" && text != "off")
         usage(std::string("--") + option + " is on or off, not " + text);
     return text == "on";
+}
+
+SramExec sram_exec(const std::string &text) {
+    if (text == "on" || text == "off")
+        return text == "on" ? SramExec::kOn : SramExec::kOff;
+    if (machine::kSramControls.empty())
+        usage("--sram-exec is on or off, not " + text);
+    if (text != "register")
+        usage("--sram-exec is on, off or register, not " + text);
+    return SramExec::kRegister;
 }
 
 Mark mark(const std::string &text) {
@@ -170,7 +183,7 @@ Options parse_options(int argc, char **argv) {
             options.icache = is_on(name, value);
             break;
         case kSramExec:
-            options.sram_exec = is_on(name, value);
+            options.sram_exec = sram_exec(value);
             break;
         case kBoot:
             options.boot = static_cast<uint32_t>(number(name, optarg, 0, kAddress));

@@ -2,6 +2,7 @@
 // The command line.
 #pragma once
 
+#include "settings.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@ struct Options {
     // What to load, in this order: a file and its address; without one it is an ELF.
     std::vector<std::pair<std::string, std::optional<uint32_t>>> files;
     bool icache = true;
-    bool sram_exec = true;
+    SramExec sram_exec = SramExec::kOn;
     uint64_t max_cycles = 2'000'000'000;
     uint64_t silence = ~uint64_t{0};
     uint64_t uart_cycles = 16;

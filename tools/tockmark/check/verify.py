@@ -18,7 +18,7 @@ from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.paths import shown
 from tockmark.result.build import board_of, boot_run, by_layout
 from tockmark.result.model import GONE, Result, Row
-from tockmark.result.provenance import BootRun
+from tockmark.result.provenance import BootRun, same_simulator
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import AppBuild
@@ -162,17 +162,13 @@ def _board(result: Result, board: BoardProfile) -> BoardProfile:
     now = board_of(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):
         was, is_ = getattr(then, name), getattr(now, name)
-        if was != is_ and not (name == "simulator_sha256" and same_simulator(was, is_)):
+        proved = name == "simulator_sha256" and was and is_ and same_simulator(was, is_)
+        if was != is_ and not proved:
             raise TockmarkError(
                 f"the result's {name} is {was}, here it is {is_}",
                 "verify it with what measured it",
             )
     return board
-
-
-def same_simulator(one: str, other: str) -> bool:
-    """Return whether two simulators are proved to give the same; so far only one and the same."""
-    return one == other
 
 
 def _rows(result: Result, place: BootPlace) -> list[Row]:

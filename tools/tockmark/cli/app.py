@@ -57,7 +57,16 @@ HEADINGS = {
         "help": "read",
     },
     "Check": dict.fromkeys(
-        ["doctor", "validate", "verify", "conformance", "interrupts-off", "cache"], "dev"
+        [
+            "doctor",
+            "validate",
+            "verify",
+            "conformance",
+            "interrupts-off",
+            "same-simulator",
+            "cache",
+        ],
+        "dev",
     ),
     "Kernels and boards": {
         "patch": "checkout",

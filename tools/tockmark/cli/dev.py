@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs that check the tool itself, and what it made: doctor, validate, verify, conformance,
-interrupts-off, cache."""
+interrupts-off, same-simulator, cache."""
 
 import os
 import secrets
@@ -11,7 +11,15 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from tockmark import paths
-from tockmark.check import conformance, doctor, interrupts_off, programs, validation, verify
+from tockmark.check import (
+    conformance,
+    doctor,
+    interrupts_off,
+    programs,
+    simulators,
+    validation,
+    verify,
+)
 from tockmark.check.conformance import MIXES, MOST_ATTACKERS
 from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
@@ -24,7 +32,7 @@ from tockmark.result import file
 from tockmark.rig import board as boards
 from tockmark.rig import cache
 from tockmark.rig.kernel import read_kernel
-from tockmark.suite import catalogue
+from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import of_names
 
 
@@ -123,7 +131,7 @@ def verify_verb(
             stored,
             [read_kernel(path) for path in kernel],
             boards.load(name),
-            catalogue.load(),
+            catalogues.load(),
             count,
             seed or secrets.token_hex(8),
             jobs or os.cpu_count() or 1,
@@ -226,6 +234,41 @@ def interrupts_off_verb(
     if not as_json:
         options.say_first(found.lost, "lost: ")
     raise Exit(INCOMPLETE if found.lost else OK)
+
+
+@verb(
+    "tockmark same-simulator old/earlgrey-sim build/sim/cw310/earlgrey-sim",
+    "tockmark same-simulator old new --machine nexysvideo --kernel-v1 tock.elf",
+    exits={OK: "both say the same; the proof is in validation/simulators.toml"},
+)
+def same_simulator_verb(
+    old: Annotated[Path, Argument(help="The binary that results were measured with.")],
+    new: Annotated[Path, Argument(help="The one that is to say the same.")],
+    machine: Annotated[str, Option(help="The machine that both simulate.")] = "cw310",
+    kernel: Annotated[
+        list[Path] | None, Option(help="ELF of a further kernel of version 2; several.")
+    ] = None,
+    kernel_v1: Annotated[list[Path] | None, Option(help="The same, of version 1.")] = None,
+    jobs: Jobs = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Prove that two builds of the simulator say the same, and keep the proof.
+
+    Every boot of the catalogue runs on both, with the baseline and further kernels, for both
+    versions of the interface, in C and Rust, with the cache off and on. Logs and last cycles are
+    compared. Where one differs it is named, and nothing is written."""
+    board = boards.load(boards.simulated(machine))
+    kernels = {
+        abi: [read_kernel(path) for path in (board.kernels[abi], *(more or ()))]
+        for abi, more in ((2, kernel), (1, kernel_v1))
+    }
+    known, at_a_time = catalogues.load(), jobs or os.cpu_count() or 1
+    entry = simulators.prove((old, new), board, known, kernels, at_a_time)
+    simulators.keep(entry)
+    if as_json:
+        options.show(asdict(entry))
+    else:
+        print(f"{entry.boots} boots and {entry.cycles:,} cycles are the same on both")
 
 
 @verb("tockmark cache", "tockmark cache --clear")

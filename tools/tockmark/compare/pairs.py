@@ -34,6 +34,7 @@ from tockmark.compare.rule import (
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import SERIES
 from tockmark.result.model import GONE, Result, Row, alike
+from tockmark.result.provenance import same_simulator
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Key, Lang, aside
 from tockmark.suite.selection import Selection
 
@@ -98,8 +99,16 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     return [
         Factor(name, was, is_)
         for name, was, is_ in sides
-        if was != is_ and not (name == "i-cache" and shared)
+        if was != is_
+        and not (name == "i-cache" and shared)
+        and not (name == "simulator" and _same_simulator(base, new))
     ]
+
+
+def _same_simulator(base: Result, new: Result) -> bool:
+    """Return whether both results are of simulators that are proved to say the same."""
+    one, two = (side.provenance.board.simulator_sha256 for side in (base, new))
+    return one is not None and two is not None and same_simulator(one, two)
 
 
 def check_factors(found: list[Factor], name: str, force: bool) -> None:

@@ -33,7 +33,7 @@ from tockmark.log.rows import SERIES
 from tockmark.paths import RESULTS, shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row, Series, alike, ratio
-from tockmark.result.provenance import Board, same_simulator
+from tockmark.result.provenance import same_simulator
 from tockmark.result.stats import Floats, median
 from tockmark.suite.catalogue import Catalogue, RowKey
 
@@ -261,14 +261,18 @@ def known_spread(base: Result) -> Spread:
     if not path.exists():
         return Spread()
     known = _loaded(path)
-    if why := _unlike(known.provenance.board, base.provenance.board):
-        return Spread(unfit=f"{shown(path)} is of another {why}")
+    board = known.provenance.board
+    if board.machine != base.provenance.board.machine:
+        return Spread(unfit=f"{shown(path)} is of the machine {board.machine}")
     spread, made = _spread_in(path), _made_from(base)
+    if not _fits(board.simulator_sha256, base.provenance.board.simulator_sha256):
+        spread = replace(spread, unfit="of a simulator that is not proved to be the same")
     others = {key for key, parts in _made_from(known).items() if made.get(key, parts) != parts}
     unlike = {row.key[:3] for row in known.rows if {row.id, (row.boot, row.lang)} & others}
     left = {key: logs for key, logs in spread.logs.items() if key not in unlike}
     if many := len(spread.logs) - len(left):
-        return replace(spread, logs=left, unfit=f"{many} of its rows are measured otherwise now")
+        why = f"{many} of its rows are measured otherwise now"
+        return replace(spread, logs=left, unfit=", ".join(filter(None, [spread.unfit, why])))
     return spread
 
 
@@ -283,12 +287,9 @@ def _spread_in(path: Path) -> Spread:
     return over_links(_loaded(path), shown(path))
 
 
-def _unlike(known: Board, board: Board) -> str | None:
-    """Return what is another machine's, if so. Of a board no simulator is asked."""
-    if known.machine != board.machine:
-        return f"machine, {known.machine}"
-    simulators = known.simulator_sha256, board.simulator_sha256
-    return "simulator" if board.simulator_sha256 and not same_simulator(*simulators) else None
+def _fits(known: str | None, simulator: str | None) -> bool:
+    """Return whether a simulator gives what the known one does. Of a board none is asked."""
+    return simulator is None or (known is not None and same_simulator(known, simulator))
 
 
 def _made_from(result: Result) -> dict[object, object]:

@@ -6,15 +6,17 @@ so a field here is a field there; docs/result-format.md tells what they mean. No
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from tockmark import BASELINE
+from tockmark import BASELINE, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
-from tockmark.errors import showable
+from tockmark.errors import TockmarkError, showable
+from tockmark.files import reading, toml
 from tockmark.rig.protocol import Draw, Elsewhere
 from tockmark.suite.catalogue import Lang
 
@@ -32,6 +34,7 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
+SIMULATORS = paths.VALIDATION / "simulators.toml"
 
 
 class Tool(Part, frozen=True):
@@ -101,9 +104,41 @@ class Board(Part, frozen=True):
         return f"{self.clock_hz / 1e6:g} MHz" if self.clock_hz else "clock unknown"
 
 
-def same_simulator(one: str | None, other: str | None) -> bool:
-    """Return whether two simulators, by their hashes, give the same."""
-    return one == other
+class SameSimulator(Part, frozen=True):
+    """A proof that two builds of a simulator say the same (check/simulators.py makes it)."""
+
+    machine: str
+    old: Sha256  # of the binaries
+    new: Sha256
+    boots: Positive  # that were run on both
+    cycles: Positive  # of them all, once
+    kernels: tuple[Sha256, ...]  # of the ELFs
+    date: Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+
+
+@cache
+def proofs(path: Path = SIMULATORS) -> tuple[SameSimulator, ...]:
+    """Return the table of proofs. TockmarkError if it does not follow its form."""
+    try:
+        with reading(path):
+            data = toml(path.read_text(encoding="utf-8"))
+        return msgspec.convert(data.get("same", []), tuple[SameSimulator, ...])
+    except (ValueError, msgspec.ValidationError) as error:
+        raise TockmarkError(
+            f"{paths.shown(path)} does not follow its form: {error}", "restore it from git"
+        ) from error
+
+
+def same_simulator(one: str, other: str, path: Path = SIMULATORS) -> bool:
+    """Return whether two simulators, by the SHA-256 of their binaries, are the same or proved to
+    say the same, also by way of others."""
+    known: set[str] = set()
+    near = {one}
+    while near - known:
+        known |= near
+        ends = ({proof.old, proof.new} for proof in proofs(path))
+        near = set().union(*(both for both in ends if both & known))
+    return other in known
 
 
 class Slot(Part, frozen=True):

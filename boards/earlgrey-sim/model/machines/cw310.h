@@ -99,6 +99,10 @@ enum TimerRegister : uint32_t {
     kTimerCompareHigh = 0x11c,
 };
 
+// sram_ctrl of main and of retention SRAM; only the first can let code run (InstrExec).
+constexpr std::array<uint32_t, 2> kSramControls = {0x411c0000, 0x40500000};
+enum SramRegister : uint32_t { kSramExecRegwen = 0x08, kSramExec = 0x0c };
+
 enum PlicRegister : uint32_t {
     kPlicPriority = 0x0000,
     kPlicPending = 0x1000,

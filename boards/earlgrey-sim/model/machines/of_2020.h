@@ -94,6 +94,10 @@ enum TimerRegister : uint32_t {
     kTimerIntrTest = 0x11c,
 };
 
+// No register lets code run from SRAM in this model.
+constexpr std::array<uint32_t, 0> kSramControls = {};
+enum SramRegister : uint32_t { kSramExecRegwen, kSramExec };
+
 // flash_ctrl: the locks of the protection regions (REGION_CFG_REGWEN_0 to 7) are open.
 constexpr ResetValue kResetValues[] = {{0x41000020, 8, 1}};
 
