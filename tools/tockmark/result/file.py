@@ -172,7 +172,7 @@ def text(result: Result) -> str:
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     gone = {name: getattr(result, name) for name in GONE}
     every = (*result.provenance.boots, *result.rows, *sum(gone.values(), start=()))
-    rows = [structs.replace(row, overhead=None, clock_hz=None) for row in result.rows]
+    rows = [structs.replace(row, overhead=None, control=None, clock_hz=None) for row in result.rows]
     lists = {"rows": rows, **gone, "problems": result.problems}
     parts = [
         f'"format": {_line(FORMAT)}',
