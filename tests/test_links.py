@@ -14,7 +14,7 @@ from itertools import permutations
 import pytest
 
 from tockmark.compare.limits import Level
-from tockmark.compare.rule import over_links
+from tockmark.compare.rule import known_spread, over_links
 from tockmark.paths import RESULTS, ROOT
 from tockmark.result import file
 from tockmark.tests.links import (
@@ -56,6 +56,16 @@ def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
     """Some of what docs/judging.md has; `make robustness` tries all pairs."""
     for levels in standing(name, singles=SINGLES, sets=SETS).values():
         assert levels.count(Level.HARD) <= ALARMS * len(levels), standing_row(name, {"": levels})
+
+
+def test_no_row_that_is_surely_faster_is_a_finding() -> None:
+    """From Tock 2.2 to master most rows have more instructions, and many of these less time."""
+    base, new = (file.load(RESULTS / f"opt/tock-{name}-z.json") for name in ("2.2", "master"))
+    counted = [one for one in gated(base, new, known_spread(base)).moved if one.time]
+    fell = [one for one in counted if one.time and one.time.lower and not one.time.unmoved]
+    assert [one for one in fell if not one.change.lower], "none to see"
+    assert {one.level for one in fell} <= {Level.PASS, Level.BETTER}
+    assert Level.HARD in {one.level for one in counted}
 
 
 def test_what_a_clock_sets_is_timed() -> None:

@@ -165,7 +165,7 @@ def _explained(level: Level, why: str, time: Change | None) -> tuple[Level, str]
     if time is None:
         return level, why
     fell = time.lower and not time.unmoved
-    return Level.PASS if fell and level > Level.BETTER else level, f"{why}; cycles {time.words}"
+    return Level.PASS if fell and level > Level.BETTER else level, f"{why}; time {time.words}"
 
 
 def _by_control(*rows: Row) -> str:

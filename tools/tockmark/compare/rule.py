@@ -451,9 +451,9 @@ class Change:
 
     @property
     def words(self) -> str:
-        """Say by how much it changed, and whether it may be not at all."""
+        """Say by how much it changed; with a question mark if that may be not at all."""
         said = f"{(self.ratio - 1) * 100:+.1f} %" if self.ratio else "from or to none"
-        return f"{said}, perhaps none" if self.unmoved and self.size else said
+        return f"{said}?" if self.unmoved and self.size else said
 
     @property
     def without_doubt(self) -> "Change":

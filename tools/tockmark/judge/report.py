@@ -30,7 +30,7 @@ from tockmark.trees.builds import Pairs
 SHOWN = 24  # rows that moved; --json and the Markdown have them all
 SHOWN_IN_COMMENT = 8  # of them, on the first screen of a comment
 NAMED = 8  # symbols
-NAME = 33  # columns of a row
+NAME = 38  # columns of a row
 COUNTED = {"instret": "instr", "cycles": "cycles"}
 
 
@@ -163,7 +163,7 @@ def _moved(moved: list[Moved]) -> list[str]:
         [
             TableColumn("", 11, 0, left=True),
             TableColumn("of one operation", NAME, 0, left=True),
-            *figures({"base": 9, "head": 9, "change": 9, "range, or time": 28}, gap=0),
+            *figures({"base": 9, "head": 9, "change": 9, "range, or time": 21}, gap=0),
         ]
     )
     for name, one in rows[:SHOWN]:
@@ -190,7 +190,7 @@ def cells(one: Moved) -> tuple[str, str, str, str]:
     change = one.change
     if one.series == "instret":
         moved = f"{change.new - change.base:+.0f}"
-        span = f"{text.change(change.base, change.new)}; {one.time.words if one.time else ''}"
+        span = f"{text.change(change.base, change.new)}; {one.time.words if one.time else '-'}"
     else:
         moved = text.change(change.base, change.new)
         span = f"{text.points(change.low - 1, '+')} to {text.percent(change.high - 1, '+')}"

@@ -318,7 +318,7 @@ def gate_text(names: list[str], new: str, gated: Gated) -> str:
     widths = figures({"base": 8, "new": 9, "change": 10}, gap=0)
     for level in reversed(Level):
         found = [one for one in gated.findings if one.level is level]
-        table = Table([LABEL, *widths, TableColumn("limit", 30, 2, left=True)], ends_at=text.LINE)
+        table = Table([LABEL, *widths, TableColumn("limit", 25, 2, left=True)], ends_at=text.LINE)
         for one in found[:SHOWN]:
             if isinstance(one, Moved):
                 name = f"{one.row.name} {limits.SERIES_WORDS[one.series]}"

@@ -231,7 +231,7 @@ def test_more_instructions_are_no_finding_where_the_time_surely_fell(catalogue: 
         found = gate([("a", base)], ("b", new), load_limits(None, catalogue), catalogue, CALM)
         assert found.level is level
         (why,) = (one.why for one in found.moved if one.series == "instret")
-        assert why.endswith(f"cycles {(net / 1000 - 1) * 100:+.1f} %")
+        assert why.endswith(f"time {(net / 1000 - 1) * 100:+.1f} %")
 
 
 def test_links_are_told_apart_as_seldom_as_is_said() -> None:
