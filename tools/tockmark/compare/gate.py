@@ -20,6 +20,7 @@ from tockmark.suite.catalogue import OF_BOOT, Catalogue, Key
 from tockmark.suite.selection import Selection
 
 MAKE = ("inner", "reads", "by", "clock")  # what samples have to have in common
+BY_CONTROL = "readings by the control"
 NAMED = 8  # rows that were not asked for; how many there are is said
 
 
@@ -79,7 +80,7 @@ def gate(
     for side in (*bases, new):
         warnings += [f"{side[0]}: {doubt}" for doubt in side[1].provenance.doubts]
     notes = [
-        f"{side}: a reading costs something else in {len(one.mended)} boots than where it was"
+        f"{side}: readings cost something else in {_boots(one)} than where they were"
         " measured: their rows are taken by the control, as their lines say"
         for side, one in (*bases, new)
         if one.mended
@@ -168,10 +169,16 @@ def _explained(level: Level, why: str, time: Change | None) -> tuple[Level, str]
     return Level.PASS if fell and level > Level.BETTER else level, f"{why}; time {time.words}"
 
 
+def _boots(result: Result) -> str:
+    """Say in how many boots rows are taken by their control."""
+    off = {(one.row.boot, one.row.icache, one.row.lang) for one in result.controls if one.mends}
+    return f"{len(off)} boot{'s' if len(off) > 1 else ''}"
+
+
 def _by_control(*rows: Row) -> str:
     """Say in which sides readings are known by the control of the row's boot."""
     sides = [side for side, row in zip(("base", "new"), rows, strict=True) if row.by_control]
-    return f"; readings by the control ({', '.join(sides)})" if sides else ""
+    return f"; {BY_CONTROL} ({', '.join(sides)})" if sides else ""
 
 
 def _check_kind(base: tuple[str, Result], new: tuple[str, Result], force: bool) -> None:

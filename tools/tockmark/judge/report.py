@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tockmark.compare.gate import BY_CONTROL
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
 from tockmark.compare.pairs import Pair as ComparedPair
@@ -181,7 +182,8 @@ def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
         counted = one.series == "instret"
         name = named(one.row.id, one.row.params, None if counted else one.row.icache)
         key = (name, round(one.change.new - one.change.base)) if counted else (name, -number - 1)
-        found.setdefault(key, (f"{name} {COUNTED[one.series]}", one))
+        control = ", by control" if BY_CONTROL in one.why else ""
+        found.setdefault(key, (f"{name} {COUNTED[one.series]}{control}", one))
     return list(found.values())
 
 

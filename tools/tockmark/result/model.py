@@ -69,6 +69,7 @@ from tockmark.suite.selection import Selection
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
+SLOPE = "cycles of a pass"  # what of a control is no single sample
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 NOWHERE = StoredSamples()  # in a layout that does not have the row
 
@@ -253,7 +254,7 @@ class Row(StoredRow, frozen=True, dict=True):
         return {
             key: replace(series, slope=series.reading.slope if series.reading else None)
             for key, series in self.control._by_layout.items()
-            if key[1] in self.layouts and self.control.is_off(*key)
+            if key[1] in self.layouts and key in self.control.off
         }
 
     @property
@@ -261,11 +262,15 @@ class Row(StoredRow, frozen=True, dict=True):
         """The series whose readings are known by the control of its boot, in any layout."""
         return [name for name in SERIES if any(key[0] == name for key in self._by_control)]
 
-    def is_off(self, name: str | int, layout: int) -> bool:
-        """Return whether a control is off by more than is allowed."""
-        series = self._by_layout[name, layout]
-        allowed = allowance(self.icache, series.reading) if name == "cycles" else STRAY
-        return abs(series.once or 0) > allowed
+    @cached_property
+    def off(self) -> set[tuple[str | int, int]]:
+        """Where a control is off by more than is allowed: the series, and the layout."""
+        found = set()
+        for (name, layout), series in self._by_layout.items():
+            allowed = allowance(self.icache, series.reading) if name == "cycles" else STRAY
+            if abs(series.once or 0) > allowed:
+                found.add((name, layout))
+        return found
 
     @cached_property
     def _events(self) -> dict[tuple[str | int, int], Series]:
@@ -528,9 +533,8 @@ class Control:
 
     @property
     def mends(self) -> bool:
-        """Whether rows are taken by it, in any layout."""
-        layouts = self.row.layouts if self.what == "cycles" else ()
-        return any(self.row.is_off("cycles", layout) for layout in layouts)
+        """Whether rows are taken by it, in any layout; so no more is to be said of its events."""
+        return self.what != SLOPE and bool(self.row.off)
 
     @property
     def line(self) -> str:
@@ -692,7 +696,7 @@ def _controls(row: Row) -> Iterator[Control]:
     """Return the controls that a row is: of its cycles, and of each event."""
     found: dict[str, Series | None] = {"cycles": row.one_shot.cycles}
     if row.cycles and row.cycles.is_slope:
-        found["cycles of a pass"] = row.cycles
+        found[SLOPE] = row.cycles
     found |= {f"event {n}": one for n, one in row.events.items()}
     reading = row.cycles.reading.median if row.cycles and row.cycles.reading else None
     for what, one in found.items():
