@@ -683,7 +683,7 @@ class Result:
 
     @property
     def mended(self) -> tuple[str, ...]:
-        """Those of the reasons that rows are taken by their control for, and so no longer wrong."""
+        """The reasons in `incomplete` that no longer hold: rows are taken by the control instead."""
         return tuple(one.line for one in self.controls if one.wrong and one.mends)
 
 
