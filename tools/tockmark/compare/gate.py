@@ -75,7 +75,8 @@ def gate(
     if not both:
         raise TockmarkError(f"{name} has no row that the base has, too", "give runs of one suite")
     known_rows = {pair.row.key for pair in rows if pair.bases}
-    incomplete = [why for why in _besides(result, known_rows) if why not in result.mended]
+    mended = set(result.mended)
+    incomplete = [why for why in _besides(result, known_rows) if why not in mended]
     warnings = [f"the new result is incomplete: {why}" for why in incomplete]
     for side in (*bases, new):
         warnings += [f"{side[0]}: {doubt}" for doubt in side[1].provenance.doubts]

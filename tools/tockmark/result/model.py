@@ -683,7 +683,7 @@ class Result:
 
     @property
     def mended(self) -> tuple[str, ...]:
-        """The reasons in `incomplete` that no longer hold: rows are taken by the control instead."""
+        """The reasons in `incomplete` that no longer hold: rows are taken by the control."""
         return tuple(one.line for one in self.controls if one.wrong and one.mends)
 
 
