@@ -95,20 +95,15 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     langs = set(base.langs) & set(new.langs) or LANGS
     one, two = factors_of(base, langs), factors_of(new, langs)
     shared = set(base.icaches) & set(new.icaches)
+    before, after = (side.provenance.board.simulator_sha256 for side in (base, new))
     sides = [(name, one.get(name, UNKNOWN), two.get(name, UNKNOWN)) for name in {**one, **two}]
     return [
         Factor(name, was, is_)
         for name, was, is_ in sides
         if was != is_
         and not (name == "i-cache" and shared)
-        and not (name == "simulator" and _same_simulator(base, new))
+        and not (name == "simulator" and same_simulator(before, after))
     ]
-
-
-def _same_simulator(base: Result, new: Result) -> bool:
-    """Return whether both results are of simulators that are proved to say the same."""
-    one, two = (side.provenance.board.simulator_sha256 for side in (base, new))
-    return one is not None and two is not None and same_simulator(one, two)
 
 
 def check_factors(found: list[Factor], name: str, force: bool) -> None:

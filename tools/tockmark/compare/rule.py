@@ -265,7 +265,8 @@ def known_spread(base: Result) -> Spread:
     if board.machine != base.provenance.board.machine:
         return Spread(unfit=f"{shown(path)} is of the machine {board.machine}")
     spread, made = _spread_in(path), _made_from(base)
-    if not _fits(board.simulator_sha256, base.provenance.board.simulator_sha256):
+    simulator = base.provenance.board.simulator_sha256  # of a board none is asked
+    if simulator is not None and not same_simulator(board.simulator_sha256, simulator):
         spread = replace(spread, unfit="of a simulator that is not proved to be the same")
     others = {key for key, parts in _made_from(known).items() if made.get(key, parts) != parts}
     unlike = {row.key[:3] for row in known.rows if {row.id, (row.boot, row.lang)} & others}
@@ -285,11 +286,6 @@ def _loaded(path: Path) -> Result:
 def _spread_in(path: Path) -> Spread:
     """Return the spread that a committed result shows."""
     return over_links(_loaded(path), shown(path))
-
-
-def _fits(known: str | None, simulator: str | None) -> bool:
-    """Return whether a simulator gives what the known one does. Of a board none is asked."""
-    return simulator is None or (known is not None and same_simulator(known, simulator))
 
 
 def _made_from(result: Result) -> dict[object, object]:

@@ -129,9 +129,11 @@ def proofs(path: Path = SIMULATORS) -> tuple[SameSimulator, ...]:
         ) from error
 
 
-def same_simulator(one: str, other: str, path: Path = SIMULATORS) -> bool:
+def same_simulator(one: str | None, other: str | None, path: Path = SIMULATORS) -> bool:
     """Return whether two simulators, by the SHA-256 of their binaries, are the same or proved to
-    say the same, also by way of others."""
+    say the same, also by way of others. Of none, or one that is not known, that cannot be said."""
+    if one is None or other is None:
+        return False
     known: set[str] = set()
     near = {one}
     while near - known:
