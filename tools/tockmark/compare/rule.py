@@ -568,8 +568,8 @@ class Rule:
         noise = [(base, _noise(base, new), _ceiling(base, catalogue)) for base, new in own]
         moved = tuple(base for base, new in own if _has_moved(base, new))
         noisy = tuple(base for base, found, most in noise if found > most)
-        most = max((min(found, most) for _, found, most in noise), default=0)
-        return Rule(catalogue, known, most, moved, noisy)
+        widest = max((found for _, found, most in noise if found <= most), default=0)
+        return Rule(catalogue, known, widest, moved, noisy)
 
     def judges(self, row: Row) -> bool:
         """Return whether a row has a verdict."""

@@ -164,7 +164,7 @@ def test_pooled_bases_count_a_link_once() -> None:
 
 def test_rows_of_the_apps_are_no_findings(catalogue: Catalogue) -> None:
     """However far they moved with the cache on; without it something else differs."""
-    base = made(catalogue, {"loop.empty": steady(1000)}, icache=(True, False))
+    base = made(catalogue, {"loop.empty": steady(1000)}, icache=(False,))
     on = made(catalogue, {"loop.empty": steady(2000)}, icache=(True,))
     off = made(catalogue, {"loop.empty": steady(1010)}, icache=(False,))
     some = made(catalogue, {"loop.empty": steady(1000)}, icache=(True,))
@@ -188,7 +188,7 @@ def test_slopes_of_the_apps_set_the_noise(
     assert judged(one, two, CALM, catalogue)[0] is Level.HARD
     monkeypatch.setattr(Series, "is_slope", True)
     assert judged(one, two, CALM, catalogue)[0] is Level.SOFT
-    # More is no noise: it hides nothing beyond that, and does not pass.
+    # More is no noise: it hides nothing, and does not pass.
     three = made(catalogue, {"loop.empty": steady(1300), "a.x": steady(1040)})
     found = gate([("a", one)], ("b", three), load_limits(None, catalogue), catalogue, CALM)
     assert found.exit_code == 3
