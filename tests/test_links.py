@@ -18,6 +18,7 @@ from tockmark.compare.rule import known_spread, over_links
 from tockmark.paths import RESULTS, ROOT
 from tockmark.result import file
 from tockmark.tests.links import (
+    ALARMS,
     KNOWN,
     PAIRS,
     SIDE,
@@ -36,7 +37,6 @@ from tockmark.tests.links import (
 
 SILENT = ("lay1", "lay2")
 SINGLES, SETS = 24, 6  # judgements of each kernel's links by each other
-ALARMS = 0.01
 APART = 0.005  # of the instructions of a row that a clock sets
 
 

@@ -18,11 +18,11 @@ from tockmark import paths
 BASELINE, TOCK = "results/baseline-cw310.json", "results/tock-2.2-cw310.json"
 LOG = "tools/tockmark/tests/four-boots.log"
 VERBS = {
-    "table": (10, ["table", BASELINE]),
+    "table": (11, ["table", BASELINE]),
     "compare": (14, ["compare", BASELINE, TOCK]),
     "gate": (14, ["gate", BASELINE, TOCK]),
     "parse": (14, ["parse", LOG, "-o"]),
-    "export": (8, ["export", BASELINE, "--format", "csv"]),
+    "export": (9, ["export", BASELINE, "--format", "csv"]),
     "run": (30, ["run", "--only", "syscall.command", "-o"]),
 }
 

@@ -35,11 +35,13 @@ import mutants
 from interrupted import last_line
 from tockmark import paths
 from tockmark.check.conformance import MIXES, Plan, mixed_case, run_cases
+from tockmark.compare.limits import Level
 from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.paths import commit_of_checkout
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
+from tockmark.tests import links
 
 STORED = paths.DATA / "robustness.json"
 PAGE = paths.ROOT / "docs" / "robustness.md"
@@ -250,6 +252,19 @@ def guards(seed: int) -> PartFound:
     return found
 
 
+def judged_links(seed: int) -> PartFound:
+    """Judge links of one source by each other: all ordered pairs, and random halves."""
+    found = PartFound()
+    for name in links.STANDING:
+        say(f"  {name}")
+        for kind, levels in links.standing(name).items():
+            said = {level.words.word: levels.count(level) for level in sorted(set(levels))}
+            found.tries.append(Try(f"`{name}`, {kind}", len(levels), came=said))
+            if (hard := levels.count(Level.HARD)) > links.ALARMS * len(levels):
+                found.lost.append(f"{name}, {kind}: {hard} of {len(levels)} have a hard finding")
+    return found
+
+
 PARTS: dict[str, Callable[[int], PartFound]] = {
     "conformance": conformance,
     "mixes": mixes,
@@ -258,6 +273,7 @@ PARTS: dict[str, Callable[[int], PartFound]] = {
     "images": images,
     "logs": logs,
     "results": results,
+    "links": judged_links,
     "runs": partial(interruptions, "runs"),
     "setups": partial(interruptions, "set-ups"),
     "mutants": guards,

@@ -116,7 +116,7 @@ def kernel_mean(
 # but once. It is computed from committed results of several links.
 
 
-TOCK = RESULTS / "links" / "tock-2.2.json"  # a result of several links
+TOCK = (RESULTS / "links" / "tock-2.2.json", RESULTS / "opt" / "tock-master-z.json")
 OWN = RESULTS / "opt"  # of our own kernel, by opt-level: it is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
 # Of how many deviations an interval is, as docs/judging.md tells: the number that is found by the
@@ -254,38 +254,52 @@ def over_links(result: Result, source: str) -> Spread:
 
 def known_spread(base: Result) -> Spread:
     """Return the spread that committed runs of several links show of a kernel such as a result's:
-    of the same machine, and of each row that was measured in the same way."""
+    of the same machine, and of each row that was measured in the same way. Of a kernel that is not
+    ours, each row may spread as far as it does in any release that was measured."""
     kernel = base.provenance.kernel
     own = OWN / f"baseline-{kernel.opt_level or '3'}.json"
-    path = own if kernel.is_baseline else TOCK
-    if not path.exists():
-        return Spread()
+    paths = (own,) if kernel.is_baseline else TOCK
+    return _wider([_fitting(path, base) for path in paths if path.exists()])
+
+
+def _wider(spreads: Sequence[Spread]) -> Spread:
+    """Return of each row what the spread says in which it goes furthest."""
+    known = [one for one in spreads if one.logs]
+    if len(known) < 2:
+        return next(iter([*known, *spreads]), Spread())
+    links = min(one.links for one in known)
+    logs: dict[AnyKey, Floats] = {}
+    for one in known:
+        for key, found in one.logs.items():
+            if key not in logs or found[:links].std() > logs[key].std():
+                logs[key] = found[:links]
+    source = f"{' or '.join(one.source for one in known)}, whichever is wider"
+    unfit = dict.fromkeys(one.unfit for one in known if one.unfit)
+    return Spread(source, links, logs, "; ".join(unfit))
+
+
+def _fitting(path: Path, base: Result) -> Spread:
+    """Return what a committed result says of the rows that were measured as in `base`."""
     known = _loaded(path)
     board = known.provenance.board
     if board.machine != base.provenance.board.machine:
         return Spread(unfit=f"{shown(path)} is of the machine {board.machine}")
-    spread, made = _spread_in(path), _made_from(base)
+    spread, made = over_links(known, shown(path)), _made_from(base)
+    unfit = []
     simulator = base.provenance.board.simulator_sha256  # of a board none is asked
     if simulator is not None and not same_simulator(board.simulator_sha256, simulator):
-        spread = replace(spread, unfit="of a simulator that is not proved to be the same")
+        unfit.append("of a simulator that is not proved to be the same")
     others = {key for key, parts in _made_from(known).items() if made.get(key, parts) != parts}
     unlike = {row.key[:3] for row in known.rows if {row.id, (row.boot, row.lang)} & others}
     left = {key: logs for key, logs in spread.logs.items() if key not in unlike}
     if many := len(spread.logs) - len(left):
-        why = f"{many} of its rows are measured otherwise now"
-        return replace(spread, logs=left, unfit=", ".join(filter(None, [spread.unfit, why])))
-    return spread
+        unfit.append(f"{many} of its rows are measured otherwise now")
+    return replace(spread, logs=left, unfit=", ".join(unfit))
 
 
 @cache
 def _loaded(path: Path) -> Result:
     return file.load(path)
-
-
-@cache
-def _spread_in(path: Path) -> Spread:
-    """Return the spread that a committed result shows."""
-    return over_links(_loaded(path), shown(path))
 
 
 def _made_from(result: Result) -> dict[object, object]:

@@ -95,7 +95,7 @@ def _whole(word: int) -> RvInsn:
         jump = _signed(_bits(word, (8, 4, 1), (25, 6, 5), (7, 1, 11), (31, 1, 12)), 13)
         return RvInsn(4, Kind.BRANCH, word & 0x01FF_F07F, imm=jump)
     lower = _signed(word >> 20, 12)
-    if op == 0x67:
+    if op == 0x67 and three == 0:
         return RvInsn(4, Kind.INDIRECT, word, rd, rs1, lower)
     if op == 0x03 or (op == 0x13 and three == 0):
         return RvInsn(4, Kind.LO, word & 0xF_FFFF, rd, rs1, lower)

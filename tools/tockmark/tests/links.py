@@ -35,6 +35,7 @@ STANDING = {  # kernels whose links are judged by each other, and how many links
     **{f"opt/tock-{kernel}-{level}": 4 for kernel in ("2.2", "master") for level in "s23"},
 }
 HALVES = 40  # random halves of the links of each
+ALARMS = 0.01  # of the judgements of a kernel's links by each other may hold a hard finding
 PAIRS = 30
 SIDE = 4  # links
 KNOWN = load()
@@ -70,7 +71,7 @@ def standing(name: str, singles: int | None = None, sets: int = HALVES) -> dict[
     half = len(links) // 2
     sides = [(at(result, order[:half]), at(result, order[half:])) for order in drawn]
     return {
-        "single": [gated(ones[a], ones[b], known).level for a, b in pairs],
+        "single links": [gated(ones[a], ones[b], known).level for a, b in pairs],
         "halves": [gated(base, new, known).level for base, new in sides],
     }
 

@@ -8,6 +8,7 @@ import pytest
 
 from tockmark.rig.code import LinkedCode, differences
 from tockmark.rig.elf import read_elf
+from tockmark.rig.rv32 import steps
 
 GCC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-nostdlib", "-ffreestanding"]
 FLAGS = ["-Os", "-ffunction-sections", "-fdata-sections", "-fno-builtin", "-x", "c"]
@@ -110,3 +111,12 @@ def test_a_change_is_found_by_name(
     head = linker.link(ORDERS[1], f"-Wl,{relax}", **{name: SOURCE[name].replace(old, new)})
     said = differences(base, head)
     assert [one for one in said if not one.startswith("data in ")] == found
+
+
+def test_a_far_call_is_one_by_all_its_bits() -> None:
+    """`auipc ra, 0; jalr ra, 4(ra)`; with another bit in the second word there is no such
+    instruction, and so no call."""
+    auipc, jalr = 0x0000_0097, 0x0040_80E7
+    for other in (0, 1 << 12, 1 << 13, 1 << 14):
+        code = b"".join(word.to_bytes(4, "little") for word in (auipc, jalr ^ other))
+        assert len(list(steps(code, 0))) == (2 if other else 1)

@@ -219,8 +219,8 @@ def test_the_spread_is_computed_from_several_links(catalogue: Catalogue) -> None
 def test_without_committed_links_nothing_is_known(
     catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TOCK", "OWN"):
-        monkeypatch.setattr(spreads, name, tmp_path / "none.json")
+    monkeypatch.setattr(spreads, "TOCK", [tmp_path / "none.json"])
+    monkeypatch.setattr(spreads, "OWN", tmp_path)
     assert spreads.known_spread(made(catalogue, {})).title == "not known"
 
 

@@ -38,6 +38,7 @@ from tockmark.show import table
 from tockmark.suite.catalogue import Boot, Catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests import stand_in
+from tockmark.tests.rows import of_another_kernel
 from tockmark.tests.stand_in import options as options_fixture
 
 options = pytest.fixture(options_fixture)
@@ -410,7 +411,7 @@ def test_no_hard_verdict_rests_on_foreign_boots(
 ) -> None:
     """What would be a regression is one by a local boot alone."""
     monkeypatch.setattr(run, "drawn", lambda draw, foreign: [])
-    base = taken(options)
+    base = of_another_kernel(taken(options))
     new = taken(on(options, liar(tmp_path)))
     local = dataclasses.replace(
         new, provenance=msgspec.structs.replace(new.provenance, elsewhere=())
