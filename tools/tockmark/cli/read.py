@@ -39,6 +39,7 @@ ExportForm = StrEnum(  # type: ignore[misc]
     "tockmark table a.json b.json  # side by side",
     "tockmark table a.json --all",
     "tockmark table a.json --only 'call.*,mem.copy_asm:size=64'",
+    "tockmark table a.json --lang c,rust",
     "tockmark table a.json --events",
     exits={INCOMPLETE: "a result is incomplete"},
 )
@@ -49,6 +50,12 @@ def table_verb(
     events: Annotated[
         bool, Option("--events", help="Show the core's event counters: stalls, loads and others.")
     ] = False,
+    lang: Annotated[
+        str | None,
+        options.several_of(
+            lambda: LANGS, "Languages of the apps: c, rust; default: C, if a result has it."
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what result files cost on one screen; several of them side by side.
@@ -64,12 +71,25 @@ def table_verb(
         options.show(table.as_json(results, known))
     elif not every:
         blocks = table.selected_blocks(wanted, results) if wanted else None
-        print(table.first_screen(named, known, table.width_of_terminal(), blocks), end="")
+        langs = None if lang is None else _languages(lang, results)
+        width = table.width_of_terminal()
+        print(table.first_screen(named, known, width, blocks, langs), end="")
     elif len(named) == 1:
         print(table.every_row(results[0], known), end="")
     else:
         print(table.side_by_side(named, known, table.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
+
+
+def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
+    """Return the languages that --lang names; TockmarkError if no result has one of them."""
+    langs = [catalogue.language(name) for name in of_names("lang", given, LANGS)]
+    there = {lang for result in results for lang in result.langs}
+    if not there & set(langs):
+        raise TockmarkError(
+            f"no result has apps in {given}", f"they are in {', '.join(sorted(there))}"
+        )
+    return langs
 
 
 @verb(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tockmark.compare.rule import kernel_mean
 from tockmark.result.model import Result, Row, common_icaches, ratio
+from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
@@ -21,6 +22,7 @@ from tockmark.suite.catalogue import (
     LANGS,
     OVERHEAD,
     Catalogue,
+    Lang,
     Params,
     RowKey,
     aside,
@@ -69,12 +71,16 @@ class Named(NamedTuple):
     result: Result
 
 
-def apart(named: Iterable[tuple[str, Result]]) -> list[Named]:
-    """Name results; one of several languages becomes several, of one language each."""
+def apart(
+    named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = None
+) -> list[Named]:
+    """Name results; one of several languages becomes several, of one language each: of all that it
+    has, or of these."""
     return [
         Named(f"{name}, {LANGS[lang]}" if len(result.langs) > 1 else name, result.of_lang(lang))
         for name, result in named
         for lang in result.langs
+        if langs is None or lang in langs
     ]
 
 
@@ -88,7 +94,9 @@ def width_of_terminal() -> int:
 
 LABEL = 26  # at least
 CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
-TIME, RANGE = 9, 14  # and of the one behind the cycles: the same in µs, or their range over layouts
+# And of the one behind the cycles: the same in µs, or their range over layouts, in cycles or as the
+# share that the farthest is off.
+TIME, RANGE, SHARE = 9, 14, 6
 BUILT = 40  # characters of how a kernel was built; --all shows the rest
 NARROW = 80
 NOTHING = "None of the rows of this screen is here; --all shows every row that is."
@@ -128,9 +136,14 @@ def first_screen(
     catalogue: Catalogue,
     width: int = LINE,
     blocks: Blocks | None = None,
+    langs: Sequence[Lang] | None = None,
 ) -> str:
-    """Show the screen, or other rows in its manner, in at most `width` columns."""
-    named = apart(named)
+    """Show the screen, or other rows in its manner, in at most `width` columns: of each result in
+    its leading language, or in these. Our own kernel stands last: it is no measure of others."""
+    several = sorted({lang for _, result in named for lang in result.langs[1:]})
+    if langs is None:
+        named = [(name, result.leading) for name, result in named]
+    named = sorted(apart(named, langs), key=lambda one: one.result.provenance.kernel.is_baseline)
     columns = _columns([result for _, result in named])
     there = {key for column in columns for key in column.rows}
     blocks = {
@@ -141,21 +154,27 @@ def first_screen(
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _wide(0, columns[:2], 0))
     second = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
+    if second == RANGE and _wide(label, columns, second) > width:
+        second = SHARE
     if _wide(label, columns, second) > width:
         second = 0
     if len(named) > 1:
         names = short_names(named, CYCLES + second + RATIO - 1)
         columns = [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+        columns = _with_levels(columns, CYCLES + second + RATIO - 1)
     # Without times, two kernels fit at least.
     fit = len(columns) if second else max(2, 1 + (width - label - CYCLES) // (CYCLES + RATIO))
-    out = _screen_header(columns, width)
+    out = _headline(columns, width)
     if blocks:
-        out += [*text.wrap(_screen_legend(columns, second), "", width), ""]
         for at in range(1, max(2, len(columns)), max(1, fit - 1)):
             some = [columns[0], *columns[at : at + max(1, fit - 1)]]
             out += _block(some, catalogue, second, blocks, label)
+        also = [f"--lang: {', '.join(LANGS[lang] for lang in several)}, too."]
+        legend = [*_screen_legend(columns, second), *also * (langs is None and bool(several))]
+        out += text.wrap(" ".join(legend), "", width)
     else:
-        out += [*text.wrap(NOTHING, "", width), ""]
+        out += ["", *text.wrap(NOTHING, "", width)]
+    out += ["", *_provenance(columns, width)]
     names = [columns[0].name] if len(named) == 1 else [column.name for column in columns]
     for name, (_, result) in zip(names, named, strict=True):
         if why := result.incomplete:
@@ -184,10 +203,7 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
     said = [result.provenance for _, result in named]
     titles = [one.kernel.title for one in said]
     own = [one.kernel.is_baseline for one in said]
-    short = [
-        "baseline" if is_own else title.partition(",")[0].partition(" (")[0]
-        for title, is_own in zip(titles, own, strict=True)
-    ]
+    short = [_short(one.kernel) for one in said]
     langs = [LANGS[result.langs[0]] for _, result in named]
     kernels = Counter(short)
     for names in (
@@ -204,8 +220,43 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
     return text.letters(len(named))
 
 
-def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
-    """Name each kernel in a line or two, and below what they have in common."""
+def _with_levels(columns: list[ResultColumn], room: int) -> list[ResultColumn]:
+    """Put the opt-levels behind the kernels' names, where they are unlike and there is room."""
+    levels = [column.result.provenance.kernel.opt_level or "?" for column in columns]
+    names = [f"{one.name} ({level})" for one, level in zip(columns, levels, strict=True)]
+    if len(set(levels)) == 1 or max(map(len, names)) > room:
+        return columns
+    return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+
+
+def _headline(columns: list[ResultColumn], width: int) -> list[str]:
+    """Say what the figures are, and under which conditions all of them hold."""
+    alone = len({id(column.result) for column in columns}) == 1
+    provenances = [column.result.provenance for column in columns]
+    what = "Cycles" if all(column.timed for column in columns) else "Cycles or instructions"
+    if not any(column.timed for column in columns):
+        what = "Instructions"
+    levels = [one.kernel.opt_level for one in provenances]
+    conditions = [
+        [_short(one.kernel) for one in provenances] if alone else [],
+        [f"opt-level {level or 'unknown'}" for level in levels],
+        [f"{one.board.name or 'unknown board'} ({one.board.machine or '?'})" for one in provenances],
+        [one.board.clock for one in provenances],
+        [f"i-cache {ICACHE[column.icache]}" for column in columns],
+    ]
+    same = [said[0] for said in conditions if said and len(set(said)) == 1]
+    names = " ".join(column.name for column in columns)
+    same += ["(opt-level)"] if len(set(levels)) > 1 and f"({levels[0]})" in names else []
+    return text.wrap(f"{what} of one operation: {', '.join(same)}", "", width)
+
+
+def _short(kernel: Kernel) -> str:
+    """Name a kernel in a word or two."""
+    return "baseline" if kernel.is_baseline else kernel.title.partition(",")[0].partition(" (")[0]
+
+
+def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
+    """Say of each kernel where its figures come from, and what they have in common."""
     results = {id(column.result): column for column in columns}
     alone = len(results) == 1
     indent = 0 if alone else max(len(column.name) for column in columns) + 2
@@ -218,14 +269,17 @@ def _screen_header(columns: list[ResultColumn], width: int) -> list[str]:
         again = kernel.sha256 is not None and kernel == before
         built = kernel.built if len(kernel.built) <= BUILT else f"{kernel.built[: BUILT - 1]}…"
         sha = f", sha256 {kernel.sha256[:12]}" if kernel.sha256 else ""
-        notes = ["the same kernel" if again else f"{kernel.title}, {built}{sha}"]
+        title = kernel.title if alone else kernel.title.removeprefix(_short(kernel)).lstrip(", ")
+        said = ", ".join(filter(None, [title, built]))
+        notes = ["the same kernel" if again else f"{said}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]
         notes += [OUR_OWN] if kernel.is_baseline and not again else []
-        notes += readings(column.result)
+        notes += readings(column.result, column.result.icaches if alone else [column.icache])
         before = kernel
         line = "; ".join(notes)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
-    return [*out, *text.wrap(", ".join(same), "", width), ""]
+    left = [part for part in same if part not in " ".join(_headline(columns, LINE))]
+    return [*out, *text.wrap(", ".join(left), "", width), ""]
 
 
 def _conditions(column: ResultColumn) -> list[str]:
@@ -260,14 +314,16 @@ def _block(
     for i, column in enumerate(columns):
         mine = [column.rows.get(key) for key in keys]
         found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
-        costs = [text.rounded(series.per_op if series else None) for series in found]
-        marked = _marked(text.aligned(costs, 2, [*map(mark, mine)]), mine)
+        costs = [text.three_digits(series.per_op if series else None) for series in found]
+        marked = _marked(text.aligned(costs, marks=[*map(mark, mine)]), mine)
         parts = {"cycles" if column.timed else "instrs": (CYCLES, marked)}
         if second == TIME:
-            times = _values(mine, lambda row: text.rounded(row.us))
-            parts["µs"] = TIME, text.aligned(times, 2)
+            times = _values(mine, lambda row: text.three_digits(row.us))
+            parts["µs"] = TIME, text.aligned(times)
         elif second == RANGE:
             parts["range"] = RANGE, [spread(row, row.inner) if row else text.NONE for row in mine]
+        elif second == SHARE:
+            parts["±%"] = SHARE, [_farthest(row) for row in mine]
         means += [""] * len(parts)
         if i:
             mean = text.ratio(kernel_mean(columns[0].rows, column.rows, catalogue))
@@ -314,19 +370,21 @@ def _ratio(base: Row | None, row: Row | None) -> str:
     return text.coloured_ratio(text.ratio(ratio(base, row)))
 
 
-def _screen_legend(columns: list[ResultColumn], second: int) -> str:
-    time = " and in µs" if second == TIME else ""
-    notes = f"Net cycles of one operation{time} (median, less the readings)"
+def _screen_legend(columns: list[ResultColumn], second: int) -> list[str]:
+    """Say how to read the columns."""
+    notes = ["Median, measurement overhead subtracted; lower is better."]
     if second == RANGE:
-        notes += ", their median over the layouts and, where there are several, their range"
+        notes += ["Range: over links and layouts."]
+    elif second == SHARE:
+        notes += ["±%: how far the farthest link or layout is from the median."]
     if len(columns) > 1:
-        notes += (
-            f"; ratio: by {columns[0].name}; geometric mean: over the benchmarks that touch the"
-            " kernel, a sweep weighing as one"
-        )
+        notes += [
+            f"Ratio: to {columns[0].name}. Mean: of what touches the kernel; each benchmark counts"
+            " once."
+        ]
     if not all(column.timed for column in columns):
-        notes += "; instrs: net instructions, where the target counts no cycles"
-    return f'{notes}. Lower is better. "-": not measured; "!": an error. --all shows every row.'
+        notes += ["instrs: instructions, where the target counts no cycles."]
+    return [*notes, "-: not measured. !: an error. --all: every row."]
 
 
 # Every row of one result or of several.
@@ -559,16 +617,16 @@ def header(result: Result) -> list[str]:
         f" i-cache {icache}",
         f"        {layouts(result)}",
         f"timing  {board.validity}",
-        *(line for one in readings(result) for line in text.wrap(f"reading {one}", " " * 8)),
+        *(line for one in readings(result, result.icaches) for line in text.wrap(f"reading {one}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
 
-def readings(result: Result) -> list[str]:
-    """Say what comes off, and how far off rows are that measure nothing; nothing where only other
-    rows are shown."""
+def readings(result: Result, icaches: Sequence[bool | None]) -> list[str]:
+    """Say what comes off, and how far off rows are that measure nothing, with these cache settings;
+    nothing where only other rows are shown."""
     notes = []
-    for lang, icache in product(result.langs, result.icaches):
+    for lang, icache in product(result.langs, icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
         error = result.stated_error(icache, lang)
         if row is not None and row.net is not None:
@@ -598,8 +656,16 @@ def spread(row: Row, inner: int = 1) -> str:
     nets = row.cycles.nets if row.cycles else ()
     if len(nets) < 2:
         return text.NONE
-    least, most = (number(text.rounded(net / inner)) for net in (min(nets), max(nets)))
+    least, most = (number(text.three_digits(net / inner), 2) for net in (min(nets), max(nets)))
     return least if least == most else f"{least}–{most}"
+
+
+def _farthest(row: Row | None) -> str:
+    """Write how far the net of the farthest layout is from the median, in percent."""
+    nets = row.cycles.nets if row is not None and row.cycles is not None else ()
+    if len(nets) < 2 or row is None or not row.net or row.net <= 0:
+        return text.NONE
+    return text.points(max(abs(net / row.net - 1) for net in nets), digits=1)
 
 
 def skipped(result: Result) -> list[str]:

@@ -110,6 +110,13 @@ def rounded(value: float | None) -> float | None:
     return value if value is None or abs(value) < 100 else round(value, 1)
 
 
+def three_digits(value: float | None) -> float | None:
+    """Round a figure of the first screen: to three digits, and a larger one to a whole number."""
+    if value is None or abs(value) >= 100:
+        return value if value is None else round(value)
+    return float(f"{value:.3g}")
+
+
 def aligned(
     values: Sequence[float | None], digits: int = 3, marks: Sequence[str] | None = None
 ) -> list[str]:

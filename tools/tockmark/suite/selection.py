@@ -9,6 +9,7 @@ Terms stand between commas; a row is meant if one of them fits it. A term is
     call.args:n=3          one with its parameters, some or all: icache.nops:width=2,size=1024
     'call.args n=?'        the same as tables write it, also with the cache: '* icache=off'
     '* lang=rust'          and with the language, which is c or rust: 'syscall:lang=rust'
+    round trip             a label of the first screen, or its beginning: 'token hop'
 """
 
 import difflib
@@ -116,7 +117,7 @@ def select(
 ) -> Selection:
     """Return what --only means; None means all rows. A term that fits no row of the catalogue, nor
     of the `others` that results have besides, is refused with a suggestion."""
-    terms = _split(text or "")
+    terms = tuple(one for term in _split(text or "") for one in _of_label(term, catalogue))
     if text is not None and not terms:
         raise TockmarkError(f"'{text}' names nothing", HELP)
     there = [*catalogue.rows(catalogue.benchmarks), *others]
@@ -127,7 +128,18 @@ def select(
     return Selection(catalogue, terms)
 
 
-HELP = "give ids, groups or patterns, separated by commas; `tockmark list` shows all"
+HELP = "give ids, groups, patterns or labels, separated by commas; `tockmark list` shows all"
+
+
+def _of_label(term: str, catalogue: Catalogue) -> tuple[str, ...]:
+    """Return the terms of the labels of the first screen that begin with these words; the term
+    itself if it is a group or an id, or begins no label."""
+    words = term.lower()
+    if words in (*catalogue.benchmarks, *catalogue.groups(), *TOUCHES):
+        return (term,)
+    labels = {label: row for rows in SCREEN.values() for label, row in rows.items()}
+    meant = tuple(row for label, row in labels.items() if f"{label} ".startswith(f"{words} "))
+    return (labels[words],) if words in labels else meant or (term,)
 
 
 def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
@@ -177,8 +189,10 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], b
         more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
         return f"'{head}' has {', '.join(rows[:SHOWN])}{more}"
     ids = dict.fromkeys(id_ for id_, _ in there)
+    labels = [label for rows in SCREEN.values() for label in rows]
     names = [*ids, *catalogue.groups(), *TOUCHES]
-    near = near_to(head, names)
+    begun = {label[: len(term)]: label for label in reversed(labels)}
+    near = near_to(head, names) or [begun[one] for one in near_to(term, begun)]
     if not near:  # the part behind the dot may be right
         near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
     return f"did you mean {' or '.join(near)}?" if near else HELP
@@ -222,10 +236,10 @@ SCREEN = {
     },
     "Upcalls, switching, latency": {
         "upcall": "upcall.yield_wait",
-        "token hop, 2 processes": "ctx.ring:processes=2,kib=0",
-        "token hop, 4 with 4 KiB": "ctx.ring:processes=4,kib=4",
-        "irq to upcall, asleep": "irq.upcall:core=asleep",
-        "irq to upcall, busy": "irq.upcall:core=busy",
+        "token hop 2 processes": "ctx.ring:processes=2,kib=0",
+        "token hop 4 with 4 KiB": "ctx.ring:processes=4,kib=4",
+        "irq to upcall asleep": "irq.upcall:core=asleep",
+        "irq to upcall busy": "irq.upcall:core=busy",
         "reset to first app": "boot.per_process:apps=1",
     },
     "IPC": {
@@ -240,7 +254,7 @@ SCREEN = {
         "loop iteration": "loop.empty",
         "list node in RAM": "mem.latency:stride=64",
         "memcpy 4 KiB": "mem.copy_memcpy:size=4096",
-        "flash load, chained": "flash.latency:to=next",
+        "chained flash load": "flash.latency:to=next",
     },
 }
 

@@ -88,7 +88,7 @@ def test_the_cache_is_a_parameter_too(text: str, settings: list[bool | None]) ->
         ("mem.copy_asm:size=64,128", r"write 'mem.copy_asm:size=64,mem.copy_asm:size=128'$"),
         ("icache.nops:width=2,size=1024,2048", r"width=2,size=1024,icache.nops:width=2,size=2048'"),
         ("mem.copy_asm:size=64,63", r"'63' names no row; give ids"),
-        ("xyzzy", "'xyzzy' names no row; give ids, groups or patterns"),
+        ("xyzzy", "'xyzzy' names no row; give ids, groups, patterns or labels"),
         (":", "':' names no row; give ids"),
         ("", "'' names nothing; give ids"),
         (" , ", "' , ' names nothing; give ids"),
