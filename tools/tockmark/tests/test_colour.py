@@ -12,7 +12,7 @@ import pytest
 from tockmark import paths
 from tockmark.show import text
 
-OLD, NEW = (f"results/baseline-{name}.json" for name in ("v1-cw310", "cw310"))
+OLD, NEW = (f"results/tock-{name}-cw310.json" for name in ("2.2", "master"))
 TABLES = [
     ["table", OLD, NEW, "--all"],
     ["compare", OLD, NEW, OLD],

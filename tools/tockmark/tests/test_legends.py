@@ -10,7 +10,7 @@ from tockmark.compare.limits import LEVELS, Level
 from tockmark.paths import RESULTS
 from tockmark.show.comparison import SHOWN
 
-OLD, NEW = (str(RESULTS / f"baseline-{name}.json") for name in ("v1-cw310", "cw310"))
+OLD, NEW = (str(RESULTS / f"tock-{name}-cw310.json") for name in ("2.2", "master"))
 
 
 def shown(*arguments: str) -> str:
