@@ -75,7 +75,7 @@ sim-earlgrey_2021: setup-chip
 
 # Its speed beside that of Ibex's own simple_system. Takes minutes.
 simspeed: build
-	@$(TOCKMARK) image syscall -o build/simspeed/image
+	@$(TOCKMARK) board image syscall -o build/simspeed/image
 	@.venv/bin/python boards/earlgrey-sim/simspeed/simspeed.py build/sim/cw310/earlgrey-sim \
 	    build/simspeed/image/c/syscall.flash
 
@@ -157,13 +157,13 @@ check: apps
 	@$(PYTEST) tools tests/test_style.py tests/test_layers.py tests/test_definitions.py tests/test_goldens.py
 
 conformance: profile
-	@$(TOCKMARK) conformance
+	@$(TOCKMARK) dev conformance
 
 validate: build
-	@$(TOCKMARK) validate
+	@$(TOCKMARK) dev validate
 
 validate-chip: chip
-	@$(TOCKMARK) validate --part chip$(ALL:%=,chip-suite)
+	@$(TOCKMARK) dev validate --part chip$(ALL:%=,chip-suite)
 
 tables: setup apps
 	@.venv/bin/python docs/make tables pictures architecture bodies

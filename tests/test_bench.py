@@ -258,13 +258,13 @@ def test_an_unchanged_run_simulates_nothing(
     assert [one.whole.provenance.cached for one in (first, again, fresh)] == [0, 2, 0]
     assert first.whole.rows == again.whole.rows == fresh.whole.rows
     assert again.result.rows == tuple(row for row in bench.result.rows if row.app == "upcall")
-    assert tockmark("cache").stdout.startswith("2 boots, ")
+    assert tockmark("dev", "cache").stdout.startswith("2 boots, ")
 
 
 def test_the_log_parses_to_the_same_rows(bench: Bench, tmp_path: Path) -> None:
     log = bench.path.with_suffix(".log")
     out = tmp_path / "parsed.json"
-    tockmark("parse", log, "-o", out)
+    tockmark("board", "parse", log, "-o", out)
     parsed = {row.identity: row.cycles for row in file.load(out).rows}
     assert all(parsed[row.identity] == row.cycles for row in bench.whole.rows)
     assert len(file.load(out).of_lang("c").rows) == len(bench.result.rows)
@@ -276,7 +276,7 @@ def test_a_torn_log_names_what_is_missing(bench: Bench, tmp_path: Path) -> None:
     lines[at] = lines[at][:20] + "\n"
     log = tmp_path / "torn.log"
     log.write_text("".join(lines))
-    done = tockmark("parse", log, code=1)
+    done = tockmark("board", "parse", log, code=1)
     assert f"tockmark: line {at + 1}: torn or altered" in done.stderr
     assert "tockmark: missing: loop: loop.empty" in done.stderr
     kept = file.load(tmp_path / "torn.json").of_lang("c").rows
@@ -329,7 +329,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         (["run", "--kernel", "/nowhere"], "cannot read /nowhere"),
         (["run", "--board", "toaster"], "there is no board 'toaster'"),
         (["table", "pyproject.toml"], "it is not JSON"),
-        (["parse", "pyproject.toml"], "holds no intact line"),
+        (["board", "parse", "pyproject.toml"], "holds no intact line"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:

@@ -56,7 +56,7 @@ def said() -> dict[str, Any]:
     """What the verb says of version 1. Who attacks whom is in tests/test_availability.py."""
     fewer = ["--seeds", "1", "--calls", str(CALLS), "--attackers", "0", "--mixes", "0"]
     make("profile")
-    command = [TOCKMARK, "conformance", "--json", "--abi", "1", *fewer]
+    command = [TOCKMARK, "dev", "conformance", "--json", "--abi", "1", *fewer]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)[0]

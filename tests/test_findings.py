@@ -58,7 +58,9 @@ def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
 
 def test_compare_says_the_ratio_of_the_page() -> None:
     text = " ".join(said_by(COMMANDS[0]).stdout.split())
-    means = re.findall(r"whatever its rows, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
+    means = re.findall(
+        r"whatever its rows, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
+    )
     assert len(means) == 2
     said = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))
     assert [tuple(f"{float(one):.2f}" for one in mean) for mean in means] == said
@@ -78,8 +80,8 @@ def test_gate_says_what_the_page_says_of_it() -> None:
 @pytest.mark.parametrize("level", ["2", "3"])
 def test_gate_finds_no_row_dearer_at_a_faster_level(kernel: str, level: str) -> None:
     files = [f"results/opt/{kernel}-{one}.json" for one in ("z", level)]
-    assert said_by(f"gate {' '.join(files)} --only 'kernel icache=on'").returncode == 0
-    assert said_by(f"gate {' '.join(files[::-1])} --only 'kernel icache=on'").returncode == 3
+    assert said_by(f"ci gate {' '.join(files)} --only 'kernel icache=on'").returncode == 0
+    assert said_by(f"ci gate {' '.join(files[::-1])} --only 'kernel icache=on'").returncode == 3
 
 
 def test_profile_says_which_function_the_new_instructions_are_in() -> None:

@@ -357,11 +357,14 @@ def seen_by(data: Json, name: str, folder: Path) -> str | None:
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code
 
-    if code("export", path, "--format", "csv") == 2:
+    if code("ci", "export", path, "--format", "csv") == 2:
         return "load"
-    if name in BASES and code("gate", BASES[name], path) in (2, 3):
+    if name in BASES and code("ci", "gate", BASES[name], path) in (2, 3):
         return "gate"
-    if name == "small" and code("verify", path, "--kernel", KERNEL, "--boots", "all") in (2, 3):
+    if name == "small" and code("ci", "verify", path, "--kernel", KERNEL, "--boots", "all") in (
+        2,
+        3,
+    ):
         return "verify"
     return None
 
@@ -399,13 +402,13 @@ def test_verify_says_what_is_not_the_results_own(small: Json, tmp_path: Path) ->
     path = tmp_path / "r.json"
     path.write_text(json.dumps(small))
     other = paths.ROOT / "build/cargo-v1/riscv32imc-unknown-none-elf/release/tockmark-kernel"
-    done = CliRunner().invoke(app, ["verify", str(path), "--kernel", str(other)])
+    done = CliRunner().invoke(app, ["ci", "verify", str(path), "--kernel", str(other)])
     assert isinstance(done.exception, TockmarkError)
     assert "is none of the result's kernels; it has " in str(done.exception)
     small = copy.deepcopy(small)
     small["provenance"]["boots"][0]["slots"][0]["elf_sha256"] = HASH
     path.write_text(json.dumps(small))
-    done = CliRunner().invoke(app, ["verify", str(path), "--kernel", str(KERNEL)])
+    done = CliRunner().invoke(app, ["ci", "verify", str(path), "--kernel", str(KERNEL)])
     assert isinstance(done.exception, TockmarkError)
     assert str(done.exception).startswith("the app syscall of the boot syscall")
 

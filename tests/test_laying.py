@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark image` and `install`: what was laid is read back by tockloader itself, loaders are
+"""`tockmark board image` and `install`: what was laid is read back by tockloader itself, loaders are
 called with the right words, and nothing that is not ours is replaced."""
 
 import json
@@ -43,7 +43,7 @@ def tockmark(
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("laid") / "out"
-    done = tockmark("image", "--board", "cw310", "--only", ONLY, "-o", folder)
+    done = tockmark("board", "image", "--board", "cw310", "--only", ONLY, "-o", folder)
     assert done.stdout == (
         "left out 2 of 5 boots, irq-asleep, irq-busy: this target has no clock that sees"
         f" interrupts: only the simulator's can time it\n3 images, each one flashing: {folder}/\n"
@@ -126,7 +126,7 @@ def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> 
     tool = tmp_path / "opentitantool"
     tool.write_text(PRINTER)
     tool.chmod(0o755)
-    install = ("install", "--images", folder.folder, "upcall")
+    install = ("board", "install", "--images", folder.folder, "upcall")
     flash = str(folder.folder / "c" / "upcall.flash")
     done = tockmark(*install, "--dry-run", on_path=tmp_path)
     assert done.stdout.splitlines()[1] == f"opentitantool --interface=cw310 bootstrap {flash}"
@@ -138,7 +138,7 @@ def test_install_calls_the_tool_of_the_profile(folder: Laid, tmp_path: Path) -> 
 
 
 def test_install_says_when_nothing_was_loaded(folder: Laid, tmp_path: Path) -> None:
-    install = ("install", "--images", folder.folder, "upcall")
+    install = ("board", "install", "--images", folder.folder, "upcall")
     done = tockmark(*install, code=1)
     assert "nothing was loaded: opentitantool is not on PATH; do it by hand: open" in done.stderr
     tool = tmp_path / "opentitantool"
@@ -150,7 +150,7 @@ def test_install_says_when_nothing_was_loaded(folder: Laid, tmp_path: Path) -> N
 
 
 def test_install_refuses_another_kernel(folder: Laid, tmp_path: Path) -> None:
-    install = ("install", "--images", folder.folder, "upcall", "--dry-run")
+    install = ("board", "install", "--images", folder.folder, "upcall", "--dry-run")
     tockmark(*install, "--kernel", boards.load("cw310").kernels[2])
     done = tockmark(*install, "--kernel", boards.load("cw310").kernels[1], code=2)
     assert "was laid for another kernel than" in done.stderr
@@ -173,7 +173,7 @@ def test_tockloader_lays_the_apps_of_a_boot_over_those_of_another(
     file = tmp_path / "mine.flash"
     file.write_bytes(ours[BOTH[0]])
     for name in (BOTH[1], BOTH[0]):
-        install = ("install", "--images", folder.folder, name, "--flash-file", file)
+        install = ("board", "install", "--images", folder.folder, name, "--flash-file", file)
         before = file.read_bytes()
         tockmark(*install, "--dry-run")
         assert file.read_bytes() == before
@@ -183,10 +183,10 @@ def test_tockloader_lays_the_apps_of_a_boot_over_those_of_another(
 
 def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    one = ("image", "upcall", "--board", "cw310", "-o", out)
+    one = ("board", "image", "upcall", "--board", "cw310", "-o", out)
     tockmark(*one)
     (out / "README.md").unlink()
-    tockmark("image", "time", "--board", "cw310", "-o", out)
+    tockmark("board", "image", "time", "--board", "cw310", "-o", out)
     assert {path.name for path in (out / "c").iterdir()} == {
         "time.flash",
         "time.0.tab",
@@ -215,7 +215,7 @@ def test_an_older_lay_is_replaced_and_nothing_else(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = tockmark("image", "--board", "cw310", "-o", out, *words, code=2)
+    done = tockmark("board", "image", "--board", "cw310", "-o", out, *words, code=2)
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())
@@ -223,7 +223,7 @@ def test_what_cannot_be_laid_is_one_line(words: tuple[str, ...], said: str, tmp_
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tockmark", "image", "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "tockmark", "board", "image", "-o", str(tmp_path / "out")]
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
     with subprocess.Popen(
         command, cwd=paths.ROOT, env=environment, stderr=subprocess.PIPE, text=True
@@ -240,7 +240,17 @@ def test_ctrl_c_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
 
 def test_a_kernel_of_the_other_interface_lays_nothing(tmp_path: Path) -> None:
     kernel = boards.load("cw310").kernels[1]
-    words = ("image", "upcall", "--board", "cw310", "--kernel", kernel, "-o", tmp_path / "out")
+    words = (
+        "board",
+        "image",
+        "upcall",
+        "--board",
+        "cw310",
+        "--kernel",
+        kernel,
+        "-o",
+        tmp_path / "out",
+    )
     assert "runs no apps of --abi 2" in tockmark(*words, code=2).stderr
     assert not list(tmp_path.iterdir())
 
@@ -248,7 +258,17 @@ def test_a_kernel_of_the_other_interface_lays_nothing(tmp_path: Path) -> None:
 def test_a_kernel_of_another_machine_lays_nothing(tmp_path: Path) -> None:
     """Its timer and UART would run at other rates."""
     kernel = boards.load("cw310").kernels[2]
-    words = ("image", "upcall", "--board", "nexysvideo", "--kernel", kernel, "-o", tmp_path / "out")
+    words = (
+        "board",
+        "image",
+        "upcall",
+        "--board",
+        "nexysvideo",
+        "--kernel",
+        kernel,
+        "-o",
+        tmp_path / "out",
+    )
     assert "is built for cw310, but nexysvideo is a" in tockmark(*words, code=2).stderr
     assert not list(tmp_path.iterdir())
 

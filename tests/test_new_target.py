@@ -90,8 +90,8 @@ def test_it_lays_runs_shows_and_refuses_what_it_cannot(tmp_path: Path) -> None:
     assert measured.provenance.board.name == "plain"
     assert {"time.read", "time.reading"} <= {row.id for row in measured.rows}
     assert {row.id for row in measured.skipped} == {"irq.entry"}
-    run("image", "time", "--board", "plain", "-o", laid)
+    run("board", "image", "time", "--board", "plain", "-o", laid)
     run("run", "--images", laid, "--only", "time", "-o", out)
-    run("run-tab", f"{laid}/c/time.0.tab", "--board", "plain")
+    run("board", "run-tab", f"{laid}/c/time.0.tab", "--board", "plain")
     said = run("profile", "time.read", "--board", "plain", code=UNUSABLE)
     assert said.startswith("plain cannot profile: that needs a target that traces")

@@ -33,7 +33,9 @@ def test_a_row_alone_is_as_it_is_in_its_group(tmp_path: Path, lang: str) -> None
     assert set(said) - own == set(ROWS.split(","))
     assert own <= set(said)
     again = tmp_path / "again.json"
-    scratch.run(paths.ROOT, "tockmark", "parse", tmp_path / "alone.log", "-o", again, code=0)
+    scratch.run(
+        paths.ROOT, "tockmark", "board", "parse", tmp_path / "alone.log", "-o", again, code=0
+    )
     of = {row.identity: row.cycles for row in file.load(again).rows}
     assert of == {row.identity: row.cycles for row in alone.rows}
     cycles = [sum(boot.cycles["off"] for boot in r.provenance.boots) for r in (alone, whole)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark run-tab`: anybody's apps on the simulator, and what cannot run in one line."""
+"""`tockmark board run-tab`: anybody's apps on the simulator, and what cannot run in one line."""
 
 import io
 import os
@@ -33,7 +33,7 @@ def tockmark(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[s
 def laid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """TABs of apps that lie one behind the other: syscall, and one that sleeps."""
     out = tmp_path_factory.mktemp("laid") / "out"
-    tockmark("image", "by_processes-2", "-o", out)
+    tockmark("board", "image", "by_processes-2", "-o", out)
     return out / "c"
 
 
@@ -63,7 +63,7 @@ def repacked(tab: Path, out: Path, arch: str = "rv32imc", change: bytes | None =
 
 
 def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path) -> None:
-    done = tockmark("run-tab", idle, syscall, "--max-cycles", "400000")
+    done = tockmark("board", "run-tab", idle, syscall, "--max-cycles", "400000")
     places = done.stderr.splitlines()
     assert [line.split()[2] for line in places[:2]] == ["syscall,", "idle,"]
     assert places[2:] == ["tockmark: the cycle limit was reached, after 400000 cycles"]
@@ -72,12 +72,12 @@ def test_several_tabs_run_in_any_order_until_the_limit(syscall: Path, idle: Path
 
 
 def test_an_app_that_sleeps_for_good_is_fine_behind_a_terminal_too(idle: Path) -> None:
-    done = tockmark("run-tab", idle, "--board", "sim-pty")
+    done = tockmark("board", "run-tab", idle, "--board", "sim-pty")
     assert done.stderr.splitlines()[-1].startswith("tockmark: the core sleeps and nothing can wake")
 
 
 def test_an_app_that_sleeps_for_good_is_fine_and_a_gap_is_named(idle: Path) -> None:
-    done = tockmark("run-tab", idle, "--icache", "off")
+    done = tockmark("board", "run-tab", idle, "--icache", "off")
     gap, app, end = done.stderr.splitlines()
     assert gap.startswith("tockmark: 0x20030000: a gap of ")
     assert ": idle, " in app
@@ -87,7 +87,7 @@ def test_an_app_that_sleeps_for_good_is_fine_and_a_gap_is_named(idle: Path) -> N
 
 def test_ctrl_c_keeps_what_was_shown(syscall: Path) -> None:
     with subprocess.Popen(
-        [*COMMAND, "run-tab", str(syscall)],
+        [*COMMAND, "board", "run-tab", str(syscall)],
         cwd=paths.ROOT,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
@@ -144,7 +144,7 @@ def test_what_cannot_run_is_one_line(
     ]
     monkeypatch.chdir(paths.ROOT)
     for words, said in cases:
-        monkeypatch.setattr(sys, "argv", ["tockmark", "run-tab", *map(str, words)])
+        monkeypatch.setattr(sys, "argv", ["tockmark", "board", "run-tab", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             app.main()
         out, error = capfd.readouterr()
@@ -170,7 +170,7 @@ def test_an_app_for_another_kernels_ram_is_refused(syscall: Path) -> None:
     data[program + 12 : program + 16] = sum_.to_bytes(4, "little")
     other = syscall.with_name("other.tab")
     other.write_bytes(data)
-    done = tockmark("run-tab", other, *words, code=2)
+    done = tockmark("board", "run-tab", other, *words, code=2)
     assert "syscall is linked for RAM at 0x10018000, and this kernel leaves apps " in done.stderr
     assert "link it for RAM at 0x1000" in done.stderr
 

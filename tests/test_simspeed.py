@@ -28,7 +28,7 @@ def simspeed() -> ModuleType:
 
 def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) -> None:
     tockmark = str(Path(sys.executable).with_name("tockmark"))
-    command = [tockmark, "image", "syscall", "-o", str(tmp_path)]
+    command = [tockmark, "board", "image", "syscall", "-o", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     simulator = paths.ROOT / "build" / "sim" / "cw310" / "earlgrey-sim"
     contender = simspeed.ours(simulator, tmp_path / "c" / "syscall.flash")
@@ -41,7 +41,7 @@ def test_measures_the_image_of_the_tool(simspeed: ModuleType, tmp_path: Path) ->
 
 def test_an_image_is_of_a_boot_that_there_is(tmp_path: Path) -> None:
     tockmark = str(Path(sys.executable).with_name("tockmark"))
-    command = [tockmark, "image", "syscal", "-o", str(tmp_path)]
+    command = [tockmark, "board", "image", "syscal", "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no boot 'syscal'; choose from: time, syscall, " in done.stderr

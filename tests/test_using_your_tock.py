@@ -16,7 +16,7 @@ from tockmark.result.file import load
 PAGE = paths.ROOT / "docs" / "using-your-tock.md"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
 # Those that need more than an image: a tree of Tock, an app.
-OTHERS = ("tockmark patch", "tockmark run-tab")
+OTHERS = ("tockmark patch", "tockmark board run-tab")
 FEW = " --only syscall.command --icache off"
 
 

@@ -120,7 +120,7 @@ def conformance(seed: int) -> PartFound:
     found = PartFound()
     for abi in (2, 1):
         say(f"  version {abi} of the interface")
-        (count,) = verb("conformance", "--abi", str(abi), "--seed", str(seed))
+        (count,) = verb("dev", "conformance", "--abi", str(abi), "--seed", str(seed))
         *fixed, fresh = count["seeds"]
         seeds = f"{', '.join(map(str, fixed))} and {fresh}"
         where = f"version {abi}"
@@ -163,7 +163,7 @@ def masked(seed: int) -> PartFound:
     """Run the verb interrupts-off."""
     found = PartFound()
     for abi in (2, 1):
-        stretches = verb("interrupts-off", "--abi", str(abi), "--seeds", str(SEARCHES))
+        stretches = verb("dev", "interrupts-off", "--abi", str(abi), "--seeds", str(SEARCHES))
         found.masked[str(abi)] = stretches["held"]
         found.lost += [f"version {abi}: {what}" for what in stretches["lost"]]
         found.kernels[str(abi)] = _kernel(abi)

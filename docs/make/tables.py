@@ -5,10 +5,10 @@ of the catalogue; and writes the schema of the result file.
 A page asks for it with a line, and what stands between that line and the closing one is replaced:
 
     <!-- table: results/x.json -->                  the table of a result
-    <!-- validation: results/v.json -->             what `tockmark validate -o` has stored
+    <!-- validation: results/v.json -->             what `tockmark dev validate -o` has stored
     <!-- end of table -->                           closes these two
 
-    <!-- output: tockmark gate a.json b.json -->    the command, its output, its exit code if not 0
+    <!-- output: tockmark ci gate a.json b.json -->    the command, its output, its exit code if not 0
     <!-- end of output -->
 
     <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
@@ -38,7 +38,7 @@ import msgspec
 from markupsafe import Markup
 
 from committed import markdown, retired
-from tockmark.cli.app import HEADINGS, about
+from tockmark.cli.app import VERBS, about, spelled
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -190,17 +190,16 @@ def board(argument: str) -> str:
 def exits(_: str) -> str:
     """Return what the exit codes of each verb mean: a line a verb, in the order of the help."""
     rows = []
-    for verbs in HEADINGS.values():
-        for name in verbs:
-            codes = (f"**{code}** {said}" for code, said in about(name).exits.items())
-            rows.append([text.quoted(name), Markup("; ".join(codes))])
+    for name in VERBS:
+        codes = (f"**{code}** {said}" for code, said in about(name).exits.items())
+        rows.append([text.quoted(spelled(name)), Markup("; ".join(codes))])
     return markdown(["verb", "exit codes"], rows, words=(0, 1))
 
 
 # What belongs into a block, by its kind.
 BLOCKS: dict[str, Callable[[str], str]] = {
     "table": lambda path: printed("table", path),
-    "validation": lambda path: printed("validate", "--show", path),
+    "validation": lambda path: printed("dev", "validate", "--show", path),
     "output": output,
     "benchmarks": benchmarks,
     "added": added,

@@ -39,7 +39,10 @@ SomeParams = dict[str, Number | Word]  # the catalogue's Params, in bounds
 
 KINDS = {  # the formats of what the tool writes: what each is, and what to do with it
     "tockmark-result": ("a result file", "`tockmark table` shows it"),
-    "tockmark-validation": ("a validation of the simulator", "`tockmark validate --show` shows it"),
+    "tockmark-validation": (
+        "a validation of the simulator",
+        "`tockmark dev validate --show` shows it",
+    ),
     "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
     "tockmark-profile": ("a profile of one sample", "profiles are not results"),
 }

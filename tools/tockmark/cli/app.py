@@ -3,7 +3,7 @@
 how the tool says in one line what went wrong.
 
 HEADINGS lists the verbs. A verb's module is loaded only when the verb is called or its own help is
-shown: `tockmark table` does not wait for what `tockmark plot` needs. In its module the verb NAME is
+shown: `tockmark table` does not wait for what `tockmark site` needs. In its module the verb NAME is
 the function NAME_verb with the decorator `verb`, which adds examples and exit codes to its help.
 
 A parameter of such a function is an argument or an option, as Typer has it. Or its type is a
@@ -43,37 +43,57 @@ _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 
 # The verbs under the headings of the help, in their order, each with its module in this folder.
 HEADINGS = {
-    "Measure": {"run": "measure", "profile": "measure", "parse": "board"},
+    "Measure": {"run": "measure", "profile": "measure"},
     "Compare": {
+        "judge": "checkout",
         "compare": "read",
-        "gate": "read",
-        "agree": "board",
+        "bisect": "checkout",
         "history": "read",
-        **dict.fromkeys(["judge", "bisect"], "checkout"),
     },
-    "Show": {
-        **dict.fromkeys(["table", "export", "fit", "list"], "read"),
-        **dict.fromkeys(["plot", "site"], "draw"),
-        "help": "read",
-    },
-    "Check": dict.fromkeys(
-        [
-            "doctor",
-            "validate",
-            "verify",
-            "conformance",
-            "interrupts-off",
-            "same-simulator",
-            "cache",
-        ],
-        "dev",
-    ),
-    "Kernels and boards": {
-        "patch": "checkout",
-        **dict.fromkeys(["image", "install", "run-tab", "listen"], "board"),
-    },
+    "Show": {"table": "read", "site": "draw", "list": "read", "help": "read"},
+    "Prepare": {"doctor": "dev", "patch": "checkout"},
 }
-VERBS = {verb: module for verbs in HEADINGS.values() for verb, module in verbs.items()}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Verbs behind a word of their own: `tockmark ci gate`."""
+
+    help: str
+    verbs: Mapping[str, str]
+
+
+GROUPS = {
+    "board": Group(
+        "Images for boards, and what boards print.",
+        dict.fromkeys(["image", "install", "listen", "parse", "agree", "run-tab"], "board"),
+    ),
+    "ci": Group(
+        "What continuous integration asks for.",
+        {"gate": "read", "export": "read", "verify": "dev"},
+    ),
+    "dev": Group(
+        "What developers of tockmark ask for.",
+        dict.fromkeys(
+            ["validate", "conformance", "interrupts-off", "same-simulator", "cache"], "dev"
+        ),
+    ),
+}
+MORE = "Groups"  # the heading above them
+TOP = {verb: module for verbs in HEADINGS.values() for verb, module in verbs.items()}
+IN_GROUP = {verb: name for name, group in GROUPS.items() for verb in group.verbs}
+VERBS = TOP | {verb: module for group in GROUPS.values() for verb, module in group.verbs.items()}
+# Names that verbs had, which still run for a release, and what they are now.
+OLD = {verb: f"{group} {verb}" for verb, group in IN_GROUP.items()} | {
+    "plot": "site --picture",
+    "fit": "table --fit",
+}
+_OLD_MODULES = {"plot": "draw", "fit": "read"}
+
+
+def spelled(name: str) -> str:
+    """Return a verb as it is written behind `tockmark`."""
+    return f"{IN_GROUP[name]} {name}" if name in IN_GROUP else name
 
 
 @dataclass(frozen=True)
@@ -108,7 +128,7 @@ def verb(
 
 def function_of(name: str) -> Callable[..., None]:
     """Load the verb's module and return the function that is the verb."""
-    module = importlib.import_module(f"tockmark.cli.{VERBS[name]}")
+    module = importlib.import_module(f"tockmark.cli.{(VERBS | _OLD_MODULES)[name]}")
     function: Callable[..., None] = getattr(module, f"{name.replace('-', '_')}_verb")
     return function
 
@@ -167,28 +187,73 @@ class Verb(TyperCommand):
         _write_exits(formatter, said.exits)
 
 
+def _command(name: str, callback: Callable[..., None] | None = None) -> "Command":
+    """Return a verb as Typer runs it."""
+    callback = callback or _callback(function_of(name))
+    info = typer.models.CommandInfo(name, cls=Verb, callback=callback)
+    return typer.main.get_command_from_info(
+        info, pretty_exceptions_short=True, rich_markup_mode=None
+    )
+
+
+def _renamed(name: str) -> Callable[..., None]:
+    """Return what runs a verb by the name that it had: it says the new one first."""
+    called = _callback(function_of(name))
+
+    def told(*given: object, **options: object) -> None:
+        say(f"`tockmark {name}` is now `tockmark {OLD[name]}`; the old name goes with a release")
+        called(*given, **options)
+
+    told.__doc__ = called.__doc__
+    told.__signature__ = inspect.signature(called)  # type: ignore[attr-defined]
+    return told
+
+
+class VerbGroup(TyperGroup):
+    """The verbs of a group, each of which is loaded when it is asked for."""
+
+    def __init__(self, name: str, **settings: Any) -> None:
+        super().__init__(name=name, rich_markup_mode=None, **settings)
+        self.commands = dict.fromkeys(GROUPS[name].verbs)  # type: ignore[assignment]
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        return _command(cmd_name) if cmd_name in self.commands else None
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        said = _first_sentences()
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, said[name]) for name in self.commands])
+
+
 class Verbs(TyperGroup):
     """All verbs, each of which is loaded when it is asked for; the help has them under their
     headings, each with its first sentence."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = dict.fromkeys(VERBS)  # type: ignore[assignment]  # for a near name
+        # For a near name.
+        self.commands = dict.fromkeys([*TOP, *GROUPS, *OLD])  # type: ignore[assignment]
+
+    def list_commands(self, ctx: "Context") -> list[str]:
+        return [*TOP, *GROUPS]
 
     def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
-        if cmd_name not in VERBS:
-            return None
-        callback = _callback(function_of(cmd_name))
-        info = typer.models.CommandInfo(cmd_name, cls=Verb, callback=callback)
-        return typer.main.get_command_from_info(
-            info, pretty_exceptions_short=True, rich_markup_mode=None
-        )
+        if cmd_name in TOP:
+            return _command(cmd_name)
+        if cmd_name in GROUPS:
+            said = GROUPS[cmd_name].help
+            return VerbGroup(cmd_name, help=said, no_args_is_help=True)
+        return _command(cmd_name, _renamed(cmd_name)) if cmd_name in OLD else None
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         said = _first_sentences()
         for heading, verbs in HEADINGS.items():
             with formatter.section(heading):
                 formatter.write_dl([(name, said[name]) for name in verbs])
+        with formatter.section(MORE):
+            formatter.write_dl(
+                [(name, f"{one.help} {', '.join(one.verbs)}.") for name, one in GROUPS.items()]
+            )
 
     def format_epilog(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         _write_exits(formatter, MEANING)

@@ -37,9 +37,9 @@ USUAL_BAUD = 115_200  # of Tock's console on OpenTitan
 
 
 @verb(
-    "tockmark image --board cw310 -o out",
-    "tockmark image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
-    "tockmark image syscall  # one boot for the simulator",
+    "tockmark board image --board cw310 -o out",
+    "tockmark board image --board cw310 --kernel ~/tock/earlgrey-cw310.elf --lang c,rust -o out",
+    "tockmark board image syscall  # one boot for the simulator",
 )
 def image_verb(
     *,
@@ -92,14 +92,14 @@ def image_verb(
 
 
 @verb(
-    "tockmark install --images out syscall",
-    "tockmark install --images out syscall --dry-run",
-    "tockmark install --images out syscall --flash-file mine.flash",
+    "tockmark board install --images out syscall",
+    "tockmark board install --images out syscall --dry-run",
+    "tockmark board install --images out syscall --flash-file mine.flash",
     exits={INCOMPLETE: "nothing was loaded: the board's tool is not on PATH"},
 )
 def install_verb(
     boot: Annotated[str, Argument(help="A boot of the folder: its README lists them.")],
-    images: Annotated[Path, Option(help="Folder that `tockmark image` laid.")],
+    images: Annotated[Path, Option(help="Folder that `tockmark board image` laid.")],
     kernel: Annotated[
         Path | None, Option(help="Refuse images that were not laid for this kernel's ELF.")
     ] = None,
@@ -143,8 +143,8 @@ def install_verb(
 
 
 @verb(
-    "tockmark listen --port /dev/ttyACM1",
-    "tockmark listen --port /dev/ttyACM1 -o uart.log && tockmark parse uart.log",
+    "tockmark board listen --port /dev/ttyACM1",
+    "tockmark board listen --port /dev/ttyACM1 -o uart.log && tockmark board parse uart.log",
     exits={
         OK: "it ended: Ctrl-C, or --seconds are over",
         INCOMPLETE: "the port is gone; the lines are kept",
@@ -163,7 +163,7 @@ def listen_verb(
 ) -> None:
     """Write down what a board says, and show it, until Ctrl-C. Runs and loads nothing.
 
-    Each line is in the log as soon as it is shown; `tockmark parse` reads it."""
+    Each line is in the log as soon as it is shown; `tockmark board parse` reads it."""
     path = output or paths.NEW_RESULTS / f"{datetime.now():%Y-%m-%d-%H%M%S}-listen.log"
     opened = Port(port, baud)
     count = 0
@@ -174,7 +174,7 @@ def listen_verb(
                 log.flush()
                 print(line if line.isprintable() else repr(line)[1:-1], flush=True)
                 count += 1
-    except (KeyboardInterrupt, BrokenPipeError):  # `tockmark listen … | head`
+    except (KeyboardInterrupt, BrokenPipeError):  # `tockmark board listen … | head`
         pass
     except FileExistsError as error:
         raise TockmarkError(f"{paths.shown(path)} is there already", "name the log with -o") from (
@@ -208,8 +208,8 @@ def _lines(port: Port, seconds: float | None) -> Iterator[str]:
 
 
 @verb(
-    "tockmark run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab",
-    "tockmark run-tab ping.tab pong.tab --max-cycles 5000000",
+    "tockmark board run-tab --kernel ~/tock/earlgrey-cw310.elf hello.tab",
+    "tockmark board run-tab ping.tab pong.tab --max-cycles 5000000",
     exits={
         OK: "the app ended, the core sleeps for good, or the limit is reached",
         INCOMPLETE: "the kernel panicked or hung",
@@ -282,9 +282,9 @@ def _ended(session: Session) -> int:
 
 
 @verb(
-    "tockmark parse uart.log -o uart.json && tockmark table uart.json",
-    "tockmark parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
-    "tockmark parse loop.log --study",
+    "tockmark board parse uart.log -o uart.json && tockmark table uart.json",
+    "tockmark board parse uart.log --board cw310 --kernel earlgrey-cw310.elf",
+    "tockmark board parse loop.log --study",
     exits={INCOMPLETE: "rows failed or are missing; what was good is kept"},
 )
 def parse_verb(
@@ -307,7 +307,7 @@ def parse_verb(
     ] = None,
     images: Annotated[
         Path | None,
-        Option(help="Folder that `tockmark image` laid and that was installed: says both."),
+        Option(help="Folder that `tockmark board image` laid and that was installed: says both."),
     ] = None,
     study: Annotated[
         bool, Option("--study", help="The study of 2021 took this log: its kernel, its board.")
@@ -350,8 +350,8 @@ def parse_verb(
 
 
 @verb(
-    "tockmark agree sim.json board.json",
-    "tockmark agree sim.json board.json --only app --icache off --all",
+    "tockmark board agree sim.json board.json",
+    "tockmark board agree sim.json board.json --only app --icache off --all",
     exits={
         OK: "every row is there and within its bound",
         INCOMPLETE: "a row is outside or missing, or a result is incomplete",

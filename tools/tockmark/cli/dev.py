@@ -49,9 +49,9 @@ def doctor_verb(as_json: options.AsJson = False) -> None:
 
 
 @verb(
-    "tockmark validate",
-    "tockmark validate --part memory,study",
-    "tockmark validate --part chip",
+    "tockmark dev validate",
+    "tockmark dev validate --part memory,study",
+    "tockmark dev validate --part chip",
     exits={
         OK: "every row is inside its bound, or is explained as it was measured",
         INCOMPLETE: "a row is neither",
@@ -95,8 +95,8 @@ def validate_verb(
 
 
 @verb(
-    "tockmark verify results/baseline-cw310.json --kernel KERNEL.elf",
-    "tockmark verify base.json --kernel a.elf --kernel b.elf --boots all",
+    "tockmark ci verify results/baseline-cw310.json --kernel KERNEL.elf",
+    "tockmark ci verify base.json --kernel a.elf --kernel b.elf --boots all",
     exits={
         OK: "the boots give what the result holds",
         UNUSABLE: "the kernel, the apps or the simulator are not the result's, or it is unusable",
@@ -142,9 +142,9 @@ def verify_verb(
 
 
 @verb(
-    "tockmark conformance",
-    "tockmark conformance --abi 1 --seeds 20",
-    "tockmark conformance --kernel ~/tock/earlgrey-cw310.elf",
+    "tockmark dev conformance",
+    "tockmark dev conformance --abi 1 --seeds 20",
+    "tockmark dev conformance --kernel ~/tock/earlgrey-cw310.elf",
     exits={OK: "nothing is lost", INCOMPLETE: "something is lost"},
 )
 def conformance_verb(
@@ -211,8 +211,8 @@ def conformance_verb(
 
 
 @verb(
-    "make profile && tockmark interrupts-off",
-    "tockmark interrupts-off --abi 1 --seeds 20",
+    "make profile && tockmark dev interrupts-off",
+    "tockmark dev interrupts-off --abi 1 --seeds 20",
     exits={OK: "the kernel keeps its bounds", INCOMPLETE: "a bound does not hold"},
 )
 def interrupts_off_verb(
@@ -237,8 +237,8 @@ def interrupts_off_verb(
 
 
 @verb(
-    "tockmark same-simulator old/earlgrey-sim build/sim/cw310/earlgrey-sim",
-    "tockmark same-simulator old new --machine nexysvideo --kernel-v1 tock.elf",
+    "tockmark dev same-simulator old/earlgrey-sim build/sim/cw310/earlgrey-sim",
+    "tockmark dev same-simulator old new --machine nexysvideo --kernel-v1 tock.elf",
     exits={OK: "both say the same; the proof is in validation/simulators.toml"},
 )
 def same_simulator_verb(
@@ -271,7 +271,7 @@ def same_simulator_verb(
         print(f"{entry.boots} boots and {entry.cycles:,} cycles are the same on both")
 
 
-@verb("tockmark cache", "tockmark cache --clear")
+@verb("tockmark dev cache", "tockmark dev cache --clear")
 def cache_verb(
     clear: Annotated[bool, Option("--clear", help="Remove all of it.")] = False,
     as_json: options.AsJson = False,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that draw: plot, site. What they need takes longer to load than all the rest."""
+"""The verb that draws: site. What it needs takes longer to load than all the rest."""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from typer import Argument, Exit, Option
 
@@ -37,7 +37,6 @@ class PictureFormat(StrEnum):
 
 @verb(
     "tockmark plot results/a.json",
-    "tockmark plot before.json after.json --picture before-after --format png -o pictures",
     exits={
         OK: "all that was asked for is drawn",
         INCOMPLETE: "a picture of --picture has no rows",
@@ -53,9 +52,15 @@ def plot_verb(
     ] = None,
     only: options.Only = None,
 ) -> None:
-    """Draw results: the figures of the 2021 study, sweeps, distributions, before and after.
+    """Draw results: the old name of `site --picture`."""
+    _draw(files, output, form, picture, only)
 
-    One file a picture, the same bytes for the same results. Several results are drawn together."""
+
+def _draw(
+    files: list[Path], output: Path, form: PictureFormat, picture: str | None, only: str | None
+) -> NoReturn:
+    """Draw results: one file a picture, the same bytes for the same results. Several results are
+    drawn together."""
     wanted = of_names("picture", picture, figures.FIGURES)
     drawn = figures.draw(_named(files, catalogue.load(), only), wanted)
     if not drawn:
@@ -92,6 +97,7 @@ def _named(files: list[Path], known: Catalogue, only: str | None) -> list[Named]
 @verb(
     "tockmark site results -o build/site",
     "tockmark site before.json after.json -o out",
+    "tockmark site a.json b.json --picture before-after --format png -o pictures",
     exits={
         INCOMPLETE: "written, but a result is incomplete (the pages say it, too),"
         " or a file in a folder is damaged",
@@ -104,12 +110,23 @@ def site_verb(
         Argument(metavar="RESULT...", help="Result files, or folders to search through."),
     ],
     output: Annotated[Path, options.output_to("Folder, new or with an older site.")],
+    picture: Annotated[
+        str | None,
+        Option(help="Write no pages but these pictures, separated by commas; all: every one."),
+    ] = None,
+    form: Annotated[
+        PictureFormat, Option("--format", help="Of the pictures of --picture.")
+    ] = PictureFormat.SVG,
     only: options.Only = None,
 ) -> None:
     """Write results as static pages, for people who did not run them: no server, no network.
 
     What was found, first; then a page a benchmark, a kernel and a comparison, with search. In a
-    folder each file is taken for what it is: results, profiles, a history, a validation."""
+    folder each file is taken for what it is: results, profiles, a history, a validation. With
+    --picture, write pictures alone: of the figures of the 2021 study, sweeps, distributions, before
+    and after; several results are drawn together."""
+    if picture is not None:
+        _draw(given, output, form, None if picture == "all" else picture, only)
     render.check_site(output)
     found = gather(given)
     known = catalogue.load()

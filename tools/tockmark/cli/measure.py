@@ -60,7 +60,7 @@ class RunPlace:
         options.one_of(boards.names, f"Board profile in boards/; default: {boards.DEFAULT}."),
     ] = None
     images: Annotated[
-        Path | None, Option(help="Folder that `tockmark image` made, with all that it says.")
+        Path | None, Option(help="Folder that `tockmark board image` made, with all that it says.")
     ] = None
     port: Annotated[str | None, Option(help="Serial port of the board: /dev/ttyACM1.")] = None
     baud: Annotated[
@@ -94,7 +94,7 @@ class RunPlace:
         if laid is None and Ability.PARALLEL not in board.target.can:
             raise TockmarkError(
                 f"{board.name} is loaded boot by boot, from images that must be there",
-                f"lay them with `tockmark image --board {board.name} -o DIR`, then give --images"
+                f"lay them with `tockmark board image --board {board.name} -o DIR`, then give --images"
                 " DIR",
             )
         return board

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that read what is there: table, compare, gate, history, fit and export read results,
+"""The verbs that read what is there: table, compare, gate, history and export read results,
 list the catalogue, help the pages of docs/.
 """
 
@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from typer import Argument, Exit, Option
 
 from tockmark import paths
 from tockmark.cli import options
-from tockmark.cli.app import VERBS, verb
+from tockmark.cli.app import VERBS, spelled, verb
 from tockmark.compare import gate, pairs, rule, trends
 from tockmark.compare.limits import load_limits, load_margins
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
@@ -41,6 +41,7 @@ ExportForm = StrEnum(  # type: ignore[misc]
     "tockmark table a.json --only 'call.*,mem.copy_asm:size=64'",
     "tockmark table a.json --lang c,rust",
     "tockmark table a.json --events",
+    "tockmark table a.json --fit",
     exits={INCOMPLETE: "a result is incomplete"},
 )
 def table_verb(
@@ -56,11 +57,23 @@ def table_verb(
             lambda: LANGS, "Languages of the apps: c, rust; default: C, if a result has it."
         ),
     ] = None,
+    fit: Annotated[
+        bool,
+        Option(
+            "--fit",
+            help="Show straight lines through the sweeps of one result: what one more byte,"
+            " argument or NOP costs.",
+        ),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what result files cost on one screen; several of them side by side.
 
     --all shows every row, --only those that are named."""
+    if fit:
+        if len(files) > 1:
+            raise TockmarkError("--fit shows one result", "give one file")
+        _fit(files[0], only, as_json)
     known = catalogue.load()
     named = [(paths.shown(path), load(path)) for path in files]
     wanted, results = options.selected(known, only, (result for _, result in named))
@@ -168,9 +181,9 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
 
 
 @verb(
-    "tockmark gate base.json new.json",
-    "tockmark gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
-    "tockmark gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
+    "tockmark ci gate base.json new.json",
+    "tockmark ci gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
+    "tockmark ci gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
     exits={
         OK: "pass",
         INCOMPLETE: "beyond a soft limit, or the new result is incomplete, or one rests on boots"
@@ -279,7 +292,12 @@ def fit_verb(
     only: options.Only = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Fit straight lines through sweeps: what one more byte, argument or NOP costs."""
+    """Fit straight lines through sweeps: the old name of `table --fit`."""
+    _fit(file, only, as_json)
+
+
+def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
+    """Show what one more byte, argument or NOP costs."""
     known = catalogue.load()
     _, (result,) = options.selected(known, only, [load(file)])
     pairs.check_timed(paths.shown(file), result)
@@ -293,8 +311,8 @@ def fit_verb(
 
 
 @verb(
-    "tockmark export results/a.json --format csv -o a.csv",
-    "tockmark export results/a.json --format bmf > a.bmf",
+    "tockmark ci export results/a.json --format csv -o a.csv",
+    "tockmark ci export results/a.json --format bmf > a.bmf",
     exits={INCOMPLETE: "a row has an error, and is in csv alone"},
 )
 def export_verb(
@@ -386,6 +404,6 @@ def _title(path: Path) -> str:
 def _instead(topic: str, known: list[str]) -> str:
     """Return what to do about a topic that there is not."""
     if topic in VERBS:
-        return f"it is a verb: `tockmark {topic} --help`"
+        return f"it is a verb: `tockmark {spelled(topic)} --help`"
     near = near_to(topic, known)
     return f"did you mean {' or '.join(near)}?" if near else "`tockmark help` lists all"

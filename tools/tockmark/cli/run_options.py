@@ -77,7 +77,7 @@ ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, 
 ICache = Annotated[Switch | None, Option(help="Instruction cache; default: as on the board.")]
 Jobs = Annotated[int | None, Option(min=1, help="Simulators at a time; default: one a core.")]
 Fresh = Annotated[
-    bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark cache`).")
+    bool, Option("--fresh", help="Simulate also what was simulated before (`tockmark dev cache`).")
 ]
 FreshBuilds = Annotated[
     bool,

@@ -241,7 +241,7 @@ def _check(sim: Result, board: Result, name: str) -> None:
         raise TockmarkError(
             f"{name} cannot be held against the simulator's result: {factor.name} is"
             f" {factor.base} there, {factor.new} here",
-            "`tockmark parse LOG --board … --kernel ELF` says what a log does not"
+            "`tockmark board parse LOG --board … --kernel ELF` says what a log does not"
             if UNKNOWN in factor.new
             else "--force does so all the same",
         )

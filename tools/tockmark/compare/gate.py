@@ -190,7 +190,7 @@ def _check_kind(base: tuple[str, Result], new: tuple[str, Result], force: bool) 
         kind = {True: "a simulator's", False: "a board's"}
         raise TockmarkError(
             f"{other} is {kind[after.simulated]}, but {name} is {kind[before.simulated]}",
-            "`tockmark agree` compares the two; --force judges one by the other all the same",
+            "`tockmark board agree` compares the two; --force judges one by the other all the same",
         )
 
 

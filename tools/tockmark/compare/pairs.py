@@ -143,7 +143,7 @@ def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
         raise TockmarkError(
             f"{other} and {name} have the same kernel, apps and simulator, but other counts of"
             f" {row.name} in the boot {row.boot}",
-            "`tockmark verify` says which of them is not what it was",
+            "`tockmark ci verify` says which of them is not what it was",
         )
 
 

@@ -28,8 +28,10 @@ VERSION = 5  # of a file with a language besides C; all others are of version 4,
 VERSIONS = (4, VERSION)
 ROUNDED = 1e-6  # a stated figure may be off by as much
 MOST_SAMPLES = 10 * MAX_SAMPLES  # of all rows together: keeps a hostile file from filling memory
-GIVE_ONE = "give a .json as `tockmark run` or `tockmark parse` wrote it"
-OR_PARSE = "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark parse`"
+GIVE_ONE = "give a .json as `tockmark run` or `tockmark board parse` wrote it"
+OR_PARSE = (
+    "give a .json that `tockmark run` wrote, or turn a log into one with `tockmark board parse`"
+)
 
 
 class Document(Part, frozen=True):
@@ -77,7 +79,7 @@ def _check_kind(path: Path, data: object) -> None:
         raise TockmarkError(
             f"{shown(path)} has format version {json.dumps(version)[:20]},"
             f" not {' or '.join(map(str, VERSIONS))}",
-            "make it anew from its log with `tockmark parse`, or use the tockmark that wrote it",
+            "make it anew from its log with `tockmark board parse`, or use the tockmark that wrote it",
         )
     if kind == FORMAT:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark image` writes a folder of laid images, which `install` and `run --images` read.
+"""`tockmark board image` writes a folder of laid images, which `install` and `run --images` read.
 
 manifest.json       what is here, with the sha256 of each part
 README.md           how this board is loaded and measured
@@ -38,7 +38,7 @@ from tockmark.suite.catalogue import Boot, Catalogue, Lang
 
 VERSION = 1  # of the manifest
 MANIFEST, README = "manifest.json", "README.md"
-ANEW = "lay the folder anew with `tockmark image`"
+ANEW = "lay the folder anew with `tockmark board image`"
 PORT = "/dev/ttyUSB0"  # in examples
 
 Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{8}$")]
@@ -179,7 +179,7 @@ class Laid:
             raise TockmarkError(
                 f"{shown(self.folder)} was laid for another kernel than {shown(kernel.path)}: apps"
                 " are linked for one kernel's free RAM",
-                "lay images of this one with `tockmark image --kernel`",
+                "lay images of this one with `tockmark board image --kernel`",
             )
 
     def suits(self, known: Catalogue) -> None:
@@ -187,7 +187,7 @@ class Laid:
         if known.sha256 != self.manifest.catalogue_sha256:
             raise TockmarkError(
                 f"{shown(self.folder)} was laid by another catalogue than this tockmark's",
-                "lay it anew with `tockmark image`",
+                "lay it anew with `tockmark board image`",
             )
 
 
@@ -244,11 +244,13 @@ def read_manifest(folder: Path) -> ImageManifest:
     nothing that this version reads."""
     path = folder / MANIFEST
     if not folder.is_dir():
-        raise TockmarkError(f"there is no folder {shown(folder)}", "`tockmark image -o` makes one")
+        raise TockmarkError(
+            f"there is no folder {shown(folder)}", "`tockmark board image -o` makes one"
+        )
     if not path.exists():
         raise TockmarkError(
             f"{shown(folder)} holds no laid images: it has no {MANIFEST}",
-            "give a folder that `tockmark image -o` made",
+            "give a folder that `tockmark board image -o` made",
         )
     with reading(path, ANEW):
         data = path.read_bytes()
@@ -382,7 +384,7 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
     """Write the README.md of a folder: for this board, the commands that load and measure. They are
     for a shell that stands in the folder."""
     kernel, boot = manifest.kernel, manifest.boots[0]
-    install = f"tockmark install --images . {boot.name}"
+    install = f"tockmark board install --images . {boot.name}"
     if len({boot.lang for boot in manifest.boots}) > 1:
         install += f" --lang {boot.lang}"
     run = f"tockmark run --board {board.name} --images ."

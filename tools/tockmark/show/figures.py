@@ -232,7 +232,7 @@ def _swept(result: Result) -> list[tuple[str, str]]:
 
 
 def _fitted(axes: Axes, curves: list[tuple[Curve, trends.Sweep]]) -> None:
-    """Draw the lines of `tockmark fit`, each over the sizes that it was fitted to. There is
+    """Draw the lines of `tockmark table --fit`, each over the sizes that it was fitted to. There is
     none where a sweep bends, or the held-out size is off the line. In words, too, where few."""
     words = []
     for curve, sweep in curves:

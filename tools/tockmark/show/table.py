@@ -71,9 +71,7 @@ class Named(NamedTuple):
     result: Result
 
 
-def apart(
-    named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = None
-) -> list[Named]:
+def apart(named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = None) -> list[Named]:
     """Name results; one of several languages becomes several, of one language each: of all that it
     has, or of these."""
     return [
@@ -240,7 +238,10 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     conditions = [
         [_short(one.kernel) for one in provenances] if alone else [],
         [f"opt-level {level or 'unknown'}" for level in levels],
-        [f"{one.board.name or 'unknown board'} ({one.board.machine or '?'})" for one in provenances],
+        [
+            f"{one.board.name or 'unknown board'} ({one.board.machine or '?'})"
+            for one in provenances
+        ],
         [one.board.clock for one in provenances],
         [f"i-cache {ICACHE[column.icache]}" for column in columns],
     ]
@@ -617,7 +618,11 @@ def header(result: Result) -> list[str]:
         f" i-cache {icache}",
         f"        {layouts(result)}",
         f"timing  {board.validity}",
-        *(line for one in readings(result, result.icaches) for line in text.wrap(f"reading {one}", " " * 8)),
+        *(
+            line
+            for one in readings(result, result.icaches)
+            for line in text.wrap(f"reading {one}", " " * 8)
+        ),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 

@@ -174,7 +174,7 @@ KINDS = [
     # another file
     Damage("a list", lambda _: "[]", "is not a result file; give a .json"),
     Damage("a stranger", lambda _: "{}", "is not a result file; give a .json"),
-    Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark parse`"),
+    Damage("a log", lambda _: "#tm 0 time begin *0000\n", "`tockmark board parse`"),
     Damage(
         "version 2",
         _set("version", 2),

@@ -214,7 +214,7 @@ def test_settings_of_one_side_are_left_out_with_a_note() -> None:
             lambda: run_of(NETS, BOARD, kernel=Kernel("two 1.0", sha256="c" * 64)),
             "kernel is one 1.0",
         ),
-        (lambda: run_of(NETS, BOARD, kernel=Kernel()), "`tockmark parse LOG"),
+        (lambda: run_of(NETS, BOARD, kernel=Kernel()), "`tockmark board parse LOG"),
         (lambda: run_of(NETS, BOARD, icache=(True,)), "i-cache is off there, on here"),
         (lambda: run_of(NETS, BOARD, lang="rust"), "language is C there, Rust here"),
         (
@@ -273,16 +273,22 @@ def test_the_verb(tmp_path: Path) -> None:
     sim.write_text(file.text(run_of(NETS)))
     board.write_text(file.text(run_of({**NETS, "loop.empty": 6000}, BOARD)))
     run = CliRunner()
-    done = run.invoke(app, ["agree", str(sim), str(board)])
+    done = run.invoke(app, ["board", "agree", str(sim), str(board)])
     assert exit_code(done) == INCOMPLETE
     assert "1 outside" in done.stdout
     assert "claimed, 4 cycles" in done.stdout
-    assert exit_code(run.invoke(app, ["agree", str(sim), str(board), "--only", "syscall"])) == OK
-    every = run.invoke(app, ["agree", str(sim), str(board), "--all"]).stdout
+    assert (
+        exit_code(run.invoke(app, ["board", "agree", str(sim), str(board), "--only", "syscall"]))
+        == OK
+    )
+    every = run.invoke(app, ["board", "agree", str(sim), str(board), "--all"]).stdout
     assert every.count("syscall.command") > done.stdout.count("syscall.command")
     assert max(map(len, every.splitlines())) <= 100
-    told = json.loads(run.invoke(app, ["agree", str(sim), str(board), "--json"]).stdout)
+    told = json.loads(run.invoke(app, ["board", "agree", str(sim), str(board), "--json"]).stdout)
     assert told["counts"]["outside"] == 1
     assert told["exit_code"] == INCOMPLETE
-    assert exit_code(run.invoke(app, ["agree", str(board), str(sim)])) == UNUSABLE
-    assert exit_code(run.invoke(app, ["agree", str(sim), str(board), "--icache", "on"])) == UNUSABLE
+    assert exit_code(run.invoke(app, ["board", "agree", str(board), str(sim)])) == UNUSABLE
+    assert (
+        exit_code(run.invoke(app, ["board", "agree", str(sim), str(board), "--icache", "on"]))
+        == UNUSABLE
+    )

@@ -328,7 +328,7 @@ def test_the_verb_shows_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(cache.PLACE, str(tmp_path / "c"))
 
     def said(*arguments: str) -> str:
-        return CliRunner().invoke(app, ["cache", *arguments]).stdout
+        return CliRunner().invoke(app, ["dev", "cache", *arguments]).stdout
 
     assert said().startswith(f"0 boots, 0 of at most {cache.LIMIT} bytes, in ")
     cache.default().keep(KEY, BOOT)
@@ -348,6 +348,6 @@ def test_the_verb_says_in_one_line_what_is_no_cache(
     (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(cache.PLACE, place)
-    done = CliRunner().invoke(app, ["cache"])
+    done = CliRunner().invoke(app, ["dev", "cache"])
     assert isinstance(done.exception, TockmarkError)
     assert why in str(done.exception)

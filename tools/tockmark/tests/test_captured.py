@@ -46,7 +46,7 @@ def parsed(tmp_path: Path, *options: str, log: list[str] = LOG) -> tuple[Result,
     """The verb on a log, and where its result goes."""
     path, out = tmp_path / "uart.log", tmp_path / "uart.json"
     path.write_text("\n".join(log) + "\n", encoding="latin-1")
-    done = CliRunner().invoke(app, ["parse", str(path), "-o", str(out), *options])
+    done = CliRunner().invoke(app, ["board", "parse", str(path), "-o", str(out), *options])
     return done, out
 
 

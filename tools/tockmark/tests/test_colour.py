@@ -16,8 +16,8 @@ OLD, NEW = (f"results/tock-{name}-cw310.json" for name in ("2.2", "master"))
 TABLES = [
     ["table", OLD, NEW, "--all"],
     ["compare", OLD, NEW, OLD],
-    ["gate", OLD, NEW],
-    ["agree", NEW, NEW, "--force"],
+    ["ci", "gate", OLD, NEW],
+    ["board", "agree", NEW, NEW, "--force"],
     ["doctor"],
 ]
 CODES = re.compile(r"\x1b\[[0-9;]*m")
@@ -88,7 +88,7 @@ def test_a_terminal_gets_colours() -> None:
 
 
 def test_what_is_for_programs_has_no_colours() -> None:
-    for arguments in (["compare", OLD, NEW, "--json"], ["gate", OLD, NEW, "--json"]):
+    for arguments in (["compare", OLD, NEW, "--json"], ["ci", "gate", OLD, NEW, "--json"]):
         assert "\x1b" not in piped(arguments, FORCE_COLOR="1")
 
 

@@ -70,16 +70,16 @@ def test_too_few_sizes_are_no_sweep(catalogue: Catalogue) -> None:
 def test_the_verb(tmp_path: Path, catalogue: Catalogue) -> None:
     result = result_of(catalogue, x={s: 40 + 3 * s for s in range(8)})
     (tmp_path / "r.json").write_text(file.text(result))
-    done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json")])
+    done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json")])
     assert done.exit_code == 0
     assert "a.x by size" in done.output
     assert max(map(len, done.output.splitlines())) <= 100
-    done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json"), "--json"])
+    done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json"), "--json"])
     assert json.loads(done.output)[0]["line"]["slope"] == pytest.approx(3)
     one = made(catalogue, {f"a.x n={n}": steady(9 * n) for n in range(5)})
     (tmp_path / "r.json").write_text(file.text(one))
     for only, code in (("a.x", 0), ("a.x:n=3", 2), ("a.y", 2)):
-        done = CliRunner().invoke(app, ["fit", str(tmp_path / "r.json"), "--only", only])
+        done = CliRunner().invoke(app, ["table", "--fit", str(tmp_path / "r.json"), "--only", only])
         assert exit_code(done) == code
 
 

@@ -316,7 +316,7 @@ def test_the_verb_and_its_exit_codes(
 
     def run(*arguments: str) -> tuple[int, str]:
         files = [str(tmp_path / a) if a.endswith((".json", ".md")) else a for a in arguments]
-        done = CliRunner().invoke(app, ["gate", *files])
+        done = CliRunner().invoke(app, ["ci", "gate", *files])
         error = done.exception
         return (error.code if isinstance(error, TockmarkError) else done.exit_code), done.output
 

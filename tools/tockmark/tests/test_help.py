@@ -6,13 +6,14 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from tockmark import paths
-from tockmark.cli.app import HEADINGS, about, app
+from tockmark.cli.app import GROUPS, HEADINGS, MORE, OLD, TOP, about, app, spelled
 from tockmark.cli.app import VERBS as LISTED
 from tockmark.errors import MEANING
 
@@ -29,15 +30,15 @@ def help_of(*arguments: str, width: int = 80) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 60])
-@pytest.mark.parametrize("verb", ["", *VERBS])
+@pytest.mark.parametrize("verb", ["", *GROUPS, *VERBS])
 def test_nothing_is_cut_or_too_wide(verb: str, width: int) -> None:
-    shown = help_of(*verb.split(), width=width)
+    shown = help_of(*spelled(verb).split(), width=width)
     assert "…" not in shown
     for line in shown.splitlines():
         assert len(line) <= width, line
         assert not re.search(r"\w\.\.\.$", line) or "Usage:" in shown, line
     said = " ".join(shown.split())
-    for command in COMMANDS.values() if not verb else []:
+    for command in [COMMANDS[name] for name in TOP] if not verb else []:
         assert " ".join(command.get_short_help_str(limit=10_000).split()) in said
 
 
@@ -59,14 +60,14 @@ def test_every_verb_is_under_one_heading() -> None:
     assert sorted(LISTED) == VERBS
     shown = help_of()
     headings = [line[:-1] for line in shown.splitlines() if re.fullmatch(r"\w[\w ]+:", line)]
-    assert headings == ["Options", *HEADINGS, "Exit codes"]
-    for verb in VERBS:
+    assert headings == ["Options", *HEADINGS, MORE, "Exit codes"]
+    for verb in (*TOP, *GROUPS):
         assert len(re.findall(rf"^  {verb} ", shown, re.MULTILINE)) == 1
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_exit_codes_are_in_the_help(verb: str) -> None:
-    _, _, told = help_of(verb).partition("\nExit codes:\n")
+    _, _, told = help_of(*spelled(verb).split()).partition("\nExit codes:\n")
     said = re.findall(r"^  (\d+) +(.*(?:\n {4,}.*)*)", told, re.MULTILINE)
     assert {int(code): " ".join(text.split()) for code, text in said} == about(verb).exits
     assert about(verb).exits.keys() <= MEANING.keys()
@@ -75,7 +76,7 @@ def test_exit_codes_are_in_the_help(verb: str) -> None:
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_can_be_pasted(verb: str, width: int) -> None:
-    _, _, rest = help_of(verb, width=width).partition("\nExamples:\n")
+    _, _, rest = help_of(*spelled(verb).split(), width=width).partition("\nExamples:\n")
     told, _, _ = rest.partition("\n\n")
     shown = [shlex.split(line, comments=True) for line in told.replace("\\\n", "").splitlines()]
     assert shown == [shlex.split(example, comments=True) for example in about(verb).examples]
@@ -87,6 +88,7 @@ def test_examples_give_options_that_there_are(verb: str) -> None:
     for example in about(verb).examples:
         words = shlex.split(example, comments=True)
         for at in (number for number, word in enumerate(words) if word == "tockmark"):
+            at += words[at + 1] in GROUPS
             command = COMMANDS[words[at + 1]]
             known = {name for option in command.params for name in (*option.opts, "--help")}
             until = words.index("&&", at) if "&&" in words[at:] else len(words)
@@ -97,6 +99,20 @@ def test_examples_give_options_that_there_are(verb: str) -> None:
 def test_the_page_has_the_exit_codes_of_every_verb() -> None:
     """In the same words: the check of all tables sees to that."""
     page = (paths.ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([\w-]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
-        name for verbs in HEADINGS.values() for name in verbs
+    assert re.findall(r"^\| `([\w -]+)` \| \*\*0\*\* ", page, re.MULTILINE) == [
+        spelled(name) for name in LISTED
     ]
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_the_old_name_of_a_verb_still_runs_and_says_the_new_one(old: str) -> None:
+    done = CliRunner().invoke(app, [old, "--help"])
+    assert done.exit_code == 0
+    assert "Usage:" in done.output
+    assert OLD[old].split()[0] in (*GROUPS, *TOP)
+
+
+def test_an_old_name_says_the_new_one_once(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["gate", str(tmp_path / "a"), str(tmp_path / "b")])
+    assert done.exit_code != 0
+    assert done.stderr.count("`tockmark gate` is now `tockmark ci gate`") == 1

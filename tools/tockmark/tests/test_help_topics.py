@@ -42,7 +42,7 @@ def test_every_page_can_be_shown(topic: str) -> None:
     ("topic", "told"),
     [
         ("judgin", "did you mean judging?"),
-        ("gate", "it is a verb: `tockmark gate --help`"),
+        ("gate", "it is a verb: `tockmark ci gate --help`"),
         ("xyzzy", "`tockmark help` lists all"),
         ("../README", "`tockmark help` lists all"),
     ],

@@ -167,7 +167,7 @@ def test_the_readme_has_the_commands_of_the_board(board: str, tmp_path: Path) ->
     assert all(f"| {boot.name} | {boot.flash} | {boot.image} |" in text for boot in made.boots)
     assert "| irq | irq.entry | no clock |" in text
     if profile.load is not None:
-        assert "\n    tockmark install --images . time --lang c\n" in text
+        assert "\n    tockmark board install --images . time --lang c\n" in text
         assert f"\n    {shlex.join(profile.load.words(Path('c/time.flash')))}\n" in text
     else:
         assert "--port" not in text

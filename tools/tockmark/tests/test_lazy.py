@@ -53,4 +53,4 @@ def test_a_verb_loads_little(most: int, words: list[str]) -> None:
 
 
 def test_what_draws_is_loaded_by_what_draws() -> None:
-    assert "matplotlib" in loaded("plot", "--help")
+    assert "matplotlib" in loaded("site", "--help")

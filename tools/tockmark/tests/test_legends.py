@@ -35,7 +35,7 @@ def test_the_legend_of_more_has_the_marks_of_their_table() -> None:
 
 
 def test_findings_stand_by_level_worst_first() -> None:
-    text = shown("gate", OLD, NEW)
+    text = shown("ci", "gate", OLD, NEW)
     titles = re.findall(r"^(\w+): (\d+) (?:beyond|lower)", text, re.MULTILINE)
     assert [title.lower() for title, _ in titles] == [
         LEVELS[level].word for level in (Level.HARD, Level.SOFT, Level.BETTER)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark listen`: what a board says is written down as it comes."""
+"""`tockmark board listen`: what a board says is written down as it comes."""
 
 from pathlib import Path
 

@@ -145,7 +145,7 @@ def test_no_result_of_a_log_is_called_as_a_log(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_text("another")
     for output in ("a.log", "b.log", "new.log"):
         done = CliRunner().invoke(
-            app, ["parse", str(tmp_path / "a.log"), "-o", str(tmp_path / output)]
+            app, ["board", "parse", str(tmp_path / "a.log"), "-o", str(tmp_path / output)]
         )
         assert exit_code(done) == UNUSABLE
         assert f"{output} is the name of a log" in str(done.exception)

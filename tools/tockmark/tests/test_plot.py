@@ -157,12 +157,14 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
     stored = tmp_path / "new.json"
     stored.write_text(file.text(new), encoding="utf-8")
     runner = CliRunner()
-    done = runner.invoke(app, ["plot", str(stored), "-o", str(tmp_path), "--format", "png"])
+    done = runner.invoke(
+        app, ["site", "--picture", "all", str(stored), "-o", str(tmp_path), "--format", "png"]
+    )
     assert done.exit_code == 0, done.output
     names = {path.stem for path in tmp_path.glob("*.png")}
     assert names == {*ALONE} - {*figures.SEVERAL}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in tmp_path.glob("*.png"))
-    only = ["plot", str(stored), "-o", str(tmp_path / "one"), "--picture"]
+    only = ["site", "--picture", "all", str(stored), "-o", str(tmp_path / "one"), "--picture"]
     assert runner.invoke(app, [*only, "sweeps, before-after"]).exit_code == 1
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["sweeps.svg"]
     wrong = runner.invoke(app, [*only, "sweep"])
@@ -170,9 +172,13 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
     assert "did you mean sweeps?" in str(wrong.exception)
     some = runner.invoke(app, [*only, "sweeps,procedure-calls", "--only", "call.args"])
     assert (some.exit_code, "no rows for the picture 'sweeps'" in some.output) == (1, True)
-    twice = runner.invoke(app, ["plot", str(stored), str(stored)])
+    twice = runner.invoke(
+        app, ["site", "--picture", "all", str(stored), str(stored), "-o", str(tmp_path)]
+    )
     assert "given twice" in str(twice.exception)
-    nowhere = runner.invoke(app, ["plot", str(stored), "-o", str(stored / "under a file")])
+    nowhere = runner.invoke(
+        app, ["site", "--picture", "all", str(stored), "-o", str(stored / "under a file")]
+    )
     assert isinstance(nowhere.exception, TockmarkError)
     assert "cannot write" in str(nowhere.exception)
 
