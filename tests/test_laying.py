@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""`tockmark board image` and `install`: what was laid is read back by tockloader itself, loaders are
-called with the right words, and nothing that is not ours is replaced."""
+"""`tockmark board image` and `install`: what was laid is read back by tockloader itself, loaders
+are called with the right words, and nothing that is not ours is replaced."""
 
 import json
 import os

@@ -63,7 +63,7 @@ def test_what_others_add_is_shown(tmp_path: Path) -> None:
 
 
 def slower(row: Row) -> Row:
-    """With a tenth more cycles in each sample, if it is none of what readings cost, nor a control."""
+    """With a tenth more cycles in each sample, unless it is what readings cost, or a control."""
     if row.cycles is None or row.is_overhead or row.is_control:
         return row
     samples = [sample * 11 // 10 for sample in row.cycles.samples]

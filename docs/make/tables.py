@@ -8,7 +8,7 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- validation: results/v.json -->             what `tockmark dev validate -o` has stored
     <!-- end of table -->                           closes these two
 
-    <!-- output: tockmark ci gate a.json b.json -->    the command, its output, its exit code if not 0
+    <!-- output: tockmark ci gate a.json b.json -->    the command, its output, its exit code but 0
     <!-- end of output -->
 
     <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue

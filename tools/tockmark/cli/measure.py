@@ -94,8 +94,8 @@ class RunPlace:
         if laid is None and Ability.PARALLEL not in board.target.can:
             raise TockmarkError(
                 f"{board.name} is loaded boot by boot, from images that must be there",
-                f"lay them with `tockmark board image --board {board.name} -o DIR`, then give --images"
-                " DIR",
+                f"lay them with `tockmark board image --board {board.name} -o DIR`, then give"
+                " --images DIR",
             )
         return board
 

@@ -2,7 +2,7 @@
 """From what a log holds, and what only a run knows besides, to the one typed result.
 
 `build` says which rows stand and which are missing; `joined` puts several layouts of kernel and
-apps together. A run makes its result from its log alone, just as `tockmark board parse` would make it:
+apps together. A run makes its result from its log alone, just as `tockmark board parse` would:
 `result_of` adds the provenance that only the run knows.
 """
 

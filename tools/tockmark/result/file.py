@@ -79,7 +79,8 @@ def _check_kind(path: Path, data: object) -> None:
         raise TockmarkError(
             f"{shown(path)} has format version {json.dumps(version)[:20]},"
             f" not {' or '.join(map(str, VERSIONS))}",
-            "make it anew from its log with `tockmark board parse`, or use the tockmark that wrote it",
+            "make it anew from its log with `tockmark board parse`, or use the tockmark that wrote"
+            " it",
         )
     if kind == FORMAT:
         return

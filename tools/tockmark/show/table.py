@@ -141,7 +141,7 @@ def first_screen(
     several = sorted({lang for _, result in named for lang in result.langs[1:]})
     if langs is None:
         named = [(name, result.leading) for name, result in named]
-    named = sorted(apart(named, langs), key=lambda one: one.result.provenance.kernel.is_baseline)
+    named = sorted(apart(named, langs), key=lambda one: one[1].provenance.kernel.is_baseline)
     columns = _columns([result for _, result in named])
     there = {key for column in columns for key in column.rows}
     blocks = {

@@ -311,7 +311,7 @@ class Site:
         return list(chosen.values())
 
     def judged(self, base: Named, new: Named) -> SitePair:
-        """Return one pair as `tockmark compare` judges it, and as `tockmark board agree` does if one is a
+        """Return one pair as `tockmark compare` judges it, and as `board agree` does if one is a
         simulator's and the other a board's."""
         known = rule.known_spread(base.result)
         try:
