@@ -9,6 +9,9 @@ RESULTS := results/tock-2.2-cw310.json results/tock-master-cw310.json
 QUIET := $(if $(V),,--quiet)
 SILENT := --no-print-directory $(if $(V),,--silent)
 begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
+# What a product was built of stands beside it, so that nothing stale is measured.
+stamp = @.venv/bin/python -m tockmark.rig.sources
+ELF = $(TARGET)/release/tockmark-kernel
 
 .PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness clean
 
@@ -60,11 +63,13 @@ sim: sim-cw310
 sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*
+	$(stamp) sim build/sim/$*/earlgrey-sim
 
 # Beside it, one that shows more: every retired instruction, or waves. MACHINE=nexysvideo for another.
 sim-retire sim-waves: sim-%: setup
 	$(call begin,build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim,the simulator that shows more (a minute))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
+	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
 
 # The whole chip (docs/chip.md), and the model of it that it is compared with. WHOLE=1: without stubs,
 # in a folder of its own.
@@ -83,6 +88,7 @@ simspeed: build
 profile: build sim-retire
 	@cargo kernel-lines $(QUIET)
 	@cargo kernel-lines --features abi-v1 --target-dir build/cargo-v1 $(QUIET)
+	$(stamp) kernel build/cargo/$(TARGET)/profiling/tockmark-kernel build/cargo-v1/$(TARGET)/profiling/tockmark-kernel
 
 # OPT=z (s, 1, 2): with that opt-level in the place of Cargo.toml's, and a folder of its own.
 ifneq ($(OPT),)
@@ -97,6 +103,7 @@ KERNEL = build/cargo$(@:kernel%=%)$(OPT:%=-%)
 kernel: setup
 	$(call begin,$(KERNEL),the baseline kernel)
 	@cargo kernel --target-dir $(KERNEL) $(QUIET)
+	$(stamp) kernel $(KERNEL)/$(ELF)
 
 # Its variants, each in a folder of its own, as `cargo kernel-v1` has it too.
 kernel-v1: FEATURES := abi-v1
@@ -112,6 +119,7 @@ VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
+	$(stamp) kernel $(KERNEL)/$(ELF)
 
 # Links of the kernel that differ in layout only (docs/layouts.md): 0.elf is that of `make kernel`.
 K := 4
@@ -137,11 +145,13 @@ $(foreach pair,2:3 s:2 z:s,$(eval spread-$(word 1,$(subst :, ,$(pair))): | sprea
 
 # In C and in Rust, for each version of the system-call interface. OPT=z and the like are for Rust's.
 apps: apps-1 apps-2
+RUST_BUILT = $(OPT:%=-%)$(CALLS:%=-%)$(if $(LIBTOCK_RS),-libtock)
 apps-%: setup
 	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
 	@$(MAKE) $(SILENT) -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
+	$(stamp) apps build/apps/conformance-abi$* $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
 
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))

@@ -6,6 +6,7 @@ Needs what `make build` makes. One run serves most tests.
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import pytest
 from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
+from tockmark.rig import board as boards
 from tockmark.rig.run import enough
+from tockmark.rig.sources import stamp_of
 from tockmark.suite import catalogue
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
@@ -335,6 +338,15 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
 def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
     said = tockmark(*arguments, code=2).stderr
     assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_stale_kernel_is_refused(tmp_path: Path) -> None:
+    """One that was built of other sources, as its stamp says."""
+    kernel = Path(shutil.copy(boards.load(boards.DEFAULT).kernels[2], tmp_path / "kernel.elf"))
+    stamp_of(kernel).write_text(f"kernel {'0' * 64}\n")
+    said = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
+    assert "was built of other sources than there are now; run `make build`" in said
     assert said.count("\n") == 1
 
 

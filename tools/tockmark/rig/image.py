@@ -41,6 +41,7 @@ from tockmark.documents import Part, Sha256
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import reading
 from tockmark.paths import shown
+from tockmark.rig import sources
 from tockmark.rig.board import Address, BoardProfile, Room
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
@@ -133,6 +134,7 @@ def build_image(
 ) -> Image:
     """Link and pack the apps of a boot for this kernel, and lay all into a flash image; `symbols`
     are words for the apps besides those that all have, `seed` says where their code lies."""
+    sources.check(apps.folder)
     out.mkdir(parents=True, exist_ok=True)
     room = room_of(kernel, board)
     kernel = with_words(kernel, {} if boot.slice_us is None else {SLICE_WORD: boot.slice_us})

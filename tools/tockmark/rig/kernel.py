@@ -28,6 +28,7 @@ from tockmark.documents import Part
 from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
 from tockmark.files import reading, toml
 from tockmark.paths import shown
+from tockmark.rig import sources
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.code import LinkedCode, differences
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, Elf, pieces, read_elf
@@ -93,7 +94,9 @@ class RunLayout:
 
 
 def read_kernel(path: Path) -> KernelElf:
-    """Read a kernel ELF. TockmarkError if it is none."""
+    """Read a kernel ELF. TockmarkError if it is none, or was built of other sources than ours are
+    now."""
+    sources.check(path)
     elf = read_elf(path)
     symbols = elf.addresses
     address, said = symbols.get("TOCKMARK_KERNEL", -1), b""

@@ -20,7 +20,7 @@ from tockmark import processes
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
-from tockmark.rig import cluster
+from tockmark.rig import cluster, sources
 from tockmark.rig.boot_watcher import BY_SIMULATOR, as_text, sealed
 from tockmark.rig.cluster import ClusterRun
 from tockmark.rig.protocol import Ability, Elsewhere, Start, fields
@@ -214,6 +214,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"the simulator {shown(self.binary)} is not built",
                 f"run `make {made_by(self.binary)}`",
             )
+        sources.check(self.binary)
         if self.cluster:
             cluster.check_static(self.binary)
             cluster.connect(self.cluster)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A product is measured only if its sources are those that it was built of."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.rig import sources
+
+
+@pytest.fixture
+def product(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel that was just built of one source, and stamped."""
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    for call in (sources.check, sources.digest):
+        call.cache_clear()
+    (tmp_path / "kernel" / "src").mkdir(parents=True)
+    (tmp_path / "kernel" / "src" / "main.rs").write_text("nop\n")
+    built = tmp_path / "build" / "kernel"
+    built.parent.mkdir()
+    built.write_text("ELF")
+    os.utime(built, (1, 1))
+    sources.stamp("kernel", built)
+    sources.digest.cache_clear()
+    return built
+
+
+def change(product: Path, name: str, text: str) -> None:
+    (product.parent.parent / name).write_text(text)
+
+
+def test_what_was_built_of_what_is_there_is_fine(product: Path) -> None:
+    sources.check(product)
+
+
+@pytest.mark.parametrize("name", ["kernel/src/main.rs", "kernel/src/more.S", "Cargo.lock"])
+def test_another_source_is_one_line(product: Path, name: str) -> None:
+    change(product, name, "nop\nnop\n")
+    with pytest.raises(TockmarkError, match="built of other sources") as caught:
+        sources.check(product)
+    assert "make build" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["kernel/README.md", "README.md", "kernel/.swap"])
+def test_what_is_no_source_changes_nothing(product: Path, name: str) -> None:
+    change(product, name, "words\n")
+    sources.check(product)
+
+
+def test_what_somebody_else_built_is_theirs(product: Path) -> None:
+    """Without a stamp, or after it."""
+    change(product, "kernel/src/main.rs", "nop\nnop\n")
+    os.utime(product)
+    os.utime(sources.stamp_of(product), (2, 2))
+    sources.check(product)
+    sources.check.cache_clear()
+    os.utime(product, (1, 1))
+    sources.stamp_of(product).unlink()
+    sources.check(product)
