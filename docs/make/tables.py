@@ -8,7 +8,7 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- validation: results/v.json -->             what `tockmark dev validate -o` has stored
     <!-- end of table -->                           closes these two
 
-    <!-- output: tockmark ci gate a.json b.json -->    the command, its output, its exit code but 0
+    <!-- output: tockmark ci gate a.json b.json --> the command, its output, its exit code if not 0
     <!-- end of output -->
 
     <!-- benchmarks: SECTION -->                    the benchmarks of a section of the catalogue
@@ -20,10 +20,14 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- board: results/x.json -->                  a board's published figures, and simulated
     <!-- end of board -->
 
+    <!-- links: docs/data/robustness.json -->       how often links of one source are told apart
+    <!-- end of links -->
+
     <!-- exits: all -->                             the exit codes of every verb
     <!-- end of exits -->
 """
 
+import json
 import os
 import re
 import shlex
@@ -39,6 +43,7 @@ from markupsafe import Markup
 
 from committed import markdown, retired
 from tockmark.cli.app import VERBS, about, spelled
+from tockmark.compare.limits import Level
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
@@ -187,6 +192,18 @@ def board(argument: str) -> str:
     return markdown(heads, [row.cells(held.tick) for row in held.rows], words=range(5))
 
 
+def links(argument: str) -> str:
+    """Return how often links of one source are told apart, by kernel: of `make robustness`."""
+    tries = json.loads((ROOT / argument).read_text(encoding="utf-8"))["parts"]["links"]["tries"]
+    rows: dict[str, list[str]] = {}
+    for one in tries:
+        name, _, _ = one["what"].rpartition(", ")
+        came = [str(one["came"].get(level.words.word, 0)) for level in (Level.SOFT, Level.HARD)]
+        rows.setdefault(name, [name]).extend([str(one["count"]), *came])
+    heads = ["links", "pairs of single ones", "soft", "hard", "halves", "soft", "hard"]
+    return markdown(heads, list(rows.values()), words=(0,))
+
+
 def exits(_: str) -> str:
     """Return what the exit codes of each verb mean: a line a verb, in the order of the help."""
     rows = []
@@ -204,6 +221,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "benchmarks": benchmarks,
     "added": added,
     "board": board,
+    "links": links,
     "exits": exits,
 }
 BLOCK = re.compile(
