@@ -36,7 +36,7 @@ help:
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
-	@echo 'make robustness break what can be broken, and make docs/robustness.md of it; PARTS="runs logs"; takes long'
+	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
