@@ -46,6 +46,7 @@ from tockmark.rig.elf import archived, read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
 from tockmark.suite.catalogue import Boot, Lang
 
+COMPILERS = (paths.LIBRARIES / "libgcc.a", paths.LIBRARIES / "libc.a")  # its own libraries
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
 SETUP = f"{paths.by_make('setup')}, or `tockmark doctor`"
 
@@ -264,7 +265,7 @@ def lay_by_tockloader(tabs: Sequence[Path], flash: Path, board: BoardProfile, ro
 def _parts(app: str, apps: AppBuild) -> list[Path]:
     """Return what an app is linked of: its objects, and how the linker lays them."""
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", paths.LINKER_SCRIPT]
-    for part in parts:
+    for part in (*parts, *COMPILERS):
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make("build"))
     return parts
@@ -277,8 +278,7 @@ def link(app: str, parts: Sequence[Path], elf: Path, symbols: Mapping[str, int],
     defsyms = [f"--defsym={name}={value:#x}" for name, value in symbols.items()]
     command = [paths.LD, "-m", "elf32lriscv", "--gc-sections", *defsyms, "-o", str(elf)]
     # As the compiler gives them to the linker.
-    libc, libgcc = (str(paths.LIBRARIES / name) for name in ("libc.a", "libgcc.a"))
-    behind = ["--start-group", libgcc, libc, "--end-group", "-T", str(script)]
+    behind = ["--start-group", *map(str, COMPILERS), "--end-group", "-T", str(script)]
     doing = f"linking {app}"
     used = call([*command, "-t", "-t", str(own), str(library), *behind], doing).splitlines()
     if not seed:
