@@ -251,7 +251,7 @@ def history_verb(
     ] = None,
     file: Annotated[
         Path, Option("-f", "--file", help="The history: one JSON line a run.")
-    ] = paths.RESULTS / "history.jsonl",
+    ] = paths.HISTORY,
     output: Annotated[Path | None, options.output_to("Draw it, too: a .png or .svg file.")] = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -144,7 +144,7 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     if not binary.exists():
         raise TockmarkError(
             f"the simulator {paths.shown(binary)} is not built",
-            f"run `make profile MACHINE={board.machine}` (half a minute)",
+            paths.by_make(f"profile MACHINE={board.machine}"),
         )
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
@@ -152,7 +152,7 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
 def kernel_of(kernel: KernelElf) -> Program:
     """Return the kernel's symbols: from the build with line tables, if it is of the same code."""
     program = Program(kernel.path)
-    beside = kernel.path.parents[1] / LINES / kernel.path.name
+    beside = kernel.path.absolute().parent.parent / LINES / kernel.path.name
     if beside.exists():
         better = Program(beside)
         if better.same_code(program):
@@ -213,7 +213,7 @@ def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
     """Yield the trace less its heading, which tells that its columns are where they should be; and
     write it down, too, if it is said where."""
     if next(lines, HEADING) != HEADING:
-        raise TockmarkError("the simulator's trace has another form", "run `make profile`")
+        raise TockmarkError("the simulator's trace has another form", paths.by_make("profile"))
     with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as kept:
         for line in lines:
             if kept:
