@@ -213,8 +213,8 @@ def _elves(given: list[Path]) -> str:
     "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
     " --markdown comment.md",
     exits={
-        OK: "pass",
-        INCOMPLETE: "beyond a soft limit, or something is missing or rests on boots from elsewhere",
+        OK: "pass, or beyond a soft limit alone",
+        INCOMPLETE: "something failed, is missing or rests on boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
         INTERRUPTED: KEPT,

@@ -152,9 +152,9 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
     "tockmark gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
     "tockmark gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
     exits={
-        OK: "pass",
-        INCOMPLETE: "beyond a soft limit, or the new result is incomplete, or one rests on boots"
-        " from elsewhere",
+        OK: "pass, or beyond a soft limit alone",
+        INCOMPLETE: "the new result is incomplete, apps or machine differ, or a result rests on"
+        " boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
     },

@@ -13,7 +13,7 @@ from tockmark.compare import pairs
 from tockmark.compare.limits import SERIES_WORDS, Level, Limit, Limits, last_that_means
 from tockmark.compare.pairs import Comparison, Finding, Moved, Usable, comparison, pair_up
 from tockmark.compare.rule import ROUNDING, Change, Spread
-from tockmark.errors import TockmarkError
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.log.rows import Absent
 from tockmark.result.model import GONE, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Catalogue, Key
@@ -49,7 +49,11 @@ class Gated:
 
     @property
     def exit_code(self) -> int:
-        return self.level.words.exit_code
+        """Return the verb's exit code: what failed, is missing or rests on boots from elsewhere is
+        no pass, whatever else was found; what is beyond a soft limit alone is one, and said."""
+        if self.level is Level.HARD:
+            return REGRESSION
+        return INCOMPLETE if self.warnings or self.gone else OK
 
 
 def gate(
