@@ -26,6 +26,7 @@ from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Ability, require
 from tockmark.rig.run import RunOptions, Suite
+from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
@@ -34,6 +35,7 @@ from tockmark.trees.relink import UnpairedError
 from tockmark.trees.repository import repository, tried, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name
+WIDEST = 120  # columns of a table
 LINKS = 4  # of each commit, where bisect looks at cycles
 # What a kernel without IPC cannot run, as `--only` has it.
 NEED_IPC = (
@@ -257,9 +259,10 @@ def judge_verb(
         Path | None,
         Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
+    every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge a change of a kernel: which rows it moves, for certain, and where."""
+    """Judge a change of a kernel: what each operation costs before and after, and where."""
     if comment is not None:
         check_writable([comment])
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
@@ -290,7 +293,11 @@ def judge_verb(
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
-    options.show(report.as_json(found) if as_json else report.render(found))
+    options.show(
+        report.as_json(found)
+        if as_json
+        else report.render(found, text.width_of_terminal(WIDEST), every)
+    )
     raise Exit(found.exit_code)
 
 

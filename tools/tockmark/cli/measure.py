@@ -34,7 +34,7 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import table
+from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
@@ -285,7 +285,7 @@ def run_verb(
                 shown = [(paths.shown(path), result), *others]
                 blocks = table.selected_blocks(wanted, [result]) if wanted else None
                 print(
-                    table.first_screen(shown, known, table.width_of_terminal(), blocks), flush=True
+                    table.first_screen(shown, known, text.width_of_terminal(), blocks), flush=True
                 )
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = options.log_beside(path)

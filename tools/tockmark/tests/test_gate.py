@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.compare import rule as spreads
+from tockmark.compare.answer import answer, certain
 from tockmark.compare.gate import Gated, gate
 from tockmark.compare.limits import Level, Limits, load_limits
 from tockmark.compare.pairs import Factor
@@ -324,12 +325,13 @@ def test_the_verb_and_its_exit_codes(
     assert run("base.json", "soft.json")[0] == 0
     code, text = run("base.json", "hard.json", "--markdown", "out.md")
     assert code == 3
-    assert "Regression: of 2 rows, 1 beyond a hard limit, 0 beyond a soft one, 0 better" in text
+    told = "Regression: cycles surely more on 1 row (+20.0 %); 2 rows, 1 link a side"
+    assert text.startswith(f"{told}\n")
+    assert "Figures beyond the hard limit: 1 of cycles." in text
     assert max(map(len, text.splitlines())) <= 100 + len(str(tmp_path))
     page = (tmp_path / "out.md").read_text()
-    assert page.startswith("### tockmark: Regression: of 2 rows")
-    assert text.startswith("cycles with the cache on +20.0 % on all of a; nothing else moved (2")
-    assert "| `a.x icache=on` | cycles | 1000 | 1200 | +20.0 % | regression: over 2 %" in page
+    assert page.startswith(f"### ❌ tockmark: {told}\n")
+    assert "| `a.x` | on | 1000 → 1200 | +20.0 % |  | sure &#33;&#33; | 0 |" in page
     assert run("base.json", "other.json")[0] == 2
     assert run("base.json", "other.json", "--force")[0] == 0
     assert run("base.json", "none.json")[0] == 2
@@ -338,12 +340,8 @@ def test_the_verb_and_its_exit_codes(
     assert json.loads(text)["exit_code"] == code == 0
     assert json.loads(text)["verdict"] == "warning"
     _, text = run("hard.json", "base.json")
-    assert "1 better" in text
-
-
-def test_markdown_folds_what_is_better(catalogue: Catalogue) -> None:
-    page = comparison.gate_markdown(["base"], "new", gated(catalogue, 1000, 500))
-    assert "<details><summary>1 better</summary>" in page
+    assert text.startswith("Pass: cycles surely fewer on 1 row (-16.7 %)")
+    assert "lower by more than the soft limit: 1 of cycles." in text
 
 
 def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
@@ -359,9 +357,9 @@ def test_no_name_becomes_markup(catalogue: Catalogue) -> None:
     found.comparison.factors.append(Factor("kernel", hostile, "`x`|#1"))
     found.warnings.append(hostile)
     found.notes.append(hostile)
-    page = comparison.gate_markdown([hostile], f"{hostile}`", found)
+    page = comparison.gate_markdown([hostile], f"{hostile}`", answer(found, certain(found)))
     assert not set(page.replace("### ", "")) & set("[]@!\\*~")
     assert "http:" not in page
     assert "<img" not in page
-    assert page.count("&#60;img") == 6
-    assert page.count("`") == 2  # of the row a.x
+    assert page.count("&#60;img") == 7
+    assert page.count("`") == 6  # of the row a.x
