@@ -18,7 +18,7 @@ from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
-from tockmark.files import check_writable, folder_for_a_while, write_whole
+from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
 from tockmark.rig import board as boards
@@ -265,6 +265,8 @@ def judge_verb(
     """Judge a change of a kernel: what each operation costs before and after, and where."""
     if comment is not None:
         check_writable([comment])
+    if output is not None:
+        check_folder(output)
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)

@@ -129,11 +129,9 @@ def read_elf(path: Path) -> Elf:
             raise TockmarkError(f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", todo)
         data = path.read_bytes()
     except OSError as error:
-        todo = "give another with --kernel"
         if isinstance(error, FileNotFoundError):
-            # The kernels of each board have a folder, and `make build` does not build all of them.
-            found = re.search(r"/cargo((?:-v1)?-(?:nexysvideo|earlgrey-2021))/", str(path))
-            todo = f"run `make {f'kernel{found[1]}' if found else 'build'}`, or {todo}"
+            raise TockmarkError(f"there is no {shown(path)}", _made_by(path) or todo) from error
+        todo = "give another with --kernel"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != _MAGIC:
         raise TockmarkError(f"{shown(path)} is not an ELF file", f"{todo}, not a .bin")
@@ -141,6 +139,17 @@ def read_elf(path: Path) -> Elf:
         return _parsed(data)
     except ValueError as error:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
+
+
+def _made_by(path: Path) -> str:
+    """Say what builds a kernel of ours; nothing of any other. The kernels of each board have a
+    folder, and `make build` does not build all of them."""
+    found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
+    if found is None:
+        return ""
+    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021)", found[1])
+    goal = f"kernel{found[1]}" if board else "build"
+    return f"run `make {goal}`, or give another with --kernel"
 
 
 def pieces(elf: Elf) -> Iterator[Piece]:
