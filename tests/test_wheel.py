@@ -115,7 +115,15 @@ def test_it_lists_the_licence_of_what_it_brings(part: str, wheel: Path) -> None:
 
 
 def test_its_flash_images_are_the_checkouts(installed: Installed, tmp_path: Path) -> None:
-    words = ["image", "--kernel", str(installed.folder / "kernel.elf"), "--lang", "c,rust", "-o"]
+    words = [
+        "board",
+        "image",
+        "--kernel",
+        str(installed.folder / "kernel.elf"),
+        "--lang",
+        "c,rust",
+        "-o",
+    ]
     installed.run(*words, "images")
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
     checked(sys.executable, "-m", "tockmark", *words, tmp_path / "images", env=environment)
@@ -172,7 +180,10 @@ def test_its_profile_has_names_and_instructions(installed: Installed) -> None:
 
 
 def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -> None:
-    for words, target in (("validate", "validate"), ("run --machine nexysvideo", "kernel-nexys")):
+    for words, target in (
+        ("dev", "validate", "validate"),
+        ("run --machine nexysvideo", "kernel-nexys"),
+    ):
         tool = installed.environment / "bin" / "tockmark"
         done = subprocess.run(
             [tool, *words.split()],

@@ -49,6 +49,7 @@ class ProfileOptions:
     params: Params
     out: Path
     fresh: bool = False  # simulate also what is in the cache
+    by_symbol: bool = False  # take no line tables that are not in the kernel itself
 
     @property
     def label(self) -> str:
@@ -80,7 +81,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     not built."""
     run = traced(options, catalogue)
     found, app = run.sample, run.app
-    kernel = kernel_of(options.kernel)
+    kernel = kernel_of(options.kernel, options.by_symbol)
     kernel.study(step.pc for step in found.steps if not step.user)
     app.study(step.pc for step in found.steps if step.user)
 
@@ -149,15 +150,20 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
-def kernel_of(kernel: KernelElf) -> Program:
-    """Return the kernel's symbols: from the build with line tables, if it is of the same code."""
+def kernel_of(kernel: KernelElf, by_symbol: bool = False) -> Program:
+    """Return the kernel's symbols: from the build with line tables, if it is of the same code and
+    not only symbols are asked for."""
     program = Program(kernel.path)
-    beside = kernel.path.absolute().parent.parent / LINES / kernel.path.name
-    if beside.exists():
-        better = Program(beside)
-        if better.same_code(program):
-            return better
-    return program
+    return program if by_symbol else lines_of(kernel, program) or program
+
+
+def lines_of(kernel: KernelElf, program: Program) -> Program | None:
+    """Return the build with line tables beside a kernel, if there is one of the same code."""
+    beside = kernel.path.absolute().parents[1] / LINES / kernel.path.name
+    if not beside.exists():
+        return None
+    better = Program(beside)
+    return better if better.same_code(program) else None
 
 
 def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:

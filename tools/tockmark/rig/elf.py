@@ -131,13 +131,9 @@ def read_elf(path: Path) -> Elf:
             raise TockmarkError(f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", todo)
         data = path.read_bytes()
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise TockmarkError(f"there is no {shown(path)}", _made_by(path) or todo) from error
         todo = "give another with --kernel"
-        ours = path.absolute().is_relative_to(paths.ROOT)
-        if isinstance(error, FileNotFoundError) and ours:
-            # The kernels of each board have a folder, and `make build` does not build all of them.
-            found = re.search(r"/cargo((?:-v1)?-(?:nexysvideo|earlgrey-2021))/", str(path))
-            built = paths.by_make(f"kernel{found[1]}" if found else "build")
-            todo = f"{built}, or {todo}"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != _MAGIC:
         raise TockmarkError(f"{shown(path)} is not an ELF file", f"{todo}, not a .bin")
@@ -166,6 +162,18 @@ def archived(archive: bytes) -> Iterator[tuple[str, bytes]]:
                 name = long_names[int(name[1:]) :].partition(b"\n")[0]
             yield name.removesuffix(b"/").decode("utf-8", "replace"), held
         at += _MEMBER + size + size % 2
+
+
+def _made_by(path: Path) -> str:
+    """Say what builds a kernel of ours; nothing of any other. The kernels of each board have a
+    folder, and `make build` does not build all of them."""
+    found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
+    if found is None:
+        return ""
+    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021)", found[1])
+    return (
+        f"{paths.by_make(f'kernel{found[1]}' if board else 'build')}, or give another with --kernel"
+    )
 
 
 def pieces(elf: Elf) -> Iterator[Piece]:

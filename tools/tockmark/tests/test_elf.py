@@ -124,12 +124,19 @@ def test_what_is_no_file_is_not_read(
         ("build/cargo/riscv32imc-unknown-none-elf/release/none", "make build"),
         ("build/cargo-nexysvideo/riscv32imc-unknown-none-elf/release/none", "make kernel-nexys"),
         ("build/cargo-v1-nexysvideo/none", "make kernel-v1-nexysvideo"),
-        ("elsewhere/nexysvideo.elf", "make build"),
+        ("build/cargo-z/none", "make build"),
     ],
 )
 def test_a_kernel_that_is_not_built_says_by_what_it_is(path: str, goal: str) -> None:
-    with pytest.raises(TockmarkError, match=f"No such file or directory; run `{goal}"):
+    with pytest.raises(TockmarkError, match=f"there is no {path}; run `{goal}"):
         read_kernel(Path(path))
+
+
+@pytest.mark.parametrize("path", ["/nope", "elsewhere/nexysvideo.elf", "cargo-v1/none"])
+def test_a_given_kernel_that_is_not_there_is_not_to_be_built(path: str) -> None:
+    with pytest.raises(TockmarkError) as raised:
+        read_kernel(Path(path))
+    assert str(raised.value) == f"there is no {path}; give the kernel's .elf"
 
 
 @pytest.mark.parametrize(
