@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness clean
+.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -37,6 +37,7 @@ help:
 	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
+	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'V=1 shows every command.'
 	@echo 'Then: .venv/bin/tockmark --help'
@@ -183,6 +184,10 @@ findings: setup
 
 site: setup
 	@$(TOCKMARK) site results docs/data/validation.json -o build/site
+
+# What `pip install` takes: the tool with all that it needs to measure, profile and judge.
+wheel: profile
+	@.venv/bin/python tools/wheel.py
 
 robustness: profile
 	@.venv/bin/python tools/robustness.py $(PARTS) $(SEED:%=--seed %)

@@ -32,6 +32,7 @@ LONG = (
     "test_doc_commands.py",
     "test_bench.py",
     "test_first_measurement.py",
+    "test_wheel.py",
 )
 
 

@@ -54,8 +54,11 @@ endif
 SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \
 	$(patsubst apps/%.S,$(OUT)/%.o,$(wildcard apps/runtime/*.S apps/asm/*.S))
 
+# The compiler's own libraries, which the tool links all apps with: those that the compiler would take.
+LIBRARIES := build/apps/lib/libc.a build/apps/lib/libgcc.a
+
 .PHONY: all
-all: $(GROUPS) $(UPSTREAM) $(OUT)/libtockmark.a
+all: $(GROUPS) $(UPSTREAM) $(OUT)/libtockmark.a $(LIBRARIES)
 
 # What the sources take from the catalogue. The first build has no .d files yet that ask for it.
 $(OUT)/rows.h: apps/catalogue.toml apps/generate.py
@@ -71,6 +74,12 @@ $(OUT)/libtock.o: $(LIBTOCK_A)
 $(OUT)/libtockmark.a: $(SHARED) $(LIBTOCK)
 	rm -f $@
 	$(AR) rcsD $@ $^
+
+$(LIBRARIES): build/apps/lib/%: apps/build.mk
+	@mkdir -p $(@D)
+	cp "$$($(CC) $(MACHINE) -nostartfiles --specs=picolibc.specs -Wl,--verbose,-e,0 -x c /dev/null -o /dev/null | \
+	    sed -n 's|^attempt to open \(.*/$*\) succeeded$$|\1|p' | head -n 1)" $@.$(ABI)
+	mv $@.$(ABI) $@  # the other version's build may do the same
 
 $(GROUPS): $(OUT)/%.o: apps/c/%.c apps/build.mk
 	@mkdir -p $(@D)

@@ -329,7 +329,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         (["run", "--only", "nonsense"], "'nonsense' names no row"),
         (["run", "--only", "syscal.comand"], "did you mean syscall.command"),
         (["run", "--kernel", "pyproject.toml"], "is not an ELF file"),
-        (["run", "--kernel", "/nowhere"], "cannot read /nowhere"),
+        (["run", "--kernel", "/nowhere"], "there is no /nowhere; give the kernel's .elf"),
         (["run", "--board", "toaster"], "there is no board 'toaster'"),
         (["table", "pyproject.toml"], "it is not JSON"),
         (["board", "parse", "pyproject.toml"], "holds no intact line"),

@@ -29,11 +29,18 @@ from tockmark.result import file
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
 NOPS = 40
+STORED = "[0-9a-f]" * 64  # a boot in the cache
 QUICK = ("--profiles", "0", "--icache", "off")
 UNUSED = {  # behind a return from the trap, where nothing comes
     "arch/riscv/trap.S": (
         "    mret\n\n    .balign 8\ninterrupt:",
         f"    mret\n    .rept {NOPS}\n    nop\n    .endr\n\n    .balign 8\ninterrupt:",
+    )
+}
+FEW = {
+    "arch/riscv/trap.S": (
+        "    call  on_system_call",
+        "    .rept 4\n    nop\n    .endr\n    call  on_system_call",
     )
 }
 PANICKING = {
@@ -93,7 +100,7 @@ def test_another_layout_of_the_same_source_is_silent(
     sides = ["--base", links[0], "--base", links[1], "--head", links[2], "--head", links[3]]
     said = judge(tmp_path, *sides)
     assert said.code == 0, said
-    assert said.first_line.startswith("nothing moved beyond its layout spread (")
+    assert said.first_line.startswith("Pass: nothing moved beyond its layout spread (")
     assert "symbol " not in said.out
     assert "stack   the kernel's " in said.out
     result = file.load(tmp_path / "base.json")
@@ -105,17 +112,43 @@ def test_dearer_system_calls_are_found_and_where(costly: Path, tmp_path: Path) -
     sides = ["--base", KERNEL, "--head", costly, "--markdown", comment]
     said = judge(tmp_path / "out", *sides)
     assert said.code == 3, said
-    assert said.first_line.startswith(f"+{variants.MORE} instructions (+")
-    assert f"+{variants.MORE} instructions" in said.out.split("where   ")[1]
-    assert "exception" in said.out.split("where   ")[1]  # the function that they stand in
-    assert comment.read_text().startswith(f"### ❌ tockmark: +{variants.MORE} instructions")
+    assert said.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
+    assert f"+{variants.MORE} instructions" in said.out.split("\nwhere   ")[1]
+    assert "exception" in said.out.split("\nwhere   ")[1]  # the function that they stand in
+    (row,) = (
+        one for one in said.out.splitlines() if one.startswith("time.read ") and " off " in one
+    )
+    assert re.search(rf"\(\+\d.*\) sure !! +\+{variants.MORE}!!  exception$", row)
+    told = f"### ❌ tockmark: Regression: +{variants.MORE} instructions on all "
+    assert comment.read_text().startswith(told)
     other = judge(tmp_path / "out", "--base", costly, "--head", KERNEL, "--json", *QUICK)
     assert other.code == 0, other
     told = json.loads(other.out)
     assert told["verdict"] == "better"
-    assert told["told"].startswith(f"-{variants.MORE} instructions (-")
+    assert told["told"].startswith(f"Pass: -{variants.MORE} instructions on all ")
     flash = told["sizes"]["whole"]["flash"]
     assert 0 <= flash[0] - flash[1] - 2 * variants.MORE <= 8  # what is aligned behind them
+
+
+def test_four_instructions_more_are_told_with_estimate_and_range(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    head = built(tmp_path_factory, FEW)
+    sides = ["--base", KERNEL, "--head", head, "--markdown", tmp_path / "comment.md", *QUICK]
+    said = judge(tmp_path / "out", *sides, only="time,syscall.command")
+    assert said.code == 3, said  # by instructions: 4 of 118
+    assert said.first_line.startswith("Regression: +4 instructions on all ")
+    told = json.loads(judge(tmp_path / "out", *sides, "--json", only="time,syscall.command").out)
+    rows = {one["row"]: one for one in told["in_doubt"]}
+    row = rows["syscall.command icache=off"]
+    assert row["low"] < 0 < row["estimate"] < row["high"]
+    assert (row["verdict"], row["instructions"]["moved"]) == ("unsure", 4)
+    assert row["estimate"] == pytest.approx(row["head"] / row["base"] - 1)
+    shown = f"{row['base']:.0f} → {row['head']:.0f}"
+    span = f"({100 * row['low']:+.1f} … {100 * row['high']:+.1f})"
+    for text in (said.out, (tmp_path / "comment.md").read_text()):
+        (line,) = (one for one in text.splitlines() if "syscall.command" in one and "→" in one)
+        assert all(part in line for part in (shown, span, "unsure", "+4"))
 
 
 def test_nops_that_nobody_comes_to_are_silent(
@@ -124,7 +157,7 @@ def test_nops_that_nobody_comes_to_are_silent(
     head = built(tmp_path_factory, UNUSED)
     said = judge(tmp_path, "--base", KERNEL, "--head", head, "--profiles", "0")
     assert said.code == 0, said
-    assert said.first_line.startswith("nothing moved beyond its layout spread (")
+    assert said.first_line.startswith("Pass: nothing moved beyond its layout spread (")
     assert ".text +" in said.out
     assert "stack" not in said.out
 
@@ -159,7 +192,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     told = tmp_path / "told"
     with told.open("w") as out:
         running = subprocess.Popen([*command, "-o", str(tmp_path / "out")], env=own, stderr=out)
-        while running.poll() is None and " done, " not in told.read_text():
+        while running.poll() is None and not any((tmp_path / "cache").glob(STORED)):
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)
         assert running.wait() == 130
@@ -211,7 +244,7 @@ def test_commits_are_built_and_judged(
     options = [*made, "--profiles", "0", "--icache", "off"]
     said = judge(tmp_path / "out", tree, "plain", "dear", *options)
     assert said.code == 3, said
-    assert said.first_line.startswith(f"+{variants.MORE} instructions")
+    assert said.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
     assert "base    " in said.out
     assert " the dear one" in said.out
     broken = judge(tmp_path / "other", tree, "plain", "broken", *options)

@@ -136,7 +136,7 @@ def test_what_cannot_run_is_one_line(
         ((syscall, arm), "arm.tab has no program for rv32imc"),
         ((idle, idle), "of 2 TABs tockloader laid 1: idle; each needs a name of its own"),
         ((idle, "--kernel", idle), "is not an ELF file"),
-        ((idle, "--kernel", tmp_path / "gone"), "gone: No such file or directory; run"),
+        ((idle, "--kernel", tmp_path / "gone"), "gone; give the kernel's .elf"),
         ((idle, "--board", "nexysvidio"), "there is no board 'nexysvidio'"),
         ((idle, "--board", "cw310", "--max-cycles", "9"), "--max-cycles means nothing to a target"),
         ((idle, "--board", "cw310", "--icache", "on"), "cw310 cannot run with another cache"),

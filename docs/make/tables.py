@@ -23,6 +23,9 @@ A page asks for it with a line, and what stands between that line and the closin
     <!-- links: docs/data/robustness.json -->       how often links of one source are told apart
     <!-- end of links -->
 
+    <!-- historical: results -->                   results of simulators that are not today's
+    <!-- end of historical -->
+
     <!-- exits: all -->                             the exit codes of every verb
     <!-- end of exits -->
 """
@@ -47,6 +50,7 @@ from tockmark.compare.limits import Level
 from tockmark.paths import DOCS, ROOT
 from tockmark.result import file
 from tockmark.result.model import Row
+from tockmark.result.provenance import same_simulator
 from tockmark.show import text
 from tockmark.show.text import NONE
 from tockmark.suite.catalogue import load
@@ -57,7 +61,7 @@ SCHEMA = DOCS / "result.schema.json"
 
 def made() -> dict[Path, bytes]:
     """Return every page as it should be, and the published schema."""
-    pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted(DOCS.glob("*.md"))]
     schema = msgspec.json.format(msgspec.json.encode(file.schema()))
     texts = {page: refreshed(page.read_text(encoding="utf-8")).encode() for page in pages}
     return texts | {SCHEMA: schema + b"\n"}
@@ -204,6 +208,25 @@ def links(argument: str) -> str:
     return markdown(heads, list(rows.values()), words=(0,))
 
 
+def historical(argument: str) -> str:
+    """Return the simulated results below a folder whose simulator is not proved to say the same as
+    that of the newest result of their machine."""
+    found = {
+        path: file.load(path).provenance
+        for path in sorted((ROOT / argument).rglob("*.json"))
+        if path.parent.parent.name != "profiles"
+    }
+    simulated = {path: one for path, one in found.items() if one.board.simulator_sha256}
+    newest = {one.board.machine: one for one in sorted(simulated.values(), key=attrgetter("date"))}
+    rows = [
+        [str(path.relative_to(ROOT / argument).with_suffix("")), sha256[:12], one.date[:10]]
+        for path, one in simulated.items()
+        if (sha256 := one.board.simulator_sha256)
+        and not same_simulator(sha256, newest[one.board.machine].board.simulator_sha256)
+    ]
+    return markdown(["result", "simulator", "date"], rows, words=(0, 1, 2))
+
+
 def exits(_: str) -> str:
     """Return what the exit codes of each verb mean: a line a verb, in the order of the help."""
     rows = []
@@ -222,6 +245,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "added": added,
     "board": board,
     "links": links,
+    "historical": historical,
     "exits": exits,
 }
 BLOCK = re.compile(

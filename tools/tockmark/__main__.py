@@ -2,6 +2,7 @@
 """Where the tool begins, as `tockmark` and as `python -m tockmark`."""
 
 import sys
+from pathlib import Path
 
 from tockmark.errors import INTERRUPTED, UNUSABLE, one_line, say
 
@@ -16,10 +17,10 @@ def main() -> None:
     except (ImportError, SyntaxError) as error:
         if "--debug" in sys.argv:
             raise
-        say(
-            f"this environment is not whole: {one_line(error)};"
-            " run `make setup`, or remove .venvs before it if that finds nothing to do"
-        )
+        todo = "run `make setup`, or remove .venvs before it if that finds nothing to do"
+        if Path(__file__).with_name("installed").is_dir():  # paths.py, which may not be there
+            todo = "install tockmark anew"
+        say(f"this environment is not whole: {one_line(error)}; {todo}")
         sys.exit(UNUSABLE)
     except KeyboardInterrupt:
         say("interrupted")

@@ -105,9 +105,12 @@ def _write_beside(path: Path, data: bytes, at_once: bool = True) -> Path:
 def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> None:
     """TockmarkError, which names it, if a file would replace what it should not: a result replaces
     a result only, a log the log of the result that is written with it, and all else what has its
-    suffix and is neither. Of paths alone, before there is anything to write, the suffix tells."""
+    suffix and is neither. Of paths alone, before there is anything to write, the suffix tells; and
+    whether their folders can be written to is tried."""
     paths = list(contents)
     for path in paths:
+        if not isinstance(contents, Mapping) and not is_through(path):
+            check_folder(Path(os.path.realpath(path)).parent, path)
         try:
             if not path.exists() or is_through(path):
                 continue
@@ -132,6 +135,22 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
                 f"{shown(path)} is there and is {old}, which {new} does not replace",
                 "name another file with -o, or remove that one",
             )
+
+
+def check_folder(folder: Path, path: Path | None = None) -> None:
+    """TockmarkError, which names `path` or the folder, if nothing can be written to a folder that
+    is there or is still to be made: found out before there is anything to write."""
+    place = folder.resolve()
+    try:
+        while not place.exists():
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place):
+            return
+    except OSError as error:
+        where = shown(path or folder)
+        raise TockmarkError(
+            f"cannot write {where}: {error.strerror}", "choose another place with -o"
+        ) from error
 
 
 @contextlib.contextmanager

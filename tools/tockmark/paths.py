@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where things are: the tool works inside a checkout, beside what the Makefile builds. And of which
-commit that checkout is.
+"""Where things are, and of which commit they are. The tool works inside a checkout, beside what the
+Makefile builds, or installed from a wheel, which brings a folder that is laid out as a checkout is
+(tools/wheel.py): everything is found below ROOT in both.
 
-What the tool writes is in the checkout as well, where that can be written, else in the user's own
-folders, or in the one that TOCKMARK_HOME names.
+What the tool writes is in the checkout as well, where that can be written, else, and always of an
+installed tool, in the user's own folders, or in the one that TOCKMARK_HOME names.
 """
 
 import functools
@@ -14,7 +15,9 @@ from pathlib import Path
 from tockmark import processes
 from tockmark.errors import TockmarkError, showable
 
-ROOT = Path(__file__).resolve().parents[2]
+_BROUGHT = Path(__file__).resolve().with_name("installed")
+INSTALLED = _BROUGHT.is_dir()  # from a wheel; else this is a checkout
+ROOT = _BROUGHT if INSTALLED else Path(__file__).resolve().parents[2]
 VENVS = ".venvs"  # environments, of which .venv links to one (tools/setup.sh)
 HOME = "TOCKMARK_HOME"  # in the environment: the folder for all that the tool writes
 
@@ -30,9 +33,9 @@ def _own(kind: str) -> Path:
 
 
 def _written(folder: Path, kind: str) -> Path:
-    """Return a folder of the checkout if it can be written and nobody names another one, else the
+    """Return a folder of a checkout if it can be written and nobody names another one, else the
     user's own with the same name."""
-    if not os.environ.get(HOME) and writable(folder):
+    if not INSTALLED and not os.environ.get(HOME) and writable(folder):
         return folder
     return _own(kind) / folder.name
 
@@ -52,13 +55,17 @@ BOARDS = ROOT / "boards"
 CATALOGUE = ROOT / "apps" / "catalogue.toml"
 LINKER_SCRIPT = ROOT / "apps" / "runtime" / "app.ld"
 APPS = ROOT / "build" / "apps"  # one folder for each way to build them, such as c-abi2
+LIBRARIES = APPS / "lib"  # what the compiler has apps linked with
 KERNEL_PATCHES = ROOT / "kernel-patches"
 PERF = ROOT / "capsules" / "perf"
 RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
 DATA = DOCS / "data"  # what pages are made from and is no result
 VALIDATION = ROOT / "validation"
-ELF2TAB = ROOT / ".tools" / "bin" / "elf2tab"
+ELF2TAB = ROOT / ("bin" if INSTALLED else ".tools/bin") / "elf2tab"
+GCC = "riscv64-unknown-elf-gcc"  # which no installed tool has
+_BINUTILS = (f"{ROOT}/bin/" if INSTALLED else "") + "riscv64-unknown-elf-"
+LD, OBJCOPY, OBJDUMP, FILT = (_BINUTILS + name for name in ("ld", "objcopy", "objdump", "c++filt"))
 
 WRITTEN = _written(ROOT / "build", "cache")  # what can be made again
 RUNS = WRITTEN / "run"  # a folder for each run while it lasts
@@ -68,9 +75,18 @@ COMMITS = WRITTEN / "commits"  # kernels built from commits of the user's checko
 PAIRS = WRITTEN / "pairs"  # links of two of them, while they are judged
 PROFILES = WRITTEN / "profile"
 NEW_RESULTS = _written(RESULTS, "data")  # where a verb puts a result that nobody names
+HISTORY = (NEW_RESULTS if INSTALLED else RESULTS) / "history.jsonl"
+COMMIT = ROOT / "commit"  # brought by a wheel: that of the checkout it was made of
 
 DIRTY = "-dirty"  # behind a commit: files of the checkout differ from it
 GENERATED = (":!results", ":!docs")  # what git is not to look at: runs write it, nothing reads it
+
+
+def by_make(target: str) -> str:
+    """Return what to do about a thing that is not there and that a target of the Makefile makes."""
+    if INSTALLED:
+        return f"an installed tockmark has it not: clone tockmark, and run `make {target}` there"
+    return f"run `make {target}`"
 
 
 def shown(path: Path) -> str:
@@ -91,6 +107,8 @@ def worktrees() -> Path:
 def check_environment(script: str) -> None:
     """TockmarkError if this environment, or the script that was called, lies in another checkout
     than the code that it runs: one that was copied would silently use the original."""
+    if INSTALLED:
+        return
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if ROOT / "tools" in (Path(folder).resolve() for folder in given):
         return  # somebody knows what they do
@@ -110,9 +128,11 @@ def _holder(venv: Path) -> Path:
 
 @functools.cache
 def commit_of_checkout() -> str | None:
-    """Return the commit of this checkout, with -dirty behind it if files differ from it; None where
-    git cannot tell. Results and what is made of them do not count: a run may write them anew, and
-    is not changed by them."""
+    """Return the commit of this checkout, or of the one that the wheel was made of, with -dirty
+    behind it if files differ from it; None where git cannot tell. Results and what is made of them
+    do not count: a run may write them anew, and is not changed by them."""
+    if INSTALLED:
+        return COMMIT.read_text(encoding="ascii").strip() or None
     head = _git("rev-parse", "--show-cdup", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *GENERATED)
     if head is None or changed is None or not head.startswith("\n"):  # the checkout of another

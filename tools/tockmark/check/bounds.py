@@ -212,7 +212,9 @@ class BoundedKernel:
         self._places: dict[str, set[int]] = {}  # of inlined functions
         self._begun: dict[tuple[str, Walked], set[int]] = {}  # the blocks that those begin with
         if not program.lines:
-            raise TockmarkError(f"{program.path.name} has no line tables", "run `make profile`")
+            raise TockmarkError(
+                f"{program.path.name} has no line tables", places.by_make("profile")
+            )
 
     def scopes(self, pc: int) -> list[str]:
         """Return the functions that code at an address was written in, the innermost first."""

@@ -11,12 +11,12 @@ from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds
 from tockmark.rig import board
-from tockmark.rig.image import GCC, AppBuild
+from tockmark.rig.image import AppBuild
 from tockmark.rig.kinds import sim
 from tockmark.show import text
 
-SETUP = "run `make setup`"
-BUILD = "run `make build`"
+SETUP = paths.by_make("setup")
+BUILD = paths.by_make("build")
 PATIENCE = 60.0  # seconds for a program to say its version
 RUST_TARGET = "riscv32imc-unknown-none-elf"
 
@@ -68,11 +68,25 @@ def doctor_json(findings: list[Examined]) -> list[dict[str, object]]:
 
 
 def _programs() -> Iterator[Examined]:
+    """Examine what links, packs and disassembles; in a checkout also what builds."""
+    if not paths.INSTALLED:
+        yield from _builders()
+    for name, program in {
+        "GNU ld for RISC-V": paths.LD,
+        "objcopy": paths.OBJCOPY,
+        "objdump": paths.OBJDUMP,
+        "c++filt": paths.FILT,
+    }.items():
+        yield Examined(name, _version([program, "--version"]), None, SETUP)
+    yield Examined("elf2tab", _version([str(paths.ELF2TAB), "--version"]), "0.13.0", SETUP)
+
+
+def _builders() -> Iterator[Examined]:
     rustup = "install Rust from https://rustup.rs, then run `make setup`"
     for name, todo in {
         "make": "install GNU make",
         "g++": "install g++ (the simulator is compiled with it)",
-        GCC: SETUP,
+        paths.GCC: SETUP,
         "clang-format": SETUP,
         "cargo": rustup,
         "rustup": rustup,
@@ -80,14 +94,14 @@ def _programs() -> Iterator[Examined]:
         yield Examined(name, _version([name, "--version"]), None, todo)
     yield Examined("picolibc for RISC-V", _picolibc(), None, SETUP)
     yield Examined(f"Rust for {RUST_TARGET[:12]}", _rust_target(), None, SETUP)
-    yield Examined("elf2tab", _version([str(paths.ELF2TAB), "--version"]), "0.13.0", SETUP)
 
 
 def _packages() -> Iterator[Examined]:
-    """Examine the Python packages that this one pins."""
+    """Examine the Python packages that this one pins, in a checkout also those to build with."""
+    extras = "" if paths.INSTALLED else r"(?: *; *extra *== *.build.)?"
     for requirement in importlib.metadata.requires("tockmark") or []:
-        # The checkers, which have a marker behind the version, are the tests' affair.
-        if match := re.match(r"([A-Za-z0-9_.-]+)==([^;\s]+)$", requirement):
+        # The checkers, which have another marker behind the version, are the tests' affair.
+        if match := re.match(rf"([A-Za-z0-9_.-]+)==([^;\s]+){extras}$", requirement):
             try:
                 found = importlib.metadata.version(match[1])
             except importlib.metadata.PackageNotFoundError:
@@ -125,7 +139,7 @@ def _version(command: list[str]) -> str | None:
 
 
 def _picolibc() -> str | None:
-    said = _output([GCC, "-print-file-name=picolibc.specs"])
+    said = _output([paths.GCC, "-print-file-name=picolibc.specs"])
     return said if Path(said).is_absolute() else None
 
 

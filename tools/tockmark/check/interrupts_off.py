@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tockmark import paths
 from tockmark.check import conformance
 from tockmark.check.bounds import (
     AFTER_SLEEP,
@@ -197,7 +198,9 @@ class StretchWatch:
         """Take the stretches of a trace with its heading into account."""
         lines = iter(lines)
         if next(lines, HEADING) != HEADING:
-            raise TockmarkError("the simulator's trace has another form", "run `make sim-retire`")
+            raise TockmarkError(
+                "the simulator's trace has another form", paths.by_make("sim-retire")
+            )
         code = self.kernel.walker.code
         registers = dict.fromkeys(TOLD.values(), 0)
         told, last, stretch = registers, 0, Stretch(0, START)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tockmark.rig.image import GCC
+from tockmark import paths
 
 CASES = 1500  # that each path is given
 SEED = 104
@@ -38,7 +38,7 @@ OTHERS = (1, *range(5, 10), *range(14, 32))  # but sp, gp and tp, which no proce
 TEMPORARY = ("ra", "t0", "t1", "t2", "a4", "a5", "a6", "a7", "t3", "t4", "t5", "t6")
 COMPILED = {
     "driver.c": (
-        *(GCC, "-mabi=ilp32", "-march=rv32imc_zicsr", "-O1", "-ffreestanding", "-DTM_ABI=2"),
+        *(paths.GCC, "-mabi=ilp32", "-march=rv32imc_zicsr", "-O1", "-ffreestanding", "-DTM_ABI=2"),
         *("-Wall", "-Wextra", "-Werror", "-falign-functions=8", "-falign-labels=8", "-c"),
         *(f"-fcall-saved-{name}" for name in TEMPORARY),
     ),

@@ -16,12 +16,11 @@ from pathlib import Path
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tockmark import processes
+from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 from tockmark.profile.symbols import Program
 
-OBJDUMP = "riscv64-unknown-elf-objdump"
 MOST_VALUES = 40  # that a register is known to have; more are any
 MOST_MET = 4  # likewise, by ways that meet
 WORD = 0xFFFF_FFFF
@@ -128,10 +127,10 @@ def _read(pc: int, size: int, word: int, op: str, text: str) -> Insn:
 
 def disassemble(path: Path) -> dict[int, Insn]:
     """Return all instructions of an ELF file, by address."""
-    setup = "run `make setup`"
-    done = processes.run([OBJDUMP, "-d", path], doing="reading machine code", todo=setup)
+    setup = paths.by_make("setup")
+    done = processes.run([paths.OBJDUMP, "-d", path], doing="reading machine code", todo=setup)
     if done.code:
-        raise TockmarkError(f"{OBJDUMP} cannot read {shown(path)}", setup)
+        raise TockmarkError(f"objdump cannot read {shown(path)}", setup)
     code = {}
     for line in done.text.splitlines():
         if found := _LINE.match(line):

@@ -35,7 +35,6 @@ from tockmark.result.model import Row
 from tockmark.result.stats import fitted, middle
 from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
-from tockmark.rig.image import GCC
 from tockmark.rig.kinds.sim import made_by
 from tockmark.rig.progress import bars
 
@@ -83,6 +82,8 @@ def simulator(machine: str) -> Path:
 
 def build_simulators(parts: Sequence[ValidationPart]) -> None:
     """Let make bring what these parts run up to date."""
+    if paths.INSTALLED:
+        raise TockmarkError("validate compiles what it runs", paths.by_make("validate"))
     machines = dict.fromkeys(chain.from_iterable(part.machines for part in parts))
     targets = [made_by(simulator(machine)) for machine in machines]
     targets += dict.fromkeys(chain.from_iterable(part.besides for part in parts))
@@ -126,8 +127,8 @@ def compile_program(output: str, sources: Sequence[Path], *options: str) -> Path
     """Call the compiler once and return the file that it made, `output` under build/validate."""
     made = BUILD / output
     made.parent.mkdir(parents=True, exist_ok=True)
-    command = [GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
-    done = processes.run(command, todo="run `make setup`")
+    command = [paths.GCC, "-mabi=ilp32", *options, *map(str, sources), "-o", str(made)]
+    done = processes.run(command, todo=paths.by_make("setup"))
     if done.code != 0:
         raise TockmarkError(f"building {output} failed: {done.complaint.strip()}")
     return made
@@ -144,7 +145,7 @@ def run(
     """Run a program from the address `boot` on, until it closes the mailbox."""
     command = [str(simulator(machine)), "--elf", str(elf), "--boot", hex(boot)]
     command += ["--mailbox", hex(mailbox), "--max-cycles", str(max_cycles), *options]
-    done = processes.run(command, todo="run `make build`")
+    done = processes.run(command, todo=paths.by_make("build"))
     said = done.complaint.strip().splitlines()
     return BareRun(done.code, tuple(map(int, done.text.split())), said[-1] if said else "")
 
@@ -153,7 +154,7 @@ def _vendor() -> Path:
     """Return where the Ibex package has riscv-tests and the benchmarks."""
     spec = importlib.util.find_spec("pythondata_cpu_ibex")
     if spec is None or not spec.submodule_search_locations:
-        raise TockmarkError("the Ibex package is not installed", "run `make setup`")
+        raise TockmarkError("the Ibex package is not installed", paths.by_make("setup"))
     return Path(spec.submodule_search_locations[0]) / "system_verilog" / "vendor"
 
 
@@ -519,7 +520,7 @@ def _driver(program: dict[str, Any]) -> list[Path]:
     command = [*limit.COMPILED[source.name], f"-I{ASM}", str(source), "-o", str(made)]
     if source.suffix == ".rs":
         command.remove(f"-I{ASM}")
-    done = processes.run(command, todo="run `make setup`")
+    done = processes.run(command, todo=paths.by_make("setup"))
     if done.code != 0:
         raise TockmarkError(f"building {source.name} failed: {done.complaint.strip()}")
     return [made]

@@ -19,7 +19,6 @@ from tockmark import documents, paths, processes
 from tockmark.documents import Part, Sha256
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
-from tockmark.rig.image import GCC
 from tockmark.show.text import Table, TableColumn, figures
 
 Numbers = tuple[int | float, ...]
@@ -201,7 +200,7 @@ class StoredValidation(Part, frozen=True):
 
 def stored_text(rows: list[ValidationRow], sha256: dict[str, str] | None = None) -> str:
     """Return the file of these rows, and of the hashes of what ran."""
-    said = processes.run([GCC, "--version"]).text
+    said = processes.run([paths.GCC, "--version"]).text
     compiler = said.splitlines()[0] if said else "unknown"
     stored = StoredValidation(FORMAT, VERSION, compiler, tuple(rows), sha256 or {})
     return documents.text_of(stored, ("rows",))

@@ -18,7 +18,7 @@ from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.compare.limits import load_limits
 from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
-from tockmark.files import check_writable, folder_for_a_while, write_whole
+from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
 from tockmark.rig import board as boards
@@ -26,6 +26,7 @@ from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Ability, require
 from tockmark.rig.run import RunOptions, Suite
+from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
@@ -34,6 +35,7 @@ from tockmark.trees.relink import UnpairedError
 from tockmark.trees.repository import repository, tried, worktree
 
 LONGEST = 12  # digits of a hash in a folder's name
+WIDEST = 120  # columns of a table
 LINKS = 4  # of each commit, where bisect looks at cycles
 # What a kernel without IPC cannot run, as `--only` has it.
 NEED_IPC = (
@@ -213,8 +215,8 @@ def _elves(given: list[Path]) -> str:
     "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
     " --markdown comment.md",
     exits={
-        OK: "pass",
-        INCOMPLETE: "beyond a soft limit, or something is missing or rests on boots from elsewhere",
+        OK: "pass, or beyond a soft limit alone",
+        INCOMPLETE: "something failed, is missing or rests on boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
         INTERRUPTED: KEPT,
@@ -257,11 +259,14 @@ def judge_verb(
         Path | None,
         Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
+    every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge a change of a kernel: which rows it moves, for certain, and where."""
+    """Judge a change of a kernel: what each operation costs before and after, and where."""
     if comment is not None:
         check_writable([comment])
+    if output is not None:
+        check_folder(output)
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)
@@ -290,7 +295,11 @@ def judge_verb(
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
-    options.show(report.as_json(found) if as_json else report.render(found))
+    options.show(
+        report.as_json(found)
+        if as_json
+        else report.render(found, text.width_of_terminal(WIDEST), every)
+    )
     raise Exit(found.exit_code)
 
 

@@ -27,7 +27,7 @@ from tockmark.cli import options
 from tockmark.cli.app import verb
 from tockmark.cli.run_options import Abi, Jobs, ended_once
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
-from tockmark.files import write_whole
+from tockmark.files import check_writable, write_whole
 from tockmark.result import file
 from tockmark.rig import board as boards
 from tockmark.rig import cache
@@ -76,6 +76,8 @@ def validate_verb(
 
     Builds the simulators that it needs. What is outside its bound and is explained stands in
     validation/unexplained.toml, with the measurement that it holds for."""
+    if output is not None:
+        check_writable([output])
     sha256: dict[str, str] = {}
     if stored is None:
         usual = ",".join(name for name, one in programs.PARTS.items() if one.usual)

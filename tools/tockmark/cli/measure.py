@@ -15,7 +15,7 @@ from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name, say
-from tockmark.files import write_whole
+from tockmark.files import check_folder, write_whole
 from tockmark.profile import file as profile_file
 from tockmark.profile.calls import costs, costs_json, costs_text
 from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, profile_diff
@@ -34,7 +34,7 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import table
+from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
@@ -285,7 +285,7 @@ def run_verb(
                 shown = [(paths.shown(path), result), *others]
                 blocks = table.selected_blocks(wanted, [result]) if wanted else None
                 print(
-                    table.first_screen(shown, known, table.width_of_terminal(), blocks), flush=True
+                    table.first_screen(shown, known, text.width_of_terminal(), blocks), flush=True
                 )
         finally:  # also if nobody reads on: `tockmark run | head`
             kept = options.log_beside(path)
@@ -424,6 +424,8 @@ def profile_verb(
     elves = [read_kernel(path) for path in compared or [kernel or profiled.kernels[abi]]]
     if compared is None:
         elves = [named(elves[0], kernel_name, manifest=kernel_manifest)]
+    if output is not None:
+        check_folder(output)
     out = output or default_out(*row, elves[0], profiled, cached, apps.lang)
     wanted = ProfileOptions(elves[0], profiled, apps, cached, *row, out, fresh)
     if compared is not None:

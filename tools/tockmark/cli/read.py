@@ -16,6 +16,7 @@ from tockmark import paths
 from tockmark.cli import options
 from tockmark.cli.app import VERBS, spelled, verb
 from tockmark.compare import gate, pairs, rule, trends
+from tockmark.compare.answer import answer, certain
 from tockmark.compare.limits import load_limits, load_margins
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError, say
 from tockmark.files import write_whole
@@ -28,6 +29,7 @@ from tockmark.suite.catalogue import LANGS
 from tockmark.suite.selection import near_to, of_names, select
 
 WIDEST = 100  # columns of a page
+WIDE = 120  # of a table of gate
 LESS = "FRX"  # for the pager, if nothing is set: shows colours, and ends by itself on a short page
 ExportForm = StrEnum(  # type: ignore[misc]
     "ExportForm", {name.upper(): name for name in export.FORMS}
@@ -85,12 +87,12 @@ def table_verb(
     elif not every:
         blocks = table.selected_blocks(wanted, results) if wanted else None
         langs = None if lang is None else _languages(lang, results)
-        width = table.width_of_terminal()
+        width = text.width_of_terminal()
         print(table.first_screen(named, known, width, blocks, langs), end="")
     elif len(named) == 1:
         print(table.every_row(results[0], known), end="")
     else:
-        print(table.side_by_side(named, known, table.width_of_terminal()), end="")
+        print(table.side_by_side(named, known, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
 
 
@@ -185,9 +187,9 @@ def _by(factor: str, named: Sequence[tuple[str, Result]]) -> Sequence[tuple[str,
     "tockmark ci gate monday.json tuesday.json new.json --limits limits.toml --markdown summary.md",
     "tockmark ci gate base.json new.json --allow-missing 'ipc,syscall.command_absent'",
     exits={
-        OK: "pass",
-        INCOMPLETE: "beyond a soft limit, or the new result is incomplete, or one rests on boots"
-        " from elsewhere",
+        OK: "pass, or beyond a soft limit alone",
+        INCOMPLETE: "the new result is incomplete, apps or machine differ, or a result rests on"
+        " boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or results that cannot be compared",
         REGRESSION: "regression: beyond a hard limit, or a row is gone",
     },
@@ -209,6 +211,7 @@ def gate_verb(
             " --only takes them.",
         ),
     ] = None,
+    every: options.EveryRow = False,
     as_json: options.AsJson = False,
     force: options.Force = False,
 ) -> None:
@@ -225,10 +228,14 @@ def gate_verb(
     spread = rule.known_spread(bases[-1][1])
     gated = gate.gate(bases, new, allowed, known, spread, force, missing or None)
     names = [name for name, _ in bases]
-    made = comparison.gate_json if as_json else comparison.gate_text
-    options.show(made(names, new[0], gated))
+    found = answer(gated, certain(gated))
+    if as_json:
+        options.show(comparison.gate_json(names, new[0], found))
+    else:
+        width = text.width_of_terminal(WIDE)
+        options.show(comparison.gate_text(names, new[0], found, width, every))
     if markdown is not None:
-        write_whole({markdown: comparison.gate_markdown(names, new[0], gated)})
+        write_whole({markdown: comparison.gate_markdown(names, new[0], found)})
     raise Exit(gated.exit_code)
 
 
@@ -251,7 +258,7 @@ def history_verb(
     ] = None,
     file: Annotated[
         Path, Option("-f", "--file", help="The history: one JSON line a run.")
-    ] = paths.RESULTS / "history.jsonl",
+    ] = paths.HISTORY,
     output: Annotated[Path | None, options.output_to("Draw it, too: a .png or .svg file.")] = None,
     as_json: options.AsJson = False,
 ) -> None:

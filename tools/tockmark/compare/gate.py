@@ -13,7 +13,7 @@ from tockmark.compare import pairs
 from tockmark.compare.limits import SERIES_WORDS, Level, Limit, Limits, last_that_means
 from tockmark.compare.pairs import Comparison, Finding, Moved, Usable, comparison, pair_up
 from tockmark.compare.rule import ROUNDING, Change, Spread
-from tockmark.errors import TockmarkError
+from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.log.rows import Absent
 from tockmark.result.model import GONE, Result, Row
 from tockmark.suite.catalogue import OF_BOOT, Catalogue, Key
@@ -21,6 +21,7 @@ from tockmark.suite.selection import Selection
 
 MAKE = ("inner", "reads", "by", "clock")  # what samples have to have in common
 BY_CONTROL = "readings by the control"
+ELSEWHERE = "from elsewhere"
 NAMED = 8  # rows that were not asked for; how many there are is said
 
 
@@ -32,6 +33,7 @@ class Gated:
     moved: list[Moved]  # beyond a limit, or better; the worst first
     gone: list[Finding]  # the worst first
     unsure: list[Moved]  # perhaps beyond a limit, or it is their layout
+    perhaps_better: list[Moved]  # likewise the other way: no reason to look again
     warnings: list[str]
     notes: list[str]  # what a reader should know, and no reason to warn
     checked: int  # rows
@@ -49,7 +51,11 @@ class Gated:
 
     @property
     def exit_code(self) -> int:
-        return self.level.words.exit_code
+        """Return the verb's exit code: what failed, is missing or rests on boots from elsewhere is
+        no pass, whatever else was found; what is beyond a soft limit alone is one, and said."""
+        if self.level is Level.HARD:
+            return REGRESSION
+        return INCOMPLETE if self.warnings or self.gone else OK
 
 
 def gate(
@@ -142,6 +148,7 @@ def gate(
     gone.sort(key=lambda finding: finding.place)
     moved: list[Moved] = []
     unsure: list[Moved] = []
+    perhaps_better: list[Moved] = []
     for one in compared.judged:
         for series, change in one.changes.items():
             limit = last_that_means(one.row, limits[series])
@@ -155,10 +162,11 @@ def gate(
                 moved.append(Moved(level, one.row, why, series, change, time))
                 continue
             level, why = _judge(change.without_doubt, one.row.inner, limit)
-            if level > Level.BETTER:
-                unsure.append(Moved(level, one.row, why, series, change))
+            if level is not Level.PASS:
+                doubtful = unsure if level > Level.BETTER else perhaps_better
+                doubtful.append(Moved(level, one.row, why, series, change))
     moved.sort(key=lambda finding: finding.place)
-    return Gated(compared, moved, gone, unsure, warnings, notes, both)
+    return Gated(compared, moved, gone, unsure, perhaps_better, warnings, notes, both)
 
 
 def _explained(level: Level, why: str, time: Change | None) -> tuple[Level, str]:
@@ -210,7 +218,7 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
 
 def _held(level: Level, why: str, foreign: bool) -> tuple[Level, str]:
     """Return a level and its reason as they may be said: of foreign boots nothing is hard."""
-    return (min(level, Level.SOFT), f"{why}; from elsewhere") if foreign else (level, why)
+    return (min(level, Level.SOFT), f"{why}; {ELSEWHERE}") if foreign else (level, why)
 
 
 def _finding(level: Level, row: Row, why: str, foreign: bool) -> Finding:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from tockmark import paths
-from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
+from tockmark.errors import TockmarkError
 from tockmark.files import toml
 from tockmark.log.rows import SERIES
 from tockmark.paths import shown
@@ -142,7 +142,6 @@ class LevelWords:
 
     word: str
     title: str
-    exit_code: int
     tone: Tone
     sign: str  # in a comment on a pull request
     of_row: str  # of one row that moved
@@ -151,15 +150,14 @@ class LevelWords:
 
 LEVELS = {
     Level.PASS: LevelWords(
-        "pass", "Pass", OK, "good", "✅", "within", "of more instructions, but surely less time"
+        "pass", "Pass", "good", "✅", "within", "of more instructions, but surely less time"
     ),
     Level.BETTER: LevelWords(
-        "better", "Pass", OK, "good", "✅", "better", "lower by more than the soft limit"
+        "better", "Pass", "good", "✅", "better", "lower by more than the soft limit"
     ),
     Level.SOFT: LevelWords(
         word="warning",
         title="Warning",
-        exit_code=INCOMPLETE,
         tone="doubtful",
         sign="⚠️",
         of_row="warning",
@@ -168,7 +166,6 @@ LEVELS = {
     Level.HARD: LevelWords(
         word="regression",
         title="Regression",
-        exit_code=REGRESSION,
         tone="bad",
         sign="❌",
         of_row="regression",

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+from msgspec import structs
 
 from tockmark.compare.limits import Level, Margins
 from tockmark.compare.rule import (
@@ -150,7 +151,10 @@ def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
 def _other_counts(base: Result, new: Result) -> Row | None:
     """Return the first row whose samples differ though the same was simulated."""
     one, two = base.provenance, new.provenance
-    if one.board != two.board:
+    boards = [structs.replace(said.board, simulator_sha256=None) for said in (one, two)]
+    if boards[0] != boards[1] or not same_simulator(
+        one.board.simulator_sha256, two.board.simulator_sha256
+    ):
         return None
     same = [
         (place, other)

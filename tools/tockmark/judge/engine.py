@@ -15,12 +15,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from tockmark.compare import gate, rule
+from tockmark.compare.answer import certain
 from tockmark.compare.gate import Gated
-from tockmark.compare.limits import Level, Limits
+from tockmark.compare.limits import Limits
 from tockmark.compare.paired import paired as paired_spread
 from tockmark.compare.pairs import Moved
 from tockmark.errors import INTERRUPTED, TockmarkError
@@ -67,26 +69,10 @@ class Judged:
     looked_again: tuple[int, ...]  # rows that were in doubt after each look but the last
     paired: bool = False
 
-    @property
+    @cached_property
     def moved(self) -> list[Moved]:
-        """Return all that moved for certain: cycles by more than a limit with their whole interval
-        (of paired links, by anything), instructions of an operation by one or more, and not by a
-        stray one or two of a sample. In the order of trust, the largest change first."""
-        found = {(one.row.key, one.series): one for one in self.gated.moved}
-        for pair in self.gated.comparison.judged:
-            change = pair.instret
-            if change and not change.unmoved and abs(change.new - change.base) >= 1:
-                within = Moved(Level.PASS, pair.row, "", "instret", change, pair.cycles)
-                found.setdefault((pair.row.key, "instret"), within)
-            # Of paired links nothing moves cycles but the change.
-            if self.paired and not pair.cycles.unmoved:
-                within = Moved(Level.PASS, pair.row, "", "cycles", pair.cycles)
-                found.setdefault((pair.row.key, "cycles"), within)
-        place = {pair.row.key: n for n, pair in enumerate(self.gated.comparison.in_order)}
-        return sorted(
-            found.values(),
-            key=lambda one: (one.series == "cycles", -one.change.size, place[one.row.key]),
-        )
+        """Return all that moved for certain, as `certain` says."""
+        return certain(self.gated, self.paired)
 
 
 def judge(

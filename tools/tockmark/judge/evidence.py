@@ -3,6 +3,7 @@
 get, and where the rows that moved most did. Nothing of it decides.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,8 @@ from pathlib import Path
 from tockmark.compare.pairs import Moved
 from tockmark.errors import file_name
 from tockmark.profile.diff import UNNAMED, Diff, Growth, growth, profile_diff
-from tockmark.profile.run import ProfileOptions, profile, simulators
+from tockmark.profile.run import ProfileOptions, lines_of, profile, simulators
+from tockmark.profile.symbols import Program
 from tockmark.result.model import Row
 from tockmark.rig.elf import Elf, pieces, read_elf
 from tockmark.rig.image import build_image
@@ -154,34 +156,51 @@ def deepest_in(
 # Where a change is: the rows that moved most, profiled on both sides
 
 
-ROWS = 2  # that are profiled on both sides, unless told otherwise
+ROWS = 4  # that are profiled on both sides, unless told otherwise
+NAMES = 3  # functions in which a row changed, in a table
 FUNCTIONS = 8  # of a row; the rest in one line
 
 
-def where_lines(row: str, found: Diff) -> list[str]:
+def where_lines(row: str, found: Diff, width: int = text.LINE) -> list[str]:
     """Say where a row changed, by the difference of its two profiles."""
     lines = text.wrap(
         f"where   {row}: {found.instructions:+d} instructions, {found.cycles:+d} cycles"
         " of a whole sample, readings included",
         " " * 8,
+        width,
     )
     phases = [f"{p.name} {p.instructions:+d}" for p in found.phases if p.instructions]
     if phases:
-        lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8)
+        lines += text.wrap(f"        instructions by phase: {', '.join(phases)}", " " * 8, width)
     shown, rest = found.changed[:FUNCTIONS], found.changed[FUNCTIONS:]
     said = [(one.instructions, one.cycles, one.name) for one in shown]
     if rest:
         sums = sum(one.instructions for one in rest), sum(one.cycles for one in rest)
         said.append((*sums, f"{len(rest)} more"))
     if found.layout:
-        said.append((0, found.layout, "functions that do the same elsewhere: layout"))
+        said.append((0, found.layout, "elsewhere, but the same: layout"))
     for instructions, cycles, name in said:
-        line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  {name}"
-        lines.append(text.shortened(line, text.LINE))
+        line = f"        {instructions:+6d} instructions {cycles:+6d} cycles  "
+        lines.append(line + text.shortened(name, width - len(line)))
     return lines
 
 
-def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row]:
+def where_words(found: Diff) -> str:
+    """Name the functions that a row changed in, the largest change first, or say that it is the
+    layout."""
+    if not found.changed:
+        return "layout" if found.layout else ""
+    names = list(dict.fromkeys(_short(one.name) for one in found.changed))
+    more = len(names) - NAMES
+    return ", ".join(names[:NAMES]) + (f", {more} more" if more > 0 else "")
+
+
+def _short(name: str) -> str:
+    """Return a function's own name, without its path, types and file."""
+    return re.sub(r"<[^<>]*>", "", name.partition(" (")[0]).rpartition("::")[2] or name
+
+
+def dearest(moved: Sequence[Moved], catalogue: Catalogue) -> list[Row]:
     """Return the rows to look into: of different benchmarks, those that moved most in instructions,
     else in cycles. Of those that the sampler takes: of no other is there a profile."""
     found: dict[str, Row] = {}
@@ -189,13 +208,19 @@ def dearest(moved: Sequence[Moved], most: int, catalogue: Catalogue) -> list[Row
         known = catalogue.benchmarks.get(one.row.id)
         if known is not None and known.by == "sampler":
             found.setdefault(one.row.id, one.row)
-    return list(found.values())[:most]
+    return list(found.values())
 
 
 def between(row: Row, sides: Sequence[ProfileOptions], catalogue: Catalogue) -> Diff:
     """Profile a row on both sides, and compare the profiles. TockmarkError if one side has none."""
     cached = row.icache is not False
-    wanted = [replace(one, id=row.id, params=row.params, icache=cached) for one in sides]
+    # Functions that are inlined have a name by line tables alone: these count if both sides have
+    # them.
+    known = [lines_of(one.kernel, Program(one.kernel.path)) is not None for one in sides]
+    wanted = [
+        replace(one, id=row.id, params=row.params, icache=cached, by_symbol=not all(known))
+        for one in sides
+    ]
     base, head = (
         profile(replace(one, out=one.out / file_name(row.name)), catalogue)[0] for one in wanted
     )

@@ -1,38 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A verdict as text, as JSON, and as a comment on a pull request: what happened in one line, then
-the rows that moved, what their change consists of, and what the kernels hold.
+"""A verdict as text, as JSON, and as a comment on a pull request: the answer (show/answer.py), then
+what a change consists of, what the kernels hold, and what a reader must know besides.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tockmark.compare.gate import BY_CONTROL
-from tockmark.compare.limits import Level
-from tockmark.compare.pairs import Moved
+from tockmark.compare.answer import Answer, Certainty, answer
 from tockmark.compare.pairs import Pair as ComparedPair
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
-from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines
+from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines, where_words
 from tockmark.paths import shown
 from tockmark.profile import diff
 from tockmark.profile.diff import Diff, Growth
 from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.profile.symbols import readable
+from tockmark.result.model import Row
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import RunOptions
 from tockmark.show import comparison, text
-from tockmark.show.comparison import counted, differing_lines, headline
-from tockmark.show.text import Table, TableColumn, code, escaped, figures
-from tockmark.suite.catalogue import named
+from tockmark.show.answer import (
+    comment,
+    first_line,
+    folded,
+    heading,
+    records,
+    screen,
+)
+from tockmark.show.comparison import differing_lines
+from tockmark.show.text import escaped
 from tockmark.trees.builds import Pairs
 
-SHOWN = 24  # rows that moved; --json and the Markdown have them all
-SHOWN_IN_COMMENT = 8  # of them, on the first screen of a comment
+DETAILED = 2  # profiles whose functions are listed, unless all rows are shown
 NAMED = 8  # symbols
-NAME = 38  # columns of a row
-COUNTED = {"instret": "instr", "cycles": "cycles"}
+NAME = 38  # columns of a symbol
 
 
 @dataclass(frozen=True)
@@ -47,39 +51,34 @@ class Report:
     stacks: list[Depth] = field(default_factory=list)  # of both, or of none
     notes: list[str] = field(default_factory=list)
     paired: list[str] = field(default_factory=list)  # what is said of paired links
+    unprofiled: list[Row] = field(default_factory=list)  # of each further benchmark that moved
 
     @property
     def exit_code(self) -> int:
         return self.judged.gated.exit_code
 
     @property
-    def headline(self) -> str:
-        """Say what happened in one line."""
-        gated = self.judged.gated
-        many = len(gated.unsure)
-        doubt = f"; {many} figure{'s' if many > 1 else ''} in doubt" if many else ""
-        return headline(gated.comparison, self.judged.moved, len(gated.gone)) + doubt
-
-    @property
-    def verdict(self) -> str:
-        """Say the verdict by the limits, and what it counts."""
-        gated = self.judged.gated
-        within = sum(one.level is Level.PASS for one in self.judged.moved)
-        return f"{gated.level.words.title}: {counted(gated, ' figures')}, {within} within"
+    def answer(self) -> Answer:
+        """Return what the change costs, operation by operation."""
+        where = {one.base.label: where_words(one) for one in reversed(self.where.values())}
+        return answer(self.judged.gated, self.judged.moved, where)
 
     @property
     def caveats(self) -> list[str]:
         """Return what a reader must know besides."""
         gated, found = self.judged.gated, []
-        if many := len(gated.unsure):
+        if gated.unsure and not self.judged.paired:
             found.append(
-                f"in doubt, {many} of cycles: beyond a limit, or it is the layout; more links would"
-                " tell; --json names them"
+                "of what is unsure, further links tell more, or commits, which are linked in pairs"
             )
         if self.judged.looked_again:
             steps = ", then ".join(map(str, self.judged.looked_again))
             found.append(f"rows in doubt, which were measured in further links: {steps}")
-        found += [f"{one.row.name}: {one.why}" for one in gated.gone]
+        if left := len(self.unprofiled):
+            found.append(
+                f"{left} more benchmark{'s' if left > 1 else ''} moved, of which no profile says"
+                f" where: --profiles {len(self.where) + left}"
+            )
         return [*found, *gated.notes, *self.paired, *self.notes]
 
 
@@ -134,20 +133,19 @@ def _named(symbols: Sequence[str]) -> str:
     return ", ".join(shown_) + f" and {len(symbols) - NAMED} more" * (len(symbols) > NAMED)
 
 
-def render(report: Report) -> str:
-    """Return the report as text."""
-    judged = report.judged
-    lines = [*text.wrap(report.headline), "", report.verdict, ""]
+def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
+    """Return the report as text of so many columns, with all rows if `every` is true."""
+    judged, found = report.judged, report.answer
+    lines = screen(found, width, every)
+    for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
+        lines += [*where_lines(row, diff_, width), ""]
+    lines += [*held(report, width), ""]
+    for warning in judged.gated.warnings:
+        lines += text.wrap(f"warning: {warning}", width=width)
+    for note in report.caveats:
+        lines += text.wrap(f"note: {note}", width=width)
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing_lines(judged.gated.comparison.factors)
-    lines += [*_moved(judged.moved), ""]
-    for row, found in report.where.items():
-        lines += [*where_lines(row, found), ""]
-    lines += [*held(report), ""]
-    for warning in judged.gated.warnings:
-        lines += text.wrap(f"warning: {warning}")
-    for note in report.caveats:
-        lines += text.wrap(f"note: {note}")
     lines += [
         f"spread over links: {judged.gated.comparison.rule.known.title}",
         f"kept    {shown(report.folder)}",
@@ -155,58 +153,16 @@ def render(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _moved(moved: list[Moved]) -> list[str]:
-    """Return the rows that moved for certain, as lines."""
-    if not moved:
-        return []
-    rows = once(moved)
-    table = Table(
-        [
-            TableColumn("", 11, 0, left=True),
-            TableColumn("of one operation", NAME, 0, left=True),
-            *figures({"base": 9, "head": 9, "change": 9, "range, or time": 21}, gap=0),
-        ]
-    )
-    for name, one in rows[:SHOWN]:
-        table.add(one.level.words.of_row, text.shortened(name, NAME), *cells(one))
-    if len(rows) > SHOWN:
-        table.add(f"and {len(rows) - SHOWN} more; --json has all")
-    return table.text("")
-
-
-def once(moved: list[Moved]) -> list[tuple[str, Moved]]:
-    """Return the rows that moved, by name and series; where as many instructions came or went with
-    the cache on and off, the row stands there once."""
-    found: dict[tuple[str, int], tuple[str, Moved]] = {}
-    for number, one in enumerate(moved):
-        counted = one.series == "instret"
-        name = named(one.row.id, one.row.params, None if counted else one.row.icache)
-        key = (name, round(one.change.new - one.change.base)) if counted else (name, -number - 1)
-        control = ", by control" if BY_CONTROL in one.why else ""
-        found.setdefault(key, (f"{name} {COUNTED[one.series]}{control}", one))
-    return list(found.values())
-
-
-def cells(one: Moved) -> tuple[str, str, str, str]:
-    """Return the counts of one operation, by how much they differ, and where this may lie."""
-    change = one.change
-    if one.series == "instret":
-        moved = f"{change.new - change.base:+.0f}"
-        span = f"{text.change(change.base, change.new)}; {one.time.words if one.time else '-'}"
-    else:
-        moved = text.change(change.base, change.new)
-        span = f"{text.points(change.low - 1, '+')} to {text.percent(change.high - 1, '+')}"
-    return text.number(change.base), text.number(change.new), moved, span
-
-
-def held(report: Report) -> list[str]:
+def held(report: Report, width: int = text.LINE) -> list[str]:
     """Return what is in flash and RAM, by section and symbol, and the stacks, as lines."""
     lines, sizes = [], report.sizes
     for memory, ends in sizes.whole.items():
         sections = ", ".join(f"{one.name} {one.change:+d}" for one in sizes.sections[memory])
-        lines += text.wrap(f"{memory:8}{_from_to(*ends)}{': ' if sections else ''}{sections}")
+        lines += text.wrap(
+            f"{memory:8}{_from_to(*ends)}{': ' if sections else ''}{sections}", width=width
+        )
     for one in sizes.symbols[:NAMED]:
-        lines.append(f"symbol  {text.shortened(symbol_line(one), text.LINE - 8)}")
+        lines.append(f"symbol  {text.shortened(symbol_line(one), width - 8)}")
     if len(sizes.symbols) > NAMED:
         lines.append(f"        and {len(sizes.symbols) - NAMED} more symbols; --json has all")
     if len(report.stacks) == 2:
@@ -232,14 +188,17 @@ def symbol_line(grown: Growth) -> str:
 
 def as_json(report: Report) -> dict[str, object]:
     """Return the report for other programs."""
-    judged = report.judged
+    judged, found = report.judged, report.answer
     base, head = report.names
     return {
         "base": base,
         "head": head,
-        "told": report.headline,
+        "told": first_line(found),
         "verdict": judged.gated.level.words.word,
         "exit_code": report.exit_code,
+        "rows": records(found.lines),
+        "in_doubt": records(found.that_are(Certainty.UNSURE)),
+        "looked_again": list(judged.looked_again),
         "moved": [
             {
                 "row": one.row.name,
@@ -249,53 +208,30 @@ def as_json(report: Report) -> dict[str, object]:
             }
             for one in judged.moved
         ],
-        "in_doubt": list(judged.looked_again),
         "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
         "sizes": asdict(report.sizes),
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,
-        "gate": comparison.gate_json([base], head, judged.gated),
+        "gate": comparison.gate_json([base], head, found),
         "folder": str(report.folder),
     }
 
 
 def markdown(report: Report) -> str:
     """Return the report as a comment on a pull request: one screen, and the rest folded."""
-    judged = report.judged
-    level = judged.gated.level
-    lines = [
-        f"### {level.words.sign} tockmark: {escaped(report.headline)}",
-        "",
-        f"{escaped(report.verdict)}.",
-    ]
-    lines += [f"Base {code(report.names[0])}, head {code(report.names[1])}.", ""]
-    moved = once(judged.moved)
-    lines += _table(moved[:SHOWN_IN_COMMENT])
+    judged, found = report.judged, report.answer
+    lines = [heading(found), "", *comment(found)]
     lines += [f"- Warning: {escaped(warning)}" for warning in judged.gated.warnings]
-    rest = moved[SHOWN_IN_COMMENT:]
-    if rest:
-        lines += _folded(f"{len(rest)} more rows that moved", _table(rest))
-    for row, found in report.where.items():
-        lines += _folded(f"Where: {escaped(row)}", _block(where_lines(row, found)))
-    lines += _folded("Flash, RAM and stack", _block(held(report)))
-    said = [*report.caveats, f"spread over links: {judged.gated.comparison.rule.known.title}"]
+    for row, diff_ in report.where.items():
+        lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
+    lines += folded("Flash, RAM and stack", _block(held(report)))
+    said = [f"{side}: {name}" for side, name in zip(judged.names, report.names, strict=True)]
+    said += [*report.caveats, f"spread over links: {judged.gated.comparison.rule.known.title}"]
     said += [
         f"{one.name} differs: {one.base} → {one.new}" for one in judged.gated.comparison.factors
     ]
-    lines += _folded("Notes", [f"- {escaped(one)}" for one in said])
+    lines += folded("Notes", [f"- {escaped(one)}" for one in said])
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _table(moved: list[tuple[str, Moved]]) -> list[str]:
-    heads = ("base", "head", "change", "range, or time")
-    columns = [TableColumn("row", left=True), *map(TableColumn, heads), TableColumn(left=True)]
-    rows = [(code(name), *cells(one), one.level.words.of_row) for name, one in moved]
-    return Table(columns, rows).markdown()
-
-
-def _folded(summary: str, lines: list[str]) -> list[str]:
-    """Fold lines, so that they are shown when somebody asks for them."""
-    return ["<details>", f"<summary>{summary}</summary>", "", *lines, "", "</details>", ""]
 
 
 def _block(lines: list[str]) -> list[str]:
@@ -326,7 +262,9 @@ def explain(
     ]
     try:
         simulators(options.board)
-        for row in evidence.dearest(judged.moved, most, options.catalogue):
+        rows = evidence.dearest(judged.moved, options.catalogue)
+        found.unprofiled.extend(rows[most:])
+        for row in rows[:most]:
             try:
                 found.where[row.name] = evidence.between(row, sides, options.catalogue)
             except TockmarkError as error:

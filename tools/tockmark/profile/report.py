@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import TypeVar
 from xml.sax.saxutils import escape
 
-from tockmark import processes
+from tockmark import paths, processes
 from tockmark.profile.file import Share, StoredProfile, merged
 from tockmark.profile.sample import CAUSES, PHASES, Spent
 from tockmark.show import text
 
-OBJCOPY, OBJDUMP = "riscv64-unknown-elf-objcopy", "riscv64-unknown-elf-objdump"
 RULE = "-" * text.LINE
 COLUMNS = (  # names in two lines, and widths
     ("cycles", "", 6),
@@ -130,10 +129,10 @@ def _disassembly(elves: list[Path]) -> dict[int, str]:
         for elf in elves:
             # Without the attributes, which name no Zicsr, objdump knows the CSR instructions too.
             bare = str(Path(folder) / elf.name)
-            strip = [OBJCOPY, "--remove-section=.riscv.attributes", str(elf), bare]
+            strip = [paths.OBJCOPY, "--remove-section=.riscv.attributes", str(elf), bare]
             if processes.run(strip).code:
                 continue  # tockmark reads some files that binutils does not
-            for text_line in processes.run([OBJDUMP, "-d", bare]).text.splitlines():
+            for text_line in processes.run([paths.OBJDUMP, "-d", bare]).text.splitlines():
                 if match := line.match(text_line):
                     found[int(match[1], 16)] = " ".join(re.sub("[#<].*", "", match[2]).split())
     return found

@@ -49,6 +49,7 @@ class ProfileOptions:
     params: Params
     out: Path
     fresh: bool = False  # simulate also what is in the cache
+    by_symbol: bool = False  # take no line tables that are not in the kernel itself
 
     @property
     def label(self) -> str:
@@ -80,7 +81,7 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     not built."""
     run = traced(options, catalogue)
     found, app = run.sample, run.app
-    kernel = kernel_of(options.kernel)
+    kernel = kernel_of(options.kernel, options.by_symbol)
     kernel.study(step.pc for step in found.steps if not step.user)
     app.study(step.pc for step in found.steps if step.user)
 
@@ -144,20 +145,25 @@ def simulators(board: BoardProfile) -> tuple[sim.SimTarget, sim.SimTarget]:
     if not binary.exists():
         raise TockmarkError(
             f"the simulator {paths.shown(binary)} is not built",
-            f"run `make profile MACHINE={board.machine}` (half a minute)",
+            paths.by_make(f"profile MACHINE={board.machine}"),
         )
     return board.target, msgspec.structs.replace(board.target, binary=binary)
 
 
-def kernel_of(kernel: KernelElf) -> Program:
-    """Return the kernel's symbols: from the build with line tables, if it is of the same code."""
+def kernel_of(kernel: KernelElf, by_symbol: bool = False) -> Program:
+    """Return the kernel's symbols: from the build with line tables, if it is of the same code and
+    not only symbols are asked for."""
     program = Program(kernel.path)
-    beside = kernel.path.parents[1] / LINES / kernel.path.name
-    if beside.exists():
-        better = Program(beside)
-        if better.same_code(program):
-            return better
-    return program
+    return program if by_symbol else lines_of(kernel, program) or program
+
+
+def lines_of(kernel: KernelElf, program: Program) -> Program | None:
+    """Return the build with line tables beside a kernel, if there is one of the same code."""
+    beside = kernel.path.absolute().parents[1] / LINES / kernel.path.name
+    if not beside.exists():
+        return None
+    better = Program(beside)
+    return better if better.same_code(program) else None
 
 
 def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = None) -> Traced:
@@ -213,7 +219,7 @@ def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
     """Yield the trace less its heading, which tells that its columns are where they should be; and
     write it down, too, if it is said where."""
     if next(lines, HEADING) != HEADING:
-        raise TockmarkError("the simulator's trace has another form", "run `make profile`")
+        raise TockmarkError("the simulator's trace has another form", paths.by_make("profile"))
     with gzip.open(trace, "wt", 1, "ascii") if trace else nullcontext() as kept:
         for line in lines:
             if kept:

@@ -26,7 +26,6 @@ from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_UNTYPED, WRITABLE, read_
 LIBRARIES = ("/rustc/", "/.cargo/registry/", "/.rustup/")  # whose functions count as their caller's
 NO_SYMBOL = "code without a symbol"  # such as a boot ROM's
 
-FILT = "riscv64-unknown-elf-c++filt"
 LONGEST = 60  # seconds for all names, of which a kernel's take less than one
 MOST_TYPES = 100  # in one name; what has more was made to be read by nobody
 # What a Rust compiler adds to tell two builds of a crate apart, in its new names and in its old.
@@ -171,7 +170,7 @@ def readable(names: Iterable[str]) -> dict[str, str]:
     known = sorted(set(names))
     decoded = plain = [showable(name) for name in known]
     with suppress(TockmarkError):
-        done = processes.run([FILT], input="\n".join(plain).encode(), bounds=Bounds(LONGEST))
+        done = processes.run([paths.FILT], input="\n".join(plain).encode(), bounds=Bounds(LONGEST))
         lines = [showable(line) for line in done.text.split("\n")]
         decoded = lines if done.code == 0 and len(lines) == len(plain) else plain
     return {name: _HASH.sub("", text) for name, text in zip(known, decoded, strict=True)}

@@ -29,7 +29,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from tockmark import processes
+from tockmark import paths, processes
 from tockmark.errors import INCOMPLETE, TockmarkError, one_line, say
 from tockmark.paths import shown
 from tockmark.processes import PIPE, Bounds, Child
@@ -498,7 +498,7 @@ def check_static(simulator: Path) -> None:
     if loaded:
         raise TockmarkError(
             f"{shown(simulator)} is linked to libraries, which workers may not have",
-            "build it anew with `make sim`",
+            paths.by_make("sim"),
         )
 
 

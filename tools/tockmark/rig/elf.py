@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
 
@@ -40,6 +41,7 @@ _EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
 _LOADED, SYMBOLS = 1, 2  # p_type; sh_type
 _RESERVED = 0xFF00  # st_shndx: from here on it is no section
 NO_CONTENT = (0, 8)  # sh_type of an unused header, and of what only takes room in memory
+_ARCHIVE, _MEMBER = b"!<arch>\n", 60  # how an archive begins; bytes before each of its members
 _FILL = b"\0\xff"  # what LLVM's linker pads with, and what erased flash holds
 _NOPS = (b"\x13\0\0\0", b"\1\0")  # what GNU's linker and assemblers pad code with
 
@@ -129,11 +131,9 @@ def read_elf(path: Path) -> Elf:
             raise TockmarkError(f"{shown(path)} has more than {MOST_BYTES >> 20} MiB", todo)
         data = path.read_bytes()
     except OSError as error:
-        todo = "give another with --kernel"
         if isinstance(error, FileNotFoundError):
-            # The kernels of each board have a folder, and `make build` does not build all of them.
-            found = re.search(r"/cargo((?:-v1)?-(?:nexysvideo|earlgrey-2021))/", str(path))
-            todo = f"run `make {f'kernel{found[1]}' if found else 'build'}`, or {todo}"
+            raise TockmarkError(f"there is no {shown(path)}", _made_by(path) or todo) from error
+        todo = "give another with --kernel"
         raise TockmarkError(f"cannot read {shown(path)}: {error.strerror}", todo) from error
     if data[:4] != _MAGIC:
         raise TockmarkError(f"{shown(path)} is not an ELF file", f"{todo}, not a .bin")
@@ -141,6 +141,39 @@ def read_elf(path: Path) -> Elf:
         return _parsed(data)
     except ValueError as error:
         raise TockmarkError(f"{shown(path)} {error}", "give a kernel as a linker made it") from None
+
+
+def archived(archive: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield what is in an archive with its name, as GNU or BSD have it; also the table of symbols,
+    "". ValueError if it is a thin one, or torn."""
+    if not archive.startswith(_ARCHIVE):
+        raise ValueError("it is neither an object nor an archive with its members in it")
+    at, long_names = len(_ARCHIVE), b""
+    while at + _MEMBER <= len(archive):
+        name, size = archive[at : at + 16].rstrip(b" "), int(archive[at + 48 : at + 58])
+        held = archive[at + _MEMBER :][:size]
+        if name == b"//":  # which has the long names of the others
+            long_names = held
+        elif name.startswith(b"#1/"):  # as on BSD: the name stands before the content
+            own = int(name[3:])
+            yield held[:own].rstrip(b"\0").decode("utf-8", "replace"), held[own:]
+        else:
+            if name[:1] == b"/" and name[1:].isdigit():
+                name = long_names[int(name[1:]) :].partition(b"\n")[0]
+            yield name.removesuffix(b"/").decode("utf-8", "replace"), held
+        at += _MEMBER + size + size % 2
+
+
+def _made_by(path: Path) -> str:
+    """Say what builds a kernel of ours; nothing of any other. The kernels of each board have a
+    folder, and `make build` does not build all of them."""
+    found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
+    if found is None:
+        return ""
+    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021)", found[1])
+    return (
+        f"{paths.by_make(f'kernel{found[1]}' if board else 'build')}, or give another with --kernel"
+    )
 
 
 def pieces(elf: Elf) -> Iterator[Piece]:

@@ -2,8 +2,8 @@
 """Flash images are made here, of a kernel ELF and the objects of apps.
 
 Where apps may lie is the kernel's decision, so each app is linked for the kernel at hand: its
-symbols say where (or the board profile, if it has none), gcc links, elf2tab packs, and the apps are
-laid behind the kernel's own segments as tockloader lays them.
+symbols say where (or the board profile, if it has none), GNU ld links, elf2tab packs, and the apps
+are laid behind the kernel's own segments as tockloader lays them.
 
 In front of the kernel some boot ROMs look for a boot manifest. Its format is OpenTitan's public
 one, of the commit that Tock's CW310 board names (earlgrey_es, edf5e35f5d): the fields and what they
@@ -43,15 +43,13 @@ from tockmark.files import reading
 from tockmark.paths import shown
 from tockmark.rig import sources
 from tockmark.rig.board import Address, BoardProfile, Room
-from tockmark.rig.elf import read_elf
+from tockmark.rig.elf import archived, read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
 from tockmark.suite.catalogue import Boot, Lang
 
-GCC = "riscv64-unknown-elf-gcc"
-AR = "riscv64-unknown-elf-ar"
+COMPILERS = (paths.LIBRARIES / "libgcc.a", paths.LIBRARIES / "libc.a")  # its own libraries
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
-SETUP = "run `make setup`, or `tockmark doctor`"
-_NO_REASON = "collect2: "  # gcc's last line: that the linker failed, which has said why
+SETUP = f"{paths.by_make('setup')}, or `tockmark doctor`"
 
 HEADER = 0x80  # bytes that the TBF header takes at the start of a slot
 GRANTS = 0x800  # bytes at the end of an app's RAM that are left to the kernel's grants
@@ -269,9 +267,9 @@ def lay_by_tockloader(tabs: Sequence[Path], flash: Path, board: BoardProfile, ro
 def _parts(app: str, apps: AppBuild) -> list[Path]:
     """Return what an app is linked of: its objects, and how the linker lays them."""
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", paths.LINKER_SCRIPT]
-    for part in parts:
+    for part in (*parts, *COMPILERS):
         if not part.exists():
-            raise TockmarkError(f"{paths.shown(part)} is not there", "run `make build`")
+            raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make("build"))
     return parts
 
 
@@ -279,22 +277,25 @@ def link(app: str, parts: Sequence[Path], elf: Path, symbols: Mapping[str, int],
     """Link an app of its object, the runtime's library and the linker script, in this order, with
     words given by name; by a seed other than 0 the very same objects in another order."""
     own, library, script = parts
-    defsyms = [f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items()]
-    machine = ["-march=rv32imc", "-mabi=ilp32", "-nostartfiles", "--specs=picolibc.specs"]
-    command = [GCC, *machine, "-T", str(script), *defsyms, "-o", str(elf)]
-    used = call([*command, "-Wl,-t,-t", str(own), str(library)], f"linking {app}").splitlines()
+    defsyms = [f"--defsym={name}={value:#x}" for name, value in symbols.items()]
+    command = [paths.LD, "-m", "elf32lriscv", "--gc-sections", *defsyms, "-o", str(elf)]
+    # As the compiler gives them to the linker.
+    behind = ["--start-group", *map(str, COMPILERS), "--end-group", "-T", str(script)]
+    doing = f"linking {app}"
+    used = call([*command, "-t", "-t", str(own), str(library), *behind], doing).splitlines()
     if not seed:
         return
     folder, member = elf.with_suffix(".members"), f"({library})"
     folder.mkdir(exist_ok=True)
-    members = [line.removeprefix(member) for line in used if line.startswith(member)]
-    unpack = [AR, "x", "--output", str(folder), str(library.resolve()), *members]
-    call(unpack, f"unpacking {library.name}")
+    members = {line.removeprefix(member) for line in used if line.startswith(member)}
+    for name, content in archived(library.read_bytes()):
+        if name in members:
+            (folder / name).write_bytes(content)
     objects = sorted(
         [own, *(folder / name for name in members)],
         key=lambda path: _seeded_hash(seed, path.parent.name, path.name),
     )
-    call([*command, *map(str, objects)], f"linking {app} in another order")
+    call([*command, *map(str, objects), *behind], f"{doing} in another order")
 
 
 def pack(name: str, elf: Path, tab: Path, abi: int, heap: int) -> int:
@@ -322,9 +323,9 @@ def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:
         said = [
             re.sub(r"^\[[A-Z]+ *\] ", "", line.strip())
             for line in (done.complaint or done.text).splitlines()
+            if line.strip()
         ]
-        reasons = [line for line in said if line and not line.startswith(_NO_REASON)]
-        last = reasons[-1] if reasons else f"without a word, code {done.code}"
+        last = said[-1] if said else f"without a word, code {done.code}"
         raise TockmarkError(
             f"{doing}: {Path(command[0]).name} failed: {last}",
             "--debug shows the command",

@@ -118,13 +118,12 @@ class Status:
 
 
 class Display:
-    """Shows how far each boot of a run is: a bar each and one for all, or plain lines when one is
-    done, and now and then of those that run."""
+    """Shows how far each boot of a run is: a bar each and one for all; where no terminal shows
+    them, a plain line for all, now and then."""
 
     def __init__(self, statuses: Sequence[Status]) -> None:
         self.statuses = statuses
-        self.began = self.last = time.monotonic()
-        self.reported: set[str] = set()
+        self.line = ProgressLine()
         name, line = TextColumn("{task.description:16}"), TextColumn("{task.fields[line]}")
         self.bars = bars(name, BarColumn(bar_width=24), line)
         total = sum(status.rows_expected for status in statuses)
@@ -138,7 +137,7 @@ class Display:
     def show(self) -> None:
         """Show how far all are now."""
         if self.bars.disable:
-            self._show_lines()
+            self.line.show(self._all())
         else:
             self._show_bars()
 
@@ -147,28 +146,20 @@ class Display:
         self.show()
         self.bars.stop()
 
-    def _show_lines(self) -> None:
-        now = time.monotonic()
-        due = now - self.last >= PLAIN_EVERY
-        for one in self.statuses:
-            if (one.done and one.title not in self.reported) or (due and one.running):
-                _say(f"{one.title}: {one.report()}")
-            if one.done:
-                self.reported.add(one.title)
-        if due:
-            self.last = now
-            _say(f"all: {self._done()} boots{left(self.statuses, now - self.began)}")
-
     def _show_bars(self) -> None:
         for task_id, one in zip(self.tasks, self.statuses, strict=True):
             self.bars.update(task_id, completed=one.rows, line=one.report(), visible=one.running)
-        cycles = millions(sum(one.cycles for one in self.statuses))
-        wall = time.monotonic() - self.began
-        line = f"{self._done()} boots done,{cycles} {wall:.0f} s{left(self.statuses, wall)}"
-        self.bars.update(self.all, completed=sum(one.rows for one in self.statuses), line=line)
+        rows = sum(one.rows for one in self.statuses)
+        self.bars.update(self.all, completed=rows, line=self._all())
 
-    def _done(self) -> str:
-        return f"{sum(one.done for one in self.statuses)} of {len(self.statuses)}"
+    def _all(self) -> str:
+        done = sum(one.done for one in self.statuses)
+        cycles = millions(sum(one.cycles for one in self.statuses))
+        wall = time.monotonic() - self.line.began
+        return (
+            f"{done} of {len(self.statuses)} boots done,{cycles} {wall:.0f} s"
+            f"{left(self.statuses, wall)}"
+        )
 
 
 def millions(cycles: int) -> str:

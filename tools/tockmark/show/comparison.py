@@ -8,80 +8,24 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from statistics import median
 
 from tockmark.compare import limits, rule
 from tockmark.compare.agree import LONE, Agreement, AgreePair, Standing
-from tockmark.compare.gate import Gated
-from tockmark.compare.limits import Level
+from tockmark.compare.answer import Answer, Certainty
 from tockmark.compare.pairs import Comparison, Factor, Finding, Moved, Pair, factors_of, tables
 from tockmark.compare.rule import Change, Verdict
-from tockmark.result.model import Result, Row
+from tockmark.result.model import Result
 from tockmark.show import text
+from tockmark.show.answer import (
+    comment,
+    first_line,
+    heading,
+    headline,
+    records,
+    screen,
+)
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import Catalogue, aside
-
-CACHE = {False: " with the cache off", True: " with the cache on", None: ""}
-NAMED = 3  # parts of the suite in which only some rows moved; of more, how many there are is said
-
-
-def headline(comparison: Comparison, moved: Sequence[Moved] | None = None, gone: int = 0) -> str:
-    """Say in one line what moved of the rows that were judged, and how many are gone. Without
-    `moved` that is what is relevant."""
-    moved = comparison.moved() if moved is None else moved
-    judged, links = [pair.row for pair in comparison.judged], dict.fromkeys(comparison.links)
-    many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
-    still = f"({len(judged)} rows, {many}{' a side' if len(links) == 1 else ''})"
-    if foreign := comparison.foreign:
-        still += f"; {foreign} of them rest on boots from elsewhere"
-    lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""
-    if not moved:
-        return f"{lost}nothing moved beyond its layout spread {still}"
-    parts = [_part(moved, judged, "instret", lower) for lower in (False, True)]
-    for icache in CACHE:
-        found = [one for one in moved if one.row.icache is icache]
-        there = [row for row in judged if row.icache is icache]
-        parts += [_part(found, there, "cycles", lower) for lower in (False, True)]
-    return lost + "; ".join([*filter(None, parts), f"nothing else moved {still}"])
-
-
-def _part(moved: Sequence[Moved], judged: Sequence[Row], series: str, lower: bool) -> str:
-    """Say what moved in one direction, and where; cycles are of one cache setting."""
-    same = [one for one in moved if one.series == series and one.change.lower is lower]
-    if not same:
-        return ""
-    ratios = [one.change.ratio for one in same if one.change.ratio]
-    typical = text.percent(median(ratios) - 1, sign="+") if ratios else "from or to none"
-    if series == "cycles":
-        return f"cycles{CACHE[same[0].row.icache]} {typical}{_where(same, judged)}"
-    counts = [round(one.change.new - one.change.base) for one in same]
-    ((count, many),) = Counter(counts).most_common(1)
-    change = f"{count:+d} instructions"
-    if 2 * many < len(counts):
-        change = f"{min(counts, key=abs):+d} instructions or more"
-    return f"{change} ({typical}){_where(same, [row for row in judged if row.instret])}"
-
-
-def _where(same: Sequence[Moved], judged: Sequence[Row]) -> str:
-    """Say which rows moved of those that could have: whole groups, or how many."""
-    keys = {one.row.key for one in same}
-    groups: dict[str, list[bool]] = {}
-    for row in judged:
-        groups.setdefault(row.id.partition(".")[0], []).append(row.key in keys)
-    whole = [name for name, found in groups.items() if all(found)]
-    some = [
-        f"{sum(found)} of {len(found)} rows of {name}"
-        for name, found in groups.items()
-        if any(found) and not all(found)
-    ]
-    if len(whole) == len(groups):
-        return " on every row"
-    if len(some) > NAMED:
-        many = sum(sum(found) for found in groups.values() if not all(found))
-        some = [f"{many} other rows" if whole else f"{many} rows"]
-    groups_named = [f"all of {', '.join(whole)}"] if whole else []
-    return f" on {' and '.join([*groups_named, ', '.join(some)] if some else groups_named)}"
-
 
 # How comparisons are shown.
 
@@ -307,80 +251,42 @@ def _change(changed: Change | None) -> str:
 # How a gate's judgement is shown.
 
 
-SHOWN = 25  # findings of a kind; --json and the Markdown have them all
-
-
-def gate_text(names: list[str], new: str, gated: Gated) -> str:
-    """Show the judgement as text."""
-    lines = [*text.wrap(gate_headline(gated)), ""]
+def gate_text(names: list[str], new: str, found: Answer, width: int, every: bool) -> str:
+    """Show the judgement as text of so many columns, with all rows if `every` is true."""
+    gated = found.gated
+    lines = screen(found, width, every)
     lines += [f"base    {name}" for name in names] + [f"new     {new}"]
     lines += differing_lines(gated.comparison.factors)
-    widths = figures({"base": 8, "new": 9, "change": 10}, gap=0)
-    for level in reversed(Level):
-        found = [one for one in gated.findings if one.level is level]
-        table = Table([LABEL, *widths, TableColumn("limit", 25, 2, left=True)], ends_at=text.LINE)
-        for one in found[:SHOWN]:
-            if isinstance(one, Moved):
-                name = f"{one.row.name} {limits.SERIES_WORDS[one.series]}"
-                table.add(name, *_gate_cells(one), one.why)
-            else:
-                table.add(f"{one.row.name}: {one.why}")
-        if len(found) > SHOWN:
-            table.add(f"and {len(found) - SHOWN} more; --json has all")
-        words = level.words
-        title = f"{TONES[words.tone](text.sentence(words.word))}: {len(found)} {words.of_findings}"
-        lines += ["", *table.text(title)] if found else []
-    lines.append("")
     for warning in gated.warnings:
         lines += text.wrap(f"warning: {warning}")
-    for note in _notes(gated):
+    for note in gated.notes:
         lines += text.wrap(f"note: {note}")
-    lines.append(f"spread over links: {gated.comparison.rule.known.title}")
-    return "\n".join([*lines, TONES[gated.level.words.tone](_gate_verdict(gated))]) + "\n"
+    return "\n".join([*lines, f"spread over links: {gated.comparison.rule.known.title}"]) + "\n"
 
 
-def gate_markdown(names: list[str], new: str, gated: Gated) -> str:
+def gate_markdown(names: list[str], new: str, found: Answer) -> str:
     """Write a summary for a pull request. Whoever opened that gave the names: all are escaped."""
+    gated = found.gated
     bases = ", ".join(map(text.quoted, names))
-    lines = [f"### tockmark: {_gate_verdict(gated)}", "", text.prose(gate_headline(gated)), ""]
-    lines += [f"{text.quoted(new)} against {bases}.", ""]
-    lines += _gate_table([one for one in gated.findings if one.level > Level.BETTER])
-    if better := [one for one in gated.findings if one.level is Level.BETTER]:
-        summary = f"<details><summary>{len(better)} better</summary>"
-        lines += [summary, "", *_gate_table(better), "</details>", ""]
-    said = [*(f"Warning: {warning}" for warning in gated.warnings), *_notes(gated)]
+    lines = [heading(found), "", f"{text.quoted(new)} against {bases}.", "", *comment(found)]
+    said = [*(f"Warning: {warning}" for warning in gated.warnings), *gated.notes]
     said += [f"{one.name} differs: {one.base} → {one.new}" for one in gated.comparison.factors]
     return "\n".join([*lines, *(f"- {text.prose(one)}" for one in said)]).rstrip() + "\n"
 
 
-def _gate_table(findings: list[Finding]) -> list[str]:
-    """Write the findings in Markdown."""
-    left, numbers = TableColumn(left=True), map(TableColumn, ("base", "new", "change"))
-    table = Table([TableColumn("row", left=True, names=True), left, *numbers, left])
-    for one in findings:
-        why = f"{one.level.words.word}: {one.why}"
-        table.add(one.row.name, _series_word(one) or "", *_gate_cells(one), why)
-    return table.markdown()
-
-
-def _gate_cells(finding: Finding) -> tuple[str, str, str]:
-    """Write the counts of one operation, and the change."""
-    if not isinstance(finding, Moved):
-        return text.NONE, text.NONE, text.NONE
-    found = finding.change
-    return text.number(found.base), text.number(found.new), text.change(found.base, found.new)
-
-
-def gate_json(names: list[str], new: str, gated: Gated) -> object:
+def gate_json(names: list[str], new: str, found: Answer) -> object:
     """Return the judgement as JSON has it."""
+    gated = found.gated
     return text.as_json(
         {
             "base": names,
             "new": new,
-            "told": gate_headline(gated),
+            "told": first_line(found),
             "verdict": gated.level.words.word,
             "exit_code": gated.exit_code,
             "rows": gated.checked,
+            "answer": records(found.lines),
+            "in_doubt": records(found.that_are(Certainty.UNSURE)),
             "findings": [
                 {
                     "level": finding.level.words.word,
@@ -401,34 +307,9 @@ def gate_json(names: list[str], new: str, gated: Gated) -> object:
     )
 
 
-def gate_headline(gated: Gated) -> str:
-    """Say in one line what is beyond its limit."""
-    return headline(gated.comparison, gated.moved, len(gated.gone))
-
-
 def _series_word(finding: Finding) -> str | None:
     """Return what users call the series that moved; None if the whole row is gone."""
     return limits.SERIES_WORDS[finding.series] if isinstance(finding, Moved) else None
-
-
-def _notes(gated: Gated) -> list[str]:
-    """Return the notes of the judgement, and how many rows are in doubt."""
-    many = len(gated.unsure)
-    doubt = f"{many} figure{'s' if many > 1 else ''} may be beyond a limit, or it is the layout"
-    return [*gated.notes, *([f"{doubt}; --json names them"] if many else [])]
-
-
-def _gate_verdict(gated: Gated) -> str:
-    return f"{gated.level.words.title}: of {gated.checked} rows, {counted(gated)}"
-
-
-def counted(gated: Gated, unit: str = "") -> str:
-    """Count the findings of each level."""
-    counts = Counter(finding.level for finding in gated.findings)
-    return (
-        f"{counts[Level.HARD]}{unit} beyond a hard limit, {counts[Level.SOFT]} beyond a soft one,"
-        f" {counts[Level.BETTER]} better"
-    )
 
 
 # How the agreement of a board with the simulator is shown: the counts first, then what is outside,

@@ -4,7 +4,6 @@ people ask for first, the kernels side by side; further tables have every row of
 several, and the events of the core.
 """
 
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -82,11 +81,6 @@ def apart(named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = No
     ]
 
 
-def width_of_terminal() -> int:
-    """Return as many columns as the terminal has, between 80 and 100."""
-    return min(LINE, max(NARROW, shutil.get_terminal_size((LINE, 24)).columns))
-
-
 # The first screen.
 
 
@@ -96,7 +90,6 @@ CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank be
 # share that the farthest is off.
 TIME, RANGE, SHARE = 9, 14, 6
 BUILT = 40  # characters of how a kernel was built; --all shows the rest
-NARROW = 80
 NOTHING = "None of the rows of this screen is here; --all shows every row that is."
 
 

@@ -8,6 +8,7 @@ its standard output; whoever else makes a table gets plain text.
 
 import os
 import re
+import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,7 +89,8 @@ def _coloured(text: str, code: int) -> str:
 # How numbers, percentages and prose look everywhere.
 
 
-LINE = 100  # columns of the widest table
+LINE = 100  # columns of the widest table, where nothing else is said
+NARROW = 80  # of the narrowest
 NONE = "-"
 
 
@@ -166,6 +168,11 @@ def letters(count: int) -> list[str]:
     """Return short names: A to Z, then AA, AB, …"""
     high = ("", *ascii_uppercase)
     return [high[place // 26] + ascii_uppercase[place % 26] for place in range(count)]
+
+
+def width_of_terminal(most: int = LINE) -> int:
+    """Return the columns of the terminal, from 80 to so many; 100 where there is none."""
+    return min(most, max(NARROW, shutil.get_terminal_size((LINE, 24)).columns))
 
 
 def right(value: str, width: int) -> str:

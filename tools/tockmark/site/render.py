@@ -23,7 +23,7 @@ from tockmark.paths import shown
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
-from tockmark.show import comparison, listing, table, text
+from tockmark.show import answer, comparison, listing, table, text
 from tockmark.site import pages
 from tockmark.site.model import MOST, Site
 from tockmark.suite.catalogue import ICACHE, LANGS
@@ -142,7 +142,7 @@ def _environment(site: Site) -> jinja2.Environment:
         "VERDICTS": VERDICTS,
         "pair_cells": comparison.pair_cells,
         "agreement_headline": comparison.agreement_headline,
-        "comparison_headline": comparison.headline,
+        "comparison_headline": answer.headline,
         "history_cells": listing.history_cells,
         "ratio": ratio,
         "readings": table.readings,

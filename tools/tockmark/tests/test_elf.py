@@ -7,13 +7,14 @@ TOCKMARK_FUZZ=100000 damages one so many times.
 
 import os
 import random
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tockmark.errors import TockmarkError
-from tockmark.rig.elf import read_elf
+from tockmark.rig.elf import archived, read_elf
 from tockmark.rig.kernel import named, read_kernel, say_without_panics
 from tockmark.tests import elves
 from tockmark.tests.elves import BASE, Segment
@@ -123,12 +124,19 @@ def test_what_is_no_file_is_not_read(
         ("build/cargo/riscv32imc-unknown-none-elf/release/none", "make build"),
         ("build/cargo-nexysvideo/riscv32imc-unknown-none-elf/release/none", "make kernel-nexys"),
         ("build/cargo-v1-nexysvideo/none", "make kernel-v1-nexysvideo"),
-        ("elsewhere/nexysvideo.elf", "make build"),
+        ("build/cargo-z/none", "make build"),
     ],
 )
 def test_a_kernel_that_is_not_built_says_by_what_it_is(path: str, goal: str) -> None:
-    with pytest.raises(TockmarkError, match=f"No such file or directory; run `{goal}"):
+    with pytest.raises(TockmarkError, match=f"there is no {path}; run `{goal}"):
         read_kernel(Path(path))
+
+
+@pytest.mark.parametrize("path", ["/nope", "elsewhere/nexysvideo.elf", "cargo-v1/none"])
+def test_a_given_kernel_that_is_not_there_is_not_to_be_built(path: str) -> None:
+    with pytest.raises(TockmarkError) as raised:
+        read_kernel(Path(path))
+    assert str(raised.value) == f"there is no {path}; give the kernel's .elf"
 
 
 @pytest.mark.parametrize(
@@ -188,3 +196,14 @@ def test_a_damaged_elf_is_a_kernel_or_one_line(tmp_path: Path, record_property: 
     assert COUNT / 10 < read < COUNT * 9 / 10
     came = {"read as a kernel": read, "refused in one line": COUNT - read}
     tell(record_property, "kernel ELFs, read by the tool", COUNT, range(COUNT), came)
+
+
+def test_an_archive_has_what_was_put_in(tmp_path: Path) -> None:
+    """Names of more than 15 characters stand elsewhere than short ones."""
+    put = {"a.o": CODE, "a-name-of-some-length.o": b"odd", "b.o": b""}
+    for name, content in put.items():
+        (tmp_path / name).write_bytes(content)
+    library = tmp_path / "library.a"
+    command = ["riscv64-unknown-elf-ar", "rcs", str(library), *put]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert {name: held for name, held in archived(library.read_bytes()) if name} == put

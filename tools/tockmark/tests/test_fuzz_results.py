@@ -16,6 +16,7 @@ import jsonschema
 import msgspec
 
 from tockmark.compare import gate, limits, pairs, trends
+from tockmark.compare.answer import answer, certain
 from tockmark.errors import TockmarkError
 from tockmark.result import file
 from tockmark.result.model import Result
@@ -68,8 +69,10 @@ def compared(one: Result, two: Result) -> None:
 
 
 def judged(one: Result, two: Result) -> None:
-    found = gated(one, two)
-    comparison.gate_text(["one"], "two", found)
+    judgement = gated(one, two)
+    found = answer(judgement, certain(judgement))
+    for every in (False, True):
+        comparison.gate_text(["one"], "two", found, 80, every)
     comparison.gate_markdown(["one"], "two", found)
     strictly(comparison.gate_json(["one"], "two", found))
 

@@ -8,11 +8,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
 
+from tockmark import paths
+from tockmark.compare.answer import Certainty
 from tockmark.compare.limits import Level
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import Judged
@@ -21,8 +23,10 @@ from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
+from tockmark.show.answer import MOST, first_line, lines_of
 from tockmark.show.text import escaped
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
+from tockmark.tests.of_samples import made, of_links, spread, steady
 from tockmark.tests.trials import FURTHER, WANTED, Held, links_of, trial
 
 FEWER = 5  # trials, where each is like another; of more links twice as many
@@ -53,7 +57,7 @@ def test_a_dearer_system_call_is_found_with_its_sign() -> None:
         assert {one.change.new > one.change.base for one in counted} == {True}
         system_call = next(one for one in counted if one.row.id == "syscall.command")
         assert round(system_call.change.new - system_call.change.base) == 33
-        assert re.match(r"\+3[23] instructions", full_report(found).headline)
+        assert re.match(r"Regression: \+3[23] instructions", told(found))
 
 
 def test_an_improvement_is_one() -> None:
@@ -63,7 +67,7 @@ def test_an_improvement_is_one() -> None:
         better = [one for one in found.moved if one.level is Level.BETTER]
         assert len(better) > 50
         assert {one.change.lower for one in better} == {True}
-        assert "-78 instructions" in full_report(found).headline
+        assert "-78 on 84 rows" in told(found)
 
 
 def test_only_rows_in_doubt_are_measured_again_on_both_sides() -> None:
@@ -138,39 +142,122 @@ def stored(names: Sequence[str], instructions: Sequence[int]) -> StoredProfile:
     )
 
 
+def told(found: Judged) -> str:
+    """The first line."""
+    return first_line(full_report(found).answer)
+
+
 def test_the_first_line_says_what_happened() -> None:
     text = report.render(full_report(judged("cost")))
-    first, *rest = text.split("\n\n")
-    assert first.startswith("+33 instructions (+2.")
-    assert "nothing else moved" in " ".join(first.split())
-    assert re.search(r"^Regression: [1-9]\d* figures beyond a hard limit", rest[0])
+    first, table, *_ = text.split("\n\n")
+    assert first.startswith("Regression: +33 instructions on 110 rows; cycles unsure on 112 rows (")
+    assert re.search(r"^syscall\.memop +on +2154 → 2222 +\+3\.0 % \(-4\.3 … ", table, re.M)
+    assert re.search(r"^Figures beyond the hard limit: [1-9]\d* of instructions;", text, re.M)
     assert "+33 instructions    +66 cycles  kernel" in text
     assert "flash   1000 -> 1032 bytes: .text +32" in text
     assert "stack   the kernel's 500 bytes, as before" in text
     assert max(map(len, text.splitlines())) <= 100
     silent = report.render(full_report(judged("lay1")))
-    assert silent.startswith("nothing moved beyond its layout spread")
+    assert silent.startswith("Pass: nothing moved for certain (134 rows, 4 links a side); cycles u")
+
+
+@pytest.mark.parametrize("of", ["cost", "save", "lay1", "tock-2.2"])
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_has_40_lines_and_every_row_is_in_it(of: str, width: int) -> None:
+    found = full_report(judged(of)).answer
+    lines = lines_of(found, width)
+    assert len(lines) <= MOST
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    counted = [int(many) for many in re.findall(r"(\d+) (?:sure|unsure|unchanged) [-+0]", text)]
+    (folded,) = (int(line.split()[0]) for line in lines if "rows are folded; --all" in line)
+    assert sum(counted) == folded
+    assert len(found.lines) - folded == sum("→" in line for line in lines[1:])
+    every = lines_of(found, width, every=True)
+    assert sum("→" in line for line in every[1:]) == len(found.lines) == 134
+    assert not any("folded" in line for line in every)
+    groups = [line.group for line in found.lines]
+    assert len(list(groupby(groups))) == len(set(groups))  # each stands in one place
+
+
+def test_no_row_of_a_group_stands_before_a_worse_one() -> None:
+    for of in ("cost", "save", "lay1"):
+        for lines in full_report(judged(of)).answer.groups.values():
+            assert lines == sorted(lines, key=lambda line: line.place)
 
 
 def test_the_json_has_all_that_moved() -> None:
     found = full_report(judged("cost"))
     said = json.loads(json.dumps(report.as_json(found), allow_nan=False))
     assert said["exit_code"] == 3
-    assert len(said["moved"]) == len(found.judged.moved) > report.SHOWN
+    assert len(said["moved"]) == len(found.judged.moved) > 100
+    assert len(said["rows"]) == 134
+    assert said["told"] == first_line(found.answer)
     assert said["where"][0]["functions"][0]["instructions"] == [10, 43]
+    assert {one["where"] for one in said["rows"] if one["row"].startswith("syscall.command ")} == {
+        "kernel"
+    }
+
+
+def test_the_page_names_the_fields_of_a_line() -> None:
+    page = (paths.DOCS / "command-line.md").read_text(encoding="utf-8")
+    table = page.partition("\nA line has:\n")[2].partition("\n`judge` has besides")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")]
+    fields = frozenset(re.findall(r"`(\w+)`", " ".join(cells)))
+    said = json.loads(json.dumps(report.as_json(full_report(judged("cost")))))
+    assert {frozenset(one) for one in said["rows"]} == {fields}
+    assert {one["verdict"] for one in said["in_doubt"]} == {"unsure"}
 
 
 def test_the_comment_is_one_screen_and_the_rest_folded() -> None:
     text = report.markdown(full_report(judged("cost")))
     open_part = text.split("<details>")[0]
-    assert len(open_part.splitlines()) < 20
+    assert len(open_part.splitlines()) < 60
     assert text.count("<details>") == text.count("</details>") == 4
-    assert open_part.startswith("### ❌ tockmark: +33 instructions")
+    assert open_part.startswith("### ❌ tockmark: Regression: +33 instructions")
+    assert "<summary>All 134 rows</summary>" in text
+
+
+def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> None:
+    """As of ELFs, which are not paired: what is known of a small change is said everywhere."""
+    sides = link(248, 118, "a"), link(255, 122, "b")
+    judged = engine.judge(*sides, WANTED, LIMITS, known=spread(0.02))
+    found = report.Report(judged, ("old.elf", "new.elf"), Path("out"), Sizes({}, {}))
+    text = report.render(found)
+    said = json.loads(json.dumps(report.as_json(found), allow_nan=False))
+    assert text.startswith("Regression: +4 instructions on ")
+    (line,) = (one for one in text.splitlines() if one.startswith("syscall.command "))
+    figures = r"248 → 255 +\+2\.8 % \((-\d+\.\d) … (\+\d+\.\d)\) +unsure +\+4!!"
+    seen = re.search(figures, line)
+    assert seen, line
+    assert float(seen[1]) < 0 < 2.8 < float(seen[2])
+    (row,) = said["in_doubt"]
+    assert row["row"] == "syscall.command icache=on"
+    assert (row["base"], row["head"], row["verdict"]) == (248, 255, "unsure")
+    assert round(row["estimate"], 3) == 0.028
+    assert (round(100 * row["low"], 1), round(100 * row["high"], 1)) == (
+        float(seen[1]),
+        float(seen[2]),
+    )
+    assert row["instructions"]["moved"] == 4
+    cells = "| `syscall.command` | on | 248 → 255 | +2.8 % | "
+    comment = report.markdown(found).partition("<details>")[0]
+    (cell,) = (one for one in comment.splitlines() if one.startswith(cells))
+    assert f"({seen[1]} … {seen[2]})" in cell
+    assert "| unsure | +4" in cell
+
+
+def link(net: int, instructions: int, sha256: str) -> Held:
+    """One link of a kernel whose command takes so much, beside a reading's 84 instructions."""
+    kernel = Kernel("one 1.0", "one.elf", sha256 * 64)
+    rows, counts = {"syscall.command": steady(net)}, {"syscall.command": 84 + instructions}
+    result = of_links([made(KNOWN, rows, instret=counts, kernel=kernel)])
+    return Held(sha256, [(result, 0)])
 
 
 def test_no_name_becomes_markup() -> None:
     comment = report.markdown(full_report(judged("cost")))
-    for mark in ("<script>", "<b>", "`", "@me", "new`"):
+    for mark in ("<script>", "<b>", "|`", "@me", "new`"):
         assert mark not in comment
     hostile = "](http://x) @you #1 **b** ![i](j) <img>\n|a|\x1b[31m"
     assert not set(escaped(hostile)) & set("<>[]*|@!`\n\x1b_")
@@ -178,13 +265,12 @@ def test_no_name_becomes_markup() -> None:
 
 def test_the_dearest_rows_are_of_different_benchmarks() -> None:
     moved = judged("cost").moved
-    rows = dearest(moved, len(moved), KNOWN)
+    rows = dearest(moved, KNOWN)
     ids = [row.id for row in rows]
     assert len(ids) == len(set(ids)) > 10
     assert {KNOWN.benchmarks[id_].by for id_ in ids} == {"sampler"}
     assert {one.row.id for one in moved} > set(ids)
-    assert dearest(moved, 3, KNOWN) == rows[:3]
-    assert dearest(judged("lay1").moved, 3, KNOWN) == []
+    assert dearest(judged("lay1").moved, KNOWN) == []
 
 
 TRACE = """\
@@ -243,11 +329,31 @@ def test_the_sections_are_told_by_change() -> None:
 def test_what_is_still_in_doubt_is_said_in_the_first_line() -> None:
     found = trial(0)[0]
     assert found.gated.unsure
-    many = len(found.gated.unsure)
     said = report.Report(found, ("a", "b"), Path("out"), Sizes({}, {}))
-    assert re.search(rf"; {many} figures? in doubt$", said.headline)
-    assert said.caveats[0].startswith(f"in doubt, {many} of cycles")
+    many = sum(line.is_news for line in said.answer.that_are(Certainty.UNSURE))
+    assert many == len(found.gated.unsure)
+    assert f"; cycles unsure on {many} row" in first_line(said.answer)
+    assert said.caveats[0].startswith("of what is unsure, further links tell more")
     calm = replace(found, gated=replace(found.gated, unsure=[]), looked_again=())
     said = report.Report(calm, ("a", "b"), Path("out"), Sizes({}, {}))
-    assert "in doubt" not in said.headline
+    assert first_line(said.answer).startswith("Pass: nothing moved beyond its layout spread (134")
     assert said.caveats == []
+
+
+def test_what_may_be_cheaper_is_unsure_and_no_news() -> None:
+    found = trial(1)[0]
+    lines = report.Report(found, ("a", "b"), Path("out"), Sizes({}, {})).answer.lines
+    better = {one.row.name for one in found.gated.perhaps_better}
+    doubtful = {line.row.name: line for line in lines if line.certainty is Certainty.UNSURE}
+    assert better
+    assert doubtful.keys() == better | {one.row.name for one in found.gated.unsure}
+    assert not any(doubtful[name].is_news for name in better)
+
+
+def test_functions_are_named_as_people_know_them() -> None:
+    one, other = (
+        stored(("<a::B<c> as d::E>::run (src/x.rs)", "memcpy"), counts)
+        for counts in ((1, 9), (4, 9))
+    )
+    assert evidence.where_words(profile_diff(one, other)) == "run"
+    assert evidence.where_words(profile_diff(one, one)) == ""

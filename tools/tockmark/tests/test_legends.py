@@ -2,13 +2,12 @@
 """What stands above the rows: the legend of the table that follows, and the levels of a gate."""
 
 import re
+from itertools import groupby
 
 from typer.testing import CliRunner
 
 from tockmark.cli.app import app
-from tockmark.compare.limits import LEVELS, Level
 from tockmark.paths import RESULTS
-from tockmark.show.comparison import SHOWN
 
 OLD, NEW = (str(RESULTS / f"tock-{name}-cw310.json") for name in ("2.2", "master"))
 
@@ -34,15 +33,13 @@ def test_the_legend_of_more_has_the_marks_of_their_table() -> None:
     assert not re.search(r"^(interval|instr|equivalent): ", text, re.MULTILINE)
 
 
-def test_findings_stand_by_level_worst_first() -> None:
-    text = shown("ci", "gate", OLD, NEW)
-    titles = re.findall(r"^(\w+): (\d+) (?:beyond|lower)", text, re.MULTILINE)
-    assert [title.lower() for title, _ in titles] == [
-        LEVELS[level].word for level in (Level.HARD, Level.SOFT, Level.BETTER)
-    ]
-    last = re.findall(r"(\d+) (?:beyond a \w+|better)", text.splitlines()[-1])
-    assert [count for _, count in titles] == last
-    blocks = re.split(r"^-{100}\n", text, flags=re.MULTILINE)[1:]
-    for block, (_, count) in zip(blocks, titles, strict=True):
-        rows = re.findall(r"^\S+\.\S.*$", block.partition("\n\n")[0], re.MULTILINE)
-        assert len(rows) == min(int(count), SHOWN)
+def test_a_gate_says_by_group_what_moved_and_marks_what_is_beyond_a_limit() -> None:
+    text = shown("ci", "gate", OLD, NEW, "--all")
+    _, *rows = (line for line in text.splitlines() if " → " in line)  # less the heading
+    groups = [group for group, _ in groupby(line.partition(".")[0] for line in rows)]
+    assert len(groups) == len(set(groups)) > 5
+    said = " ".join(text.split())
+    for mark, level in (("!!", "hard"), ("!", "soft")):
+        (counts,) = re.findall(rf"beyond the {level} limit: ([^;.]*)", said)
+        marked = sum(len(re.findall(rf"(?<!!){mark}(?!!)", line)) for line in rows)
+        assert marked == sum(map(int, re.findall(r"\d+", counts))) > 0

@@ -13,6 +13,7 @@ from tockmark.judge.evidence import Sizes
 from tockmark.judge.report import Report
 from tockmark.result.file import load
 from tockmark.result.model import Result
+from tockmark.show.answer import first_line
 from tockmark.suite.selection import Selection
 from tockmark.tests.links import LIMITS
 from tockmark.tests.trials import WANTED
@@ -40,10 +41,10 @@ def test_the_page_says_what_was_judged(number: int, code: int) -> None:
     judged = engine.judge(base, head, WANTED, LIMITS)
     report = Report(judged, ("base", "head"), results, Sizes({}, {}))
     assert report.exit_code == code
-    told = report.headline.partition(";")[0]
+    told = first_line(report.answer)
     (line,) = (
         one
         for one in PAGE.read_text(encoding="utf-8").splitlines()
         if one.startswith(f"| #{number} ")
     )
-    assert line.startswith(f'| #{number} | exit {code}: "{told}')
+    assert line.startswith(f'| #{number} | exit {code}: "{told}"')

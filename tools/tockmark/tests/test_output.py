@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tockmark.check import programs
 from tockmark.cli import measure
 from tockmark.cli.app import app
 from tockmark.errors import OK, UNUSABLE
+from tockmark.files import check_folder
+from tockmark.judge import engine
 from tockmark.result.build import result_of
 from tockmark.rig import run
 from tockmark.rig.kernel import KernelElf
@@ -68,6 +71,41 @@ def test_what_cannot_be_written_is_told_before_anything_runs(
     assert said in str(done.exception)
     assert ran == []
     assert {name: (tmp_path / name).read_text() for name in there} == there
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "run -o {}.json",
+        "judge --base k.elf --head k.elf -o {}",
+        "judge --base k.elf --head k.elf --markdown {}.md",
+        "profile syscall.command -o {}",
+        "validate -o {}.json",
+    ],
+)
+@pytest.mark.parametrize("place", ["/proc/none/x", "a-file/x", "a-file/y/x"])
+def test_a_place_that_nothing_can_be_written_to_is_told_before_anything_runs(
+    call: str, place: str, ran: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((programs, "build_simulators"), (measure, "profile")):
+        monkeypatch.setattr(module, name, lambda *given: ran.append(given))
+    monkeypatch.setattr(engine, "judge", lambda *given, **more: ran.append(given))
+    monkeypatch.chdir(tmp_path)
+    for name in ("a-file", "k.elf"):
+        Path(name).touch()
+    before = sorted(tmp_path.rglob("*"))
+    done = CliRunner().invoke(app, call.format(place).split())
+    assert exit_code(done) == UNUSABLE
+    assert str(done.exception).startswith(f"cannot write {place}")
+    assert str(done.exception).endswith("; choose another place with -o")
+    assert ran == []
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_that_is_still_to_be_made_is_a_place(ran: list[object], tmp_path: Path) -> None:
+    check_folder(tmp_path / "new" / "folder")
+    CliRunner().invoke(app, ["run", "-o", str(tmp_path / "new" / "r.json")])
+    assert ran
 
 
 def test_a_log_stands_beside_its_result_and_both_are_replaced(

@@ -37,19 +37,19 @@ def test_in_a_file_a_count_comes_now_and_then(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "2 of 2 pages\n"
 
 
-def test_a_boot_that_is_done_is_said_once(
+def test_in_a_file_a_run_says_a_line_every_ten_seconds_at_most(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = time.monotonic()
-    first = progress.Status("a, on", 2, "done", 5, 1_500_000, 3, now - 2, now, True)
-    second = progress.Status("b, off", 2, "running", 1, began=now)
-    display = progress.Display([first, second])
-    display.show()
-    display.show()
-    monkeypatch.setattr(progress, "PLAIN_EVERY", 0)
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    boots = [progress.Status(f"{number}, on", 2) for number in range(94)]
+    display = progress.Display(boots)
+    for boot in boots:  # one a second
+        boot.done, boot.rows, boot.cycles = True, 2, 500_000
+        now += 1
+        display.show()
     display.close()
-    assert capsys.readouterr().err.splitlines() == [
-        "a, on: done, 2 of 2 rows, 1.5 M cycles, 2 s",
-        "b, off: running, 1 of 2 rows, 0 s",
-        "all: 1 of 2 boots, 0 s left",
-    ]
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 9
+    assert said[0] == "10 of 94 boots done, 5.0 M cycles, 10 s, 84 s left"
+    assert said[-1] == "90 of 94 boots done, 45.0 M cycles, 90 s, 4 s left"

@@ -10,7 +10,7 @@ from tockmark.rig.image import call
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("echo no space >&2; echo collect2: error: ld returned 1 exit status >&2", "no space;"),
+        ("echo more to come >&2; echo no space >&2; echo >&2", "no space;"),
         ("echo '[ERROR  ] no such file' >&2", "no such file;"),
         ("echo only here", "only here;"),
         ("", "without a word, code 3;"),

@@ -28,7 +28,7 @@ from tockmark.compare.rule import (
 )
 from tockmark.result.model import Result, Series
 from tockmark.result.stats import Floats
-from tockmark.show import comparison
+from tockmark.show import answer, comparison
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests.of_samples import CALM, made, of_links, spread, steady
 
@@ -122,7 +122,7 @@ def judged(base: Result, new: Result, by: Spread, catalogue: Catalogue) -> tuple
     found = gate([("a", base)], ("b", new), load_limits(None, catalogue), catalogue, by)
     compared = compare(base, new, "b", catalogue, Margins(), by)
     text = comparison.compare_text([("a", base), ("b", new)], [compared]).replace("\n    ", " ")
-    first = comparison.gate_headline(found)
+    first = answer.headline(found.comparison, found.moved, len(found.gone))
     assert text.startswith(f"B: {first}\n")
     return found.level, first
 

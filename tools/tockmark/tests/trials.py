@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
+from tockmark.compare.limits import Level
 from tockmark.judge import engine
 from tockmark.judge.engine import Judged
 from tockmark.result import file
@@ -69,6 +70,8 @@ def row_of(of: str, more: tuple[Path, ...] = ()) -> str:
     found = [trial(seed, of, more=more)[0] for seed in range(TRIALS)]
     codes = Counter(one.gated.exit_code for one in found)
     ended = ", ".join(f"{code} in {many}" for code, many in sorted(codes.items()))
+    if warned := sum(one.gated.level is Level.SOFT for one in found):
+        ended += f", in {warned} with a warning"
     looks = [[*one.looked_again, 0, 0] for one in found]
     figures = [
         [len(one.moved) for one in found],

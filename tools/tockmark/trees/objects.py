@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tockmark.rig.elf import ALLOCATED, NO_CONTENT, SECTION, SYMBOL, SYMBOLS
+from tockmark.rig.elf import ALLOCATED, NO_CONTENT, SECTION, SYMBOL, SYMBOLS, archived
 
 MARK = ".tockmark."
 EXECUTABLE, MERGED, STRINGS = 0x4, 0x10, 0x20  # sh_flags
@@ -26,7 +26,6 @@ ROUNDS = 4  # in which what an unnamed section is becomes known to those that re
 
 _HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 _RELOCATION = struct.Struct("<IIi")
-_ARCHIVE, _MEMBER = b"!<arch>\n", 60
 _RESERVED = 0xFF00
 
 # What names hold that other code of the same compiler may change: hashes and numbers.
@@ -158,17 +157,7 @@ class ObjectFile:
 def members(archive: bytes) -> Iterator[bytes]:
     """Yield the objects of an archive, without what else is in it. ValueError if it is a thin
     one."""
-    if not archive.startswith(_ARCHIVE):
-        raise ValueError("it is neither an object nor an archive with its members in it")
-    at = len(_ARCHIVE)
-    while at + _MEMBER <= len(archive):
-        name, size = archive[at : at + 16], int(archive[at + 48 : at + 58])
-        held = archive[at + _MEMBER :][:size]
-        if name.startswith(b"#1/"):  # as on BSD: the name stands before the content
-            held = held[int(name[3:]) :]
-        if held[:4] == b"\x7fELF":
-            yield held
-        at += _MEMBER + size + size % 2
+    return (held for _, held in archived(archive) if held[:4] == b"\x7fELF")
 
 
 def digest(sections: Sequence[InputSection]) -> None:

@@ -13,7 +13,7 @@ from typing import IO, Annotated, Self
 
 import msgspec
 
-from tockmark import processes
+from tockmark import paths, processes
 from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds, Child
 from tockmark.rig.boot_watcher import PANICKED, Watch
@@ -23,7 +23,7 @@ from tockmark.rig.protocol import Ability, Start, fields
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 PANIC_S = 1  # after which a kernel that panics has said all
-INSTALL = "run `make setup-qemu`"
+INSTALL = paths.by_make("setup-qemu")
 # QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
 # is compiled for; this one has, and is otherwise as little.
 CPU = "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"

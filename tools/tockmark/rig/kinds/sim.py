@@ -16,7 +16,7 @@ from typing import Annotated, Self
 
 import msgspec
 
-from tockmark import processes
+from tockmark import paths, processes
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
@@ -173,7 +173,9 @@ class Simulation(Ended):
         self._terminal_or_end.wait()
         if self._terminal is None:
             raise TockmarkError(
-                self.ending() or "the simulator has no --uart pty", "run `make build`", INCOMPLETE
+                self.ending() or "the simulator has no --uart pty",
+                paths.by_make("build"),
+                INCOMPLETE,
             )
         return self._terminal
 
@@ -212,7 +214,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not self.binary.exists():
             raise TockmarkError(
                 f"the simulator {shown(self.binary)} is not built",
-                f"run `make {made_by(self.binary)}`",
+                paths.by_make(made_by(self.binary)),
             )
         sources.check(self.binary)
         if self.cluster:
@@ -244,7 +246,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
         command += [*self._settings(start), *more]
-        process = processes.start(command, todo="run `make build`", bounds=BOUNDS)
+        process = processes.start(command, todo=paths.by_make("build"), bounds=BOUNDS)
         simulation = Simulation(marked=bool(start.marks), process=process)
         simulation.listen()
         return simulation

