@@ -45,7 +45,7 @@ help:
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` needs besides; nothing else does (docs/qemu.md).
+# What `--board qemu` needs besides; nothing else does (docs/boards-and-simulator.md).
 setup-qemu: kernel-qemu kernel-v1-qemu apps
 	@tools/setup.sh qemu
 
@@ -72,7 +72,7 @@ sim-retire sim-waves: sim-%: setup
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
 
-# The whole chip (docs/chip.md), and the model of it that it is compared with. WHOLE=1: without stubs,
+# The whole chip (docs/boards-and-simulator.md), and the model of it that it is compared with. WHOLE=1: without stubs,
 # in a folder of its own.
 chip: sim-earlgrey_2021 setup-chip
 	$(call begin,build/sim/chip$(if $(WHOLE),-whole)/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
