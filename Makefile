@@ -34,7 +34,7 @@ help:
 	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
+	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
 	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'

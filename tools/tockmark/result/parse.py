@@ -187,7 +187,7 @@ def _check_held(log: Path, measured: Measured, tables: bool) -> None:
     if not any(measured.each()):
         raise TockmarkError(
             f"{shown(log)} holds no intact line of the protocol",
-            "docs/protocol.md shows what such a line looks like",
+            "docs/contributing.md shows what such a line looks like",
         )
 
 
