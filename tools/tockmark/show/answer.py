@@ -32,7 +32,8 @@ TONES: dict[Level, Callable[[str], str]] = {
     Level.PASS: str,
 }
 LEGEND = (
-    "sure: the whole range is beyond a limit, or in paired links is not 0. unsure: it is not, so it"
+    "base → head: medians over links; the estimate is of their means. sure: the whole range is"
+    " beyond a limit, or in paired links is not 0. unsure: it is not, so it"
     " may be the layout. instr: instructions more or fewer, which no layout changes. !!: beyond the"
     " hard limit, !: the soft one."
 )
