@@ -181,7 +181,7 @@ def test_its_profile_has_names_and_instructions(installed: Installed) -> None:
 
 def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -> None:
     for words, target in (
-        ("dev", "validate", "validate"),
+        ("dev validate", "validate"),
         ("run --machine nexysvideo", "kernel-nexys"),
     ):
         tool = installed.environment / "bin" / "tockmark"

@@ -69,7 +69,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """One record of a worker, of the right form."""
 
     kind: bytes
@@ -87,7 +87,7 @@ class AnswerReader:
     cores: int = 0  # 0: it has not said hello
     _held: bytearray = field(default_factory=bytearray)
 
-    def feed(self, data: bytes) -> Iterator[Answer]:
+    def feed(self, data: bytes) -> Iterator[WorkerAnswer]:
         """Yield the answers that are whole now. DiscardedError if something has not their form."""
         self._held += data
         if not self.cores and not self._hello():
@@ -103,7 +103,7 @@ class AnswerReader:
                 return
             texts = bytes(self._held[ANSWER.size : end])
             del self._held[:end]
-            yield Answer(kind, number, code, mac, texts[:uart], texts[uart:])
+            yield WorkerAnswer(kind, number, code, mac, texts[:uart], texts[uart:])
 
     def _hello(self) -> bool:
         """Return whether the worker has said hello; what its machine printed before is left."""
@@ -166,7 +166,7 @@ class ClusterRun:
         """The options, as an order has them."""
         return b"".join(os.fsencode(word) + b"\0" for word in self.options)
 
-    def vouched(self, found: Answer) -> bool:
+    def vouched(self, found: WorkerAnswer) -> bool:
         """Return whether an answer has a MAC by the user's key."""
         program, flash = (hashlib.sha256(one).digest() for one in (self.program, self.flash))
         covered = cluster_worker.of_answer(program, flash, self.words, found.code)
@@ -300,7 +300,7 @@ class RemoteWorker(threading.Thread):
         self._said = (self._said + data)[-4096:]
         return bool(data)
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: WorkerAnswer) -> None:
         """Take a whole record. DiscardedError if it answers nothing."""
         if answer.kind == b"l":
             self._signs += 1

@@ -32,7 +32,8 @@ TONES: dict[Level, Callable[[str], str]] = {
     Level.PASS: str,
 }
 LEGEND = (
-    "sure: the whole range is beyond a limit, or in paired links is not 0. unsure: it is not, so it"
+    "base → head: medians over links; the estimate is of their means. sure: the whole range is"
+    " beyond a limit, or in paired links is not 0. unsure: it is not, so it"
     " may be the layout. instr: instructions more or fewer, which no layout changes. !!: beyond the"
     " hard limit, !: the soft one."
 )
@@ -183,18 +184,18 @@ LIMIT_WORDS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class GroupShown:
     """What a table shows of a group: lines of their own, and all others in one."""
 
     shown: list[Line]
     folded: list[Line]
 
 
-def parts(answer: Answer, most: int | None) -> dict[str, Part]:
+def parts(answer: Answer, most: int | None) -> dict[str, GroupShown]:
     """Divide the lines by group so that at most so many are shown, folded ones included; None:
     all, and none is folded. Each group has its worst before any has its second."""
     if most is None:
-        return {group: Part(lines, []) for group, lines in answer.groups.items()}
+        return {group: GroupShown(lines, []) for group, lines in answer.groups.items()}
     news = sorted(
         (rank, line.place, group)
         for group, lines in answer.groups.items()
@@ -203,7 +204,7 @@ def parts(answer: Answer, most: int | None) -> dict[str, Part]:
     for count in range(len(news), -1, -1):
         taken = Counter(group for _, _, group in news[:count])
         found = {
-            group: Part(*_split([one for one in lines if one.is_news], taken[group], lines))
+            group: GroupShown(*_split([one for one in lines if one.is_news], taken[group], lines))
             for group, lines in answer.groups.items()
         }
         if sum(len(one.shown) + bool(one.folded) for one in found.values()) <= most:
@@ -227,7 +228,7 @@ def lines_of(answer: Answer, width: int, every: bool = False) -> list[str]:
     return lines
 
 
-def _lines(found: Mapping[str, Part], answer: Answer, width: int) -> list[str]:
+def _lines(found: Mapping[str, GroupShown], answer: Answer, width: int) -> list[str]:
     shown = [line for part in found.values() for line in part.shown]
     table = _table(shown, width)
     lines = table.heading() if shown else []
@@ -249,7 +250,7 @@ def screen(answer: Answer, width: int, every: bool = False) -> list[str]:
     return [*lines, ""]
 
 
-def _in_one(group: str, part: Part) -> str:
+def _in_one(group: str, part: GroupShown) -> str:
     """Say of a group in one line what has no line of its own."""
     said = []
     for certainty in Certainty:
