@@ -122,7 +122,7 @@ $(VARIANTS): kernel-%: setup
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
-# Links of the kernel that differ in layout only (docs/layouts.md): 0.elf is that of `make kernel`.
+# Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
 K := 4
 LAYOUTS = build/kernel-layouts$(OPT:%=-%)
 kernel-layouts: setup
@@ -133,7 +133,7 @@ kernel-layouts: setup
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
 
-# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/judging.md).
+# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/method.md).
 SPREAD := 3 2 s z
 spread: build $(SPREAD:%=spread-%)
 spread-%: build
