@@ -26,6 +26,7 @@ from tockmark.cli import app
 from tockmark.errors import TockmarkError
 from tockmark.judge import evidence
 from tockmark.result import file
+from tockmark.trees import remembered
 
 KERNEL = paths.ROOT / "build" / "cargo" / variants.IMAGE
 NOPS = 40
@@ -208,9 +209,9 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
     ("options", "error"),
     [
         (["--base", KERNEL, "--head", "none.elf"], "none.elf is not there; give a kernel's ELF"),
-        (["--base", KERNEL], "what to judge is given by halves, or twice"),
-        ([".", "a", "b", "--base", KERNEL, "--head", KERNEL], "by halves, or twice"),
-        ([".", "a", "--build", "true", "--elf", "x"], "by halves, or twice"),
+        (["--base", KERNEL], "give two commits or two kernels, not a mix"),
+        ([".", "a", "b", "--base", KERNEL, "--head", KERNEL], "not a mix"),
+        (["a", "--build", "true", "--elf", "x"], "not a mix"),
         (["--base", KERNEL, "--head", KERNEL, "--board", "cw310"], "judge"),
     ],
 )
@@ -240,13 +241,24 @@ def test_commits_are_built_and_judged(
         git("add", "kernel")
         git("commit", "--quiet", "-m", f"the {name} one")
         git("tag", name)
-    made = ["--build", 'cp "$(cat kernel)" k.elf', "--elf", "k.elf", "--no-patch"]
-    options = [*made, "--profiles", "0", "--icache", "off"]
-    said = judge(tmp_path / "out", tree, "plain", "dear", *options)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    options = ["--no-patch", "--profiles", "0", "--icache", "off"]
+    unknown = judge(tmp_path / "out", tree, "plain", "dear", *options)
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "give the command once with --build; later it is remembered" in unknown.error
+    build = ["--build", 'cp "$(cat kernel)" k.elf']
+    said = judge(tmp_path / "out", tree, "plain", "dear", *options, *build)
     assert said.code == 3, said
     assert said.first_line.startswith(f"Regression: +{variants.MORE} instructions on all ")
     assert "base    " in said.out
     assert " the dear one" in said.out
-    broken = judge(tmp_path / "other", tree, "plain", "broken", *options)
+    monkeypatch.chdir(tree)  # and from here on neither the checkout nor the command is said
+    again = judge(tmp_path / "out", "plain", "dear", *options)
+    assert again.out.splitlines()[:3] == said.out.splitlines()[:3]
+    known = remembered.recall(tree)
+    assert known is not None
+    assert (known.command, known.elf) == (build[1], "")
+    assert known.seconds > 0
+    broken = judge(tmp_path / "other", "plain", "broken", *options)
     assert (broken.code, broken.out) == (2, "")
     assert "failed with code 1" in broken.error

@@ -17,7 +17,16 @@ from tockmark import paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.compare.limits import load_limits
-from tockmark.errors import INCOMPLETE, INTERRUPTED, KEPT, OK, REGRESSION, UNUSABLE, TockmarkError
+from tockmark.errors import (
+    INCOMPLETE,
+    INTERRUPTED,
+    KEPT,
+    OK,
+    REGRESSION,
+    UNUSABLE,
+    TockmarkError,
+    say,
+)
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
@@ -29,6 +38,7 @@ from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one, select
+from tockmark.trees import remembered
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
 from tockmark.trees.patch import Done, put_in, release, take_out
 from tockmark.trees.relink import UnpairedError
@@ -177,6 +187,8 @@ class PairGiven:
         """Yield both sides, as long as they can be built. TockmarkError unless they are given in
         one of the two ways, and whole."""
         tree, before, after, build, elf = self.tree, self.before, self.after, self.build, self.elf
+        if tree and before and not after:  # the checkout is where the user stands
+            tree, before, after = Path.cwd(), str(tree), before
         if self.base and self.head and not (tree or before or after or build or elf):
             for path in (*self.base, *self.head):
                 if not path.exists():
@@ -184,8 +196,10 @@ class PairGiven:
             titles = _elves(self.base), _elves(self.head)
             links = Given(tuple(self.base)), Given(tuple(self.head))
             yield KernelPair(titles, links, unpaired="ELF files that are linked cannot be paired")
-        elif tree and before and after and build and elf and not (self.base or self.head):
-            how_built = run_options.recipe(build, elf, self.no_patch)
+        elif tree and before and after and not (self.base or self.head):
+            how_built = run_options.recipe(tree, build, elf, self.no_patch)
+            say(_expected(tree))
+            start = time.monotonic()
             with sides(tree, (before, after), how_built, fresh) as (old, new):
                 titles = str(old.commit), str(new.commit)
                 builders = old.builder, new.builder
@@ -197,11 +211,20 @@ class PairGiven:
                     else:
                         both = Paired(pairs, 0), Paired(pairs, 1)
                         yield KernelPair(titles, both, builders, pairs)
+            remembered.took(tree, time.monotonic() - start)
         else:
             raise TockmarkError(
-                "what to judge is given by halves, or twice",
-                "give TREE BASE HEAD --build CMD --elf PATH, or --base ELF --head ELF",
+                "give two commits or two kernels, not a mix",
+                "as in `tockmark judge main HEAD`, or `tockmark judge --base a.elf --head b.elf`",
             )
+
+
+def _expected(tree: Path) -> str:
+    """Say how long a judgement takes."""
+    known = remembered.recall(tree)
+    if known is not None and known.seconds:
+        return f"builds two commits and runs them: {known.seconds / 60:.1f} minutes the last time"
+    return "builds two commits and runs them: some ten minutes on two cores"
 
 
 def _elves(given: list[Path]) -> str:
@@ -211,7 +234,9 @@ def _elves(given: list[Path]) -> str:
 
 
 @verb(
-    "tockmark judge ~/tock main my-change --build 'make -C BOARD' --elf target/TARGET/release/NAME",
+    "tockmark judge main HEAD --build 'make -C BOARD'  # the first time, in your checkout",
+    "tockmark judge main HEAD",
+    "tockmark judge ~/tock main my-change",
     "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
     " --markdown comment.md",
     exits={
@@ -330,8 +355,8 @@ def bisect_verb(
     limit: Annotated[
         str, Option(help="A commit is bad whose figure is that far from GOOD's: '+2 %', '+33'.")
     ],
-    build: Annotated[str, run_options.BUILD],
-    elf: Annotated[str, run_options.ELF],
+    build: Annotated[str | None, run_options.BUILD] = None,
+    elf: Annotated[str | None, run_options.ELF] = None,
     cycles: Annotated[
         bool, Option("--cycles", help="Look at cycles; default: instructions.")
     ] = False,
@@ -353,7 +378,8 @@ def bisect_verb(
 
     Builds each commit that it looks at in a worktree of the tool's own; your files, index and
     branches stay as they are."""
-    allowed, how_built = BisectLimit.read(limit), run_options.recipe(build, elf, no_patch)
+    allowed = BisectLimit.read(limit)
+    how_built = run_options.recipe(tree, build, elf, no_patch)
     only_one(catalogues.load(), row)
     settings = _run_options(
         "bisect", board, abi, [icache is options.Switch.ON], SAMPLES, workers, fresh

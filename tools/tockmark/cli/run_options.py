@@ -8,12 +8,14 @@ A bundle is a dataclass of options that stand together in the signatures of seve
 import hashlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
+import typer
 from typer import Argument, Option
 
 from tockmark import paths
@@ -29,6 +31,7 @@ from tockmark.rig.run import SHARE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
 from tockmark.suite.selection import of_names
+from tockmark.trees import remembered
 from tockmark.trees.builds import LINK_ARGS, Patch, Recipe
 from tockmark.trees.patch import put_in
 
@@ -90,13 +93,19 @@ NoPatch = Annotated[
     bool, Option("--no-patch", help="Do not put Perf into the commits: it is there, in all.")
 ]
 # Options of judge, which may be left out, and of bisect, which may not.
-TREE = Argument(metavar="TREE", help="Top folder of your checkout of Tock; it stays as is.")
+TREE = Argument(
+    metavar="TREE",
+    help="Top folder of your checkout of Tock; it stays as is. Default: where you stand.",
+)
 BUILD = Option(
     metavar="CMD",
-    help="What builds a commit's kernel, for the shell, from the checkout's top folder. For"
-    f" links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
+    help="What builds a commit's kernel, for the shell, from the checkout's top folder; it is"
+    f" remembered. For links that differ in layout it adds {LINK_ARGS} to the linker's arguments.",
 )
-ELF = Option(metavar="PATH", help="Where CMD puts the kernel, from the top folder.")
+ELF = Option(
+    metavar="PATH",
+    help="Where CMD puts the kernel, from the top folder; default: the kernel that it made.",
+)
 
 
 @dataclass(frozen=True)
@@ -177,9 +186,27 @@ def one_language(given: str) -> Lang:
     return first
 
 
-def recipe(build: str, elf: str, no_patch: bool) -> Recipe:
-    """Return how a kernel is made of a commit. TockmarkError if these options cannot be meant."""
-    return Recipe(build, PurePosixPath(elf), None if no_patch else our_patch())
+def recipe(tree: Path, build: str | None, elf: str | None, no_patch: bool) -> Recipe:
+    """Return how a kernel is made of a commit of a checkout: as these options say, or as was said
+    of it before, or as the user says now, at a terminal. It is remembered. TockmarkError if these
+    options cannot be meant, or nothing is known."""
+    known = remembered.recall(tree)
+    if build is None and known is None:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise TockmarkError(
+                f"what builds a kernel of {paths.shown(tree)} is not known",
+                "give the command once with --build; later it is remembered",
+            )
+        build = typer.prompt("What builds the kernel, from the checkout's top folder", err=True)
+    how = remembered.HowBuilt(build, elf or "") if build is not None else known
+    assert how is not None
+    if elf is not None:
+        how = replace(how, elf=elf)
+    found = Recipe(
+        how.command, PurePosixPath(how.elf) if how.elf else None, None if no_patch else our_patch()
+    )
+    remembered.remember(tree, how)
+    return found
 
 
 def our_patch() -> Patch:

@@ -66,6 +66,7 @@ def user_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     """A repository of two commits in a test's folder, and what is kept there, too."""
     monkeypatch.setattr(paths, "COMMITS", tmp_path / "commits")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COUNT", str(tmp_path / "count"))
     found = User(tmp_path / "tock", tmp_path / "count")
     found.tree.mkdir()

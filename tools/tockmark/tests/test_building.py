@@ -98,11 +98,11 @@ def test_our_patch_is_put_in_unless_it_is_there_already(user: User) -> None:
     sha = head(user).short
     with (
         pytest.raises(BuildError, match=f"{sha} cannot be built: .*Tock"),
-        sides(user.tree, ["HEAD"], recipe(COPY, str(ELF), no_patch=False)) as (side,),
+        sides(user.tree, ["HEAD"], recipe(user.tree, COPY, str(ELF), no_patch=False)) as (side,),
     ):
         side.upto(1)
     assert user.builds == []
-    with sides(user.tree, ["HEAD"], recipe(COPY, str(ELF), no_patch=True)) as (side,):
+    with sides(user.tree, ["HEAD"], recipe(user.tree, COPY, str(ELF), no_patch=True)) as (side,):
         assert side.upto(1)
 
 
@@ -207,3 +207,20 @@ def test_what_the_linker_got_is_kept_with_the_kernel(user: User, builder: Builde
     assert tar.read_text().startswith("--reproduce=/")
     assert keeping.reproduced(head(user)) == (kernel, tar)
     assert len(user.builds) == 1
+
+
+def test_what_builds_a_checkout_is_said_once(user: User) -> None:
+    with pytest.raises(TockmarkError, match="give the command once with --build"):
+        recipe(user.tree, None, None, no_patch=True)
+    said = recipe(user.tree, COPY, str(ELF), no_patch=True)
+    assert recipe(user.tree, None, None, no_patch=True) == said
+    other = recipe(user.tree, "make", None, no_patch=True)
+    assert (other.command, other.elf) == ("make", None)
+    assert recipe(user.tree, None, None, no_patch=True) == other
+
+
+def test_what_cannot_be_remembered_is_asked_for_again(user: User, tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("a file in the folder's place")
+    recipe(user.tree, COPY, str(ELF), no_patch=True)
+    with pytest.raises(TockmarkError, match="give the command once"):
+        recipe(user.tree, None, None, no_patch=True)

@@ -52,17 +52,25 @@ class Recipe:
     """Says how the user makes a kernel of a commit."""
 
     command: str  # for the shell, in the top folder of the worktree
-    elf: PurePosixPath  # what it makes, from there
+    elf: PurePosixPath | None = None  # what it makes, from there; None: it is looked for
     patch: Patch | None = None
 
     def __post_init__(self) -> None:
         if not self.command.strip():
             raise TockmarkError("the build command is empty", "give one with --build")
-        if self.elf.is_absolute() or ".." in self.elf.parts or not self.elf.name:
+        if self.elf is not None and (
+            self.elf.is_absolute() or ".." in self.elf.parts or not self.elf.name
+        ):
             raise TockmarkError(
                 f"'{quoted(self.elf)}' is not a file within the checkout",
                 "give with --elf where the build puts the kernel, from the checkout's top folder",
             )
+
+    def made_in(self, top: Path) -> list[Path]:
+        """Return the kernels that are there of a build in this folder."""
+        if self.elf is None:
+            return kernels_in(top)
+        return [top / self.elf] if (top / self.elf).is_file() else []
 
 
 @dataclass
@@ -113,14 +121,14 @@ class Builder:
         return paths.COMMITS / f"{commit.short}-{digest[:16]}" / KEPT_NAME
 
     def _make(self, commit: Commit, link_args: str, kept: Path, more: Path | None) -> None:
-        log, made = kept.with_name("build.log"), self.worktree.path / self.recipe.elf
+        log, top = kept.with_name("build.log"), self.worktree.path
         self.worktree.check_out(commit)
         if self.recipe.patch is not None:
             try:
                 self.recipe.patch.put(self.worktree.path)
             except TockmarkError as error:
                 raise BuildError(f"{commit.short} cannot be built: {error}") from error
-        for old in filter(None, (made, more)):
+        for old in filter(None, (*self.recipe.made_in(top), more)):
             old.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
         kept.parent.mkdir(parents=True, exist_ok=True)
         what = f"building {commit.short}" + f", {link_args}" * bool(link_args)
@@ -132,16 +140,18 @@ class Builder:
                 f"the build of {commit.short} {how}: {last}",
                 f"all that it said is in {shown(log)}",
             )
-        if not made.is_file():
+        made = [path.read_bytes() for path in self.recipe.made_in(top)]
+        if len(set(made)) != 1:
+            what = f"{len(set(made))} kernels" if made else f"no {self.recipe.elf or 'kernel'}"
             raise BuildError(
-                f"the build of {commit.short} ended well, but made no {self.recipe.elf}",
+                f"the build of {commit.short} ended well, but made {what}",
                 f"give with --elf what it makes; all that it said is in {shown(log)}",
             )
         if more is not None:
             if not more.is_file():
                 raise BuildError(f"the build of {commit.short} does nothing with {LINK_ARGS}")
             shutil.move(more, kept.with_name(REPRODUCED))
-        replace_whole({kept: made.read_bytes()})
+        replace_whole({kept: made[0]})
 
     def _run(self, link_args: str, log: Path, what: str) -> Child:
         """Run the user's command to its end, while its last line is shown. What it began ends with
@@ -157,6 +167,25 @@ class Builder:
                 hold=[self.worktree.lock],
                 bounds=BOUNDS,
             )
+
+
+def kernels_in(top: Path) -> list[Path]:
+    """Return the kernels that a build has made below a folder: ELF files with the symbols of
+    Tock's linker script. Cargo's own copies, in deps, are none of them."""
+    found = []
+    for path in sorted(top.rglob("*")):
+        parts = path.relative_to(top).parts
+        if {"deps", ".git", "build", "incremental"} & set(parts) or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            if file.read(4) != b"\x7fELF":
+                continue
+        try:
+            if read_kernel(path).room is not None:
+                found.append(path)
+        except TockmarkError:
+            continue
+    return found
 
 
 def _last_line(log: Path) -> str:
