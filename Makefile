@@ -34,9 +34,9 @@ help:
 	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
-	@echo 'make findings make docs/findings.md, docs/c-and-rust.md and docs/limit.md from the committed results'
+	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
-	@echo 'make robustness break what can be broken, and make docs/robustness.md of it; PARTS="runs logs"; takes long'
+	@echo 'make robustness break what can be broken, and fill docs/trust.md with it; PARTS="runs logs"; takes long'
 	@echo 'make wheel   the tool as one file to install elsewhere, in build/wheel'
 	@echo 'make clean   remove all that was made, except results/'
 	@echo 'V=1 shows every command.'
@@ -45,7 +45,7 @@ help:
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` needs besides; nothing else does (docs/qemu.md).
+# What `--board qemu` needs besides; nothing else does (docs/boards-and-simulator.md).
 setup-qemu: kernel-qemu kernel-v1-qemu apps
 	@tools/setup.sh qemu
 
@@ -72,7 +72,7 @@ sim-retire sim-waves: sim-%: setup
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$(or $(MACHINE),cw310) VARIANT=$*
 	$(stamp) sim build/sim/$(or $(MACHINE),cw310)-$*/earlgrey-sim
 
-# The whole chip (docs/chip.md), and the model of it that it is compared with. WHOLE=1: without stubs,
+# The whole chip (docs/boards-and-simulator.md), and the model of it that it is compared with. WHOLE=1: without stubs,
 # in a folder of its own.
 chip: sim-earlgrey_2021 setup-chip
 	$(call begin,build/sim/chip$(if $(WHOLE),-whole)/earlgrey-sim,the simulator of the whole chip (four minutes on two cores))
@@ -122,7 +122,7 @@ $(VARIANTS): kernel-%: setup
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
-# Links of the kernel that differ in layout only (docs/layouts.md): 0.elf is that of `make kernel`.
+# Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
 K := 4
 LAYOUTS = build/kernel-layouts$(OPT:%=-%)
 kernel-layouts: setup
@@ -133,7 +133,7 @@ kernel-layouts: setup
 	    cp $(LAYOUTS)/cargo/$(TARGET)/release/tockmark-kernel $(LAYOUTS)/$$i.elf || exit 1; \
 	done
 
-# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/judging.md).
+# How far the kernel's rows spread over 16 of them, at each of these opt-levels (docs/method.md).
 SPREAD := 3 2 s z
 spread: build $(SPREAD:%=spread-%)
 spread-%: build

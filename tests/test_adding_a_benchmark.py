@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Adds a benchmark to a copy of the checkout by doing what docs/adding-a-benchmark.md says.
+"""Adds a benchmark to a copy of the checkout by doing what docs/contributing.md says.
 
 Needs what `make build` makes.
 """
@@ -15,7 +15,7 @@ from tockmark.result.file import load
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import LANGS
 
-PAGE = paths.ROOT / "docs" / "adding-a-benchmark.md"
+PAGE = paths.ROOT / "docs" / "contributing.md"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tockmark.suite.catalogue import Key, load
 KNOWN = load()
 RUNS = ("baseline-cw310", "tock-2.2-cw310", "tock-master-cw310")
 SHARE, COUNT = 0.005, 1  # of a sample; whichever is more
-LOCKED = 0.03  # by which one row may be off: docs/methodology.md
+LOCKED = 0.03  # by which one row may be off: docs/method.md
 
 
 def result(name: str) -> Result:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """What is built does not say where: or it would be another one, with another SHA-256, in another
 folder; and the page says how large the kernels are. Needs what `make build` makes. Building in two
-folders takes minutes: docs/simulator.md."""
+folders takes minutes: docs/boards-and-simulator.md."""
 
 import re
 import sys

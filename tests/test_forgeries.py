@@ -3,7 +3,7 @@
 
 It shares no code with what it tests: a kind changes the JSON of an honest result by what it means,
 by this file alone, and the command line has to see it. Which of the three does stands in a table of
-docs/result-format.md, which is held to what happens here. A kind that nobody sees fails.
+docs/contributing.md, which is held to what happens here. A kind that nobody sees fails.
 
 The victims are honest, and pass: `head` are links of Tock 2.2 with a change that no benchmark runs,
 judged by other links; `costly` are those of a change that costs; `pull` is a pull request that no
@@ -34,7 +34,7 @@ LINKS = paths.RESULTS / "links"
 BASE = LINKS / "tock-2.2.json"
 BASES = {"head": BASE, "costly": BASE, "pull": LINKS / "pr-4923-base.json"}
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
-PAGE = paths.ROOT / "docs" / "result-format.md"
+PAGE = paths.ROOT / "docs" / "contributing.md"
 HASH = "c" * 64
 
 

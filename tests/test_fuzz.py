@@ -3,7 +3,7 @@
 
 Images are random bytes, random instructions, and the baseline kernel cut short or with bits turned
 over; all from a seed that a failure prints. TOCKMARK_FUZZ_IMAGES asks for more of them, and
-TOCKMARK_SIMULATOR for another build (docs/simulator.md, "Sanitizers").
+TOCKMARK_SIMULATOR for another build (docs/boards-and-simulator.md, "Sanitizers").
 """
 
 import os

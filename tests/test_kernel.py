@@ -229,7 +229,7 @@ def test_event_counters_start_and_stop_but_never_the_clock(tmp_path: Path) -> No
     assert shown(boot(tmp_path, source)) == [refused, *[(0, 131)] * 10, refused, (1, 1)]
 
 
-PAGE = (paths.ROOT / "docs" / "kernel.md").read_text(encoding="utf-8")
+PAGE = (paths.ROOT / "kernel" / "README.md").read_text(encoding="utf-8")
 CALLS = {  # rows of the page's table, and the commands that they are of
     "Perf command 3": f"{PERF}, 3",
     "Perf command 0": f"{PERF}, 0",

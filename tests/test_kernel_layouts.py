@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Links of the baseline kernel that differ in layout only: `make kernel-layouts`, docs/layouts.md.
+"""Links of the baseline kernel that differ in layout only: `make kernel-layouts`, docs/method.md.
 
 Needs what `make build` makes.
 """

@@ -81,7 +81,7 @@ def test_the_picture_is_that_of_the_imports() -> None:
     assert done.returncode == 0, done.stdout
     shown = architecture.PICTURE.read_text(encoding="utf-8")
     assert shown.count('class="line"') == len(direct(layers.edges()))
-    for page in ("README.md", "docs/house.md"):
+    for page in ("README.md", "docs/contributing.md"):
         assert "pictures/architecture.svg" in (paths.ROOT / page).read_text(encoding="utf-8")
 
 

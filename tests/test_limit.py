@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The bare kernels of docs/limit.md: their paths do what Tock's interface asks for, whatever traps,
-and each of their cycles is one that the page has a rule for, by the core's own trace. No way to
-tell a command from all else is shorter than theirs. That the measurements are what is stored, and
-so what the page says, tests/test_validation.py holds."""
+"""The bare kernels of the floor (docs/findings.md): their paths do what Tock's interface asks for,
+whatever traps, and each of their cycles is one that the page has a rule for, by the core's own
+trace. No way to tell a command from all else is shorter than theirs. That the measurements are what
+is stored, and so what the page says, tests/test_validation.py holds."""
 
 import re
 import subprocess
@@ -220,7 +220,7 @@ def ways(search: Path, *asked: str) -> tuple[int, int]:
 def test_no_shorter_way_tells_the_command_apart(
     search: Path, computing: str, branches: str, least: int
 ) -> None:
-    """Of three that compute and more, docs/limit.md has what the search gave by hand."""
+    """Of three that compute and more, docs/findings.md has what the search gave by hand."""
     number, left = ways(search, computing, branches)
     assert number >= least
     assert left == 0

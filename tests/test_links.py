@@ -53,7 +53,7 @@ def test_links_of_one_source_are_not_told_apart() -> None:
 
 @pytest.mark.parametrize("name", STANDING)
 def test_links_of_each_kernel_pass_by_what_is_known_of_it(name: str) -> None:
-    """Some of what docs/judging.md has; `make robustness` tries all pairs."""
+    """Some of what docs/method.md has; `make robustness` tries all pairs."""
     for levels in standing(name, singles=SINGLES, sets=SETS).values():
         assert levels.count(Level.HARD) <= ALARMS * len(levels), standing_row(name, {"": levels})
 
@@ -118,6 +118,6 @@ def test_one_link_a_side_tells_a_dearer_system_call() -> None:
 
 def test_the_page_has_what_is_found() -> None:
     """Two of its rows; all take minutes."""
-    page = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
     for line in tables((0.03,), (10,)).splitlines():
         assert f"{line}\n" in page, "python -m tockmark.tests.links prints it"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The baseline kernel entered by its boot manifest, on the simulated chip. The simulator's own ROM
 never looks at a manifest, so small ones of the test do here, each with the ePMP that a ROM of
-OpenTitan leaves behind (docs/boards.md)."""
+OpenTitan leaves behind (docs/boards-and-simulator.md)."""
 
 import subprocess
 from pathlib import Path
@@ -110,7 +110,7 @@ def test_without_a_manifest_nothing_is_reached(tmp_path: Path) -> None:
 
 def test_the_rom_of_the_product_leaves_the_kernel_no_way(tmp_path: Path) -> None:
     """It is entered, and in its first writes to the PMP takes from itself what lets it execute: why
-    docs/boards.md says that it boots from the test ROM only."""
+    docs/boards-and-simulator.md says that it boots from the test ROM only."""
     code, said, end = boot(tmp_path, ROM_OF_THE_PRODUCT)
     assert (code, said) == (LOCKED_UP, "")
     assert "at pc=0x2000" in end

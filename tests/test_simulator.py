@@ -2,7 +2,8 @@
 """The simulated Earl Grey: its cycles against those of OpenTitan's RTL, and how each run ends.
 
 The programs run in bare machine mode, straight from flash, and store what they measured to a
-mailbox. Expected cycles are the RTL's (docs/simulator.md); the empty pair's 2 are in all of them.
+mailbox. Expected cycles are the RTL's (docs/boards-and-simulator.md); the empty pair's 2 are in all
+of them.
 """
 
 import subprocess

@@ -54,7 +54,7 @@ def test_one_of_16_placements_gives_the_figure_of_the_study(
 def test_the_page_says_how_far_the_16_are_apart(
     placements: dict[tuple[int, int], float],
 ) -> None:
-    page = (paths.ROOT / "docs" / "validation.md").read_text()
+    page = (paths.ROOT / "docs" / "trust.md").read_text()
     low, high = min(placements.values()), max(placements.values())
     assert len(placements) == 16
     assert f"from {low:.1f} to {high:.1f} cycles an iteration" in " ".join(page.split())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The tool's layers: which there are, in which order they stand, and what each imports.
 
-Their one list is the table of docs/house.md, lowest first; layers of one line stand beside each
-other. Below them is the base, which all may use, and above them the command line.
+Their one list is the table of docs/contributing.md, lowest first; layers of one line stand beside
+each other. Below them is the base, which all may use, and above them the command line.
 tests/test_layers.py holds the code to it, and docs/make/architecture.py draws it.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "tools" / "tockmark"
-HOUSE = ROOT / "docs" / "house.md"
+HOUSE = ROOT / "docs" / "contributing.md"
 # What all may use.
 BASE = ("__init__", "errors", "watcher", "processes", "paths", "files", "documents")
 NAMES = ("__version__", "BASELINE")  # that the package itself has
@@ -22,7 +22,7 @@ TOP = ("__main__",)
 
 @cache
 def listed() -> list[list[str]]:
-    """Return the layers of each line of the table in docs/house.md."""
+    """Return the layers of each line of the table in docs/contributing.md."""
     table = re.search(r"^\| layer \|.*?(?=\n\n)", HOUSE.read_text(encoding="utf-8"), re.M | re.S)
     assert table, f"{HOUSE} has no table of layers"
     firsts = (line.split("|")[1] for line in table[0].splitlines())

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Attacks, damages and interrupts the project, and makes docs/robustness.md of what came of it:
+"""Attacks, damages and interrupts the project, and fills docs/trust.md with what came of it:
 `make robustness`, or some parts of it, `make robustness PARTS="runs logs"`.
 
 Each part's outcome goes to docs/data/robustness.json as soon as it is there, with its seed, date
 and commit, in the place of that part's older one; parts that were not asked for stay. The words
-of the page are in its template. PARTS=page makes the page alone; --check writes nothing, and the
-exit code is 1 if the page is not what the file says. It is 1, too, if anything did not hold.
+are in the template docs/robustness.md.j2. PARTS=page fills the page alone; --check writes nothing,
+and the exit code is 1 if the page is not what the file says. It is 1, too, if anything did not
+hold.
 """
 
 import argparse
@@ -44,7 +45,9 @@ from tockmark.rig.kernel import read_kernel
 from tockmark.tests import links
 
 STORED = paths.DATA / "robustness.json"
-PAGE = paths.ROOT / "docs" / "robustness.md"
+PAGE = paths.DOCS / "trust.md"
+TEMPLATE = paths.DOCS / "robustness.md.j2"
+BLOCK = re.compile(r"(<!-- robustness: [^\n]+ -->\n).*?(<!-- end of robustness -->)", re.DOTALL)
 FORMAT = "tockmark-robustness"
 # How many of each, unless the environment says another number.
 COUNTS = {
@@ -306,13 +309,19 @@ def run(name: str, seed: int) -> dict[str, Any]:
 
 
 def render(parts: Mapping[str, Any]) -> str:
-    """Return the page."""
+    """Return what the page has between its two lines."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    template = environment.from_string(PAGE.with_name("robustness.md.j2").read_text("utf-8"))
+    template = environment.from_string(TEMPLATE.read_text("utf-8"))
     made = template.render(parts=parts, names=list(PARTS), argued=mutants.equivalent())
-    return re.sub(r"\n{3,}", "\n\n", made).rstrip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", made).strip() + "\n"
+
+
+def filled(parts: Mapping[str, Any]) -> str:
+    """Return the page with these outcomes in it."""
+    page, made = PAGE.read_text(encoding="utf-8"), render(parts)
+    return BLOCK.sub(lambda block: block[1] + made + block[2], page)
 
 
 def run_all(names: list[str], seed: int) -> int:
@@ -336,11 +345,11 @@ def keep(parts: Mapping[str, Any]) -> None:
     """Write the file and its page."""
     ordered = {name: parts[name] for name in PARTS if name in parts}
     content = json.dumps({"format": FORMAT, "parts": ordered}, indent=1) + "\n"
-    write_whole({STORED: content, PAGE: render(parts)})
+    write_whole({STORED: content, PAGE: filled(parts)})
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Makes docs/robustness.md.")
+    parser = argparse.ArgumentParser(description="Attacks the project; fills docs/trust.md.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join([*PARTS, "page"]))
     parser.add_argument("--seed", default=str(secrets.randbelow(2**32 - 1) + 1))
     parser.add_argument("--check", action="store_true")
@@ -349,7 +358,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if given.check:
-            good = PAGE.read_text(encoding="utf-8") == render(stored())
+            good = PAGE.read_text(encoding="utf-8") == filled(stored())
             said = "" if good else f"{paths.shown(PAGE)}: run `make robustness PARTS=page`"
             print(said, end="\n" if said else "")
             return OK if good else INCOMPLETE

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Makes docs/findings.md with its picture, docs/c-and-rust.md and docs/limit.md: `make findings`.
+"""Makes docs/findings.md with its picture: `make findings`.
 
-Templates beside them have the words. Every number is looked up in a committed result or profile,
+Templates beside it have the words. Every number is looked up in a committed result or profile,
 through what `made` gives the templates.
 """
 
@@ -16,6 +16,7 @@ import comparisons
 import opt_levels
 import sample_parts
 from committed import committed, markdown, multiples, number, per_op, share, times
+from tables import added
 from tockmark.check import programs
 from tockmark.check import validation as validations
 from tockmark.paths import DATA, DOCS
@@ -23,26 +24,30 @@ from tockmark.show.table import layout_nets, spread
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 
-PAGES = ("findings.md", "c-and-rust.md", "limit.md")  # in docs/, as their templates are
+PARTS = ("findings.md.j2", "floor.md.j2", "languages.md.j2")  # in docs/, in the order of the page
 PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
 
 def made() -> dict[Path, bytes]:
-    """Return the pages and the picture, as the committed results have them."""
-    return {DOCS / page: _render(page) for page in PAGES} | {DOCS / PICTURE: opt_levels.picture()}
+    """Return the page and the picture, as the committed results have them."""
+    page = "\n\n".join(_render(part) for part in PARTS) + "\n"
+    return {DOCS / "findings.md": page.encode(), DOCS / PICTURE: opt_levels.picture()}
 
 
-def _render(page: str) -> bytes:
+def _render(part: str) -> str:
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
-    template = environment.from_string((DOCS / f"{page}.j2").read_text(encoding="utf-8"))
-    functions = (compiled, table, of_kernel, bare, floors, beside, committed, number, times, share)
+    template = environment.from_string((DOCS / part).read_text(encoding="utf-8"))
+    functions = (
+        *(compiled, table, of_kernel, bare, floors, beside),
+        *(added, committed, number, times, share),
+    )
     filled = {function.__name__: function for function in functions}
     made = template.render(
         filled, opt_levels=opt_levels, sample_parts=sample_parts, comparisons=comparisons
     )
-    return f"{made.rstrip()}\n".encode()
+    return made.strip()
 
 
 def compiled(*sizes: int) -> list[str]:
@@ -80,7 +85,7 @@ def of_kernel(id_: str) -> bool:
 
 @dataclass(frozen=True)
 class BareCost:
-    """What one thing costs in the bare programs of docs/limit.md, as they measured it."""
+    """What one thing costs in the bare programs of the floor, as they measured it."""
 
     name: str
     instructions: float

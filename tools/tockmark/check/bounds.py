@@ -4,7 +4,7 @@ and in cycles with the instruction cache off.
 
 tockmark.check.paths says which ways the code can go; kernel/bounds.toml says how often its loops
 run. From both comes a linear program, how often each block can run at most (implicit path
-enumeration), whose greatest weight is the bound. docs/kernel.md has what it assumes.
+enumeration), whose greatest weight is the bound. kernel/README.md has what it assumes.
 """
 
 import ast
@@ -57,7 +57,7 @@ SCHEDULE = "kernel::Kernel::schedule"
 TIMER, UART = "alarm::expire", "plic::claim"  # what is run for each interrupt alone
 MOST_CYCLES = 10_000  # of a stretch that has no bound of its own
 
-# The dearest that each kind of instruction was found by (docs/kernel.md), cache off, on the CW310.
+# The dearest that each kind of instruction was found by, cache off, on the CW310.
 FETCH = 2  # a word of flash, in sequence
 TIMER_LINE, EXTERNAL_LINE = 7, 11  # of the vector
 TRAP = 22  # from the last instruction before it to the vector's first

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verb `conformance` asks whether a kernel keeps the interface's rules, and whether it holds.
 
-Five kinds of boots tell (docs/conformance.md): apps that check rules by number; one that tries what
+Five kinds of boots tell (docs/trust.md): apps that check rules by number; one that tries what
 none may, and one that makes pseudo-random calls, both between neighbours that watch their own
 memory; one that names every control register; and those that take what others need. What is judged
 is the UART log alone.

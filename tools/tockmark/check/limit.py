@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What a kernel's path must do to be compared with the floor (docs/limit.md), as a judge of cases.
+"""What a kernel's path must do to be compared with the floor, as a judge of cases.
 
 A case is a trap of user mode: what it is, and all registers. validation/limit/rules.S runs the
 cases on a path and prints what came of each; `wrong_cases` compares that with the interface. It

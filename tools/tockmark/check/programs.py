@@ -470,7 +470,7 @@ def _secure() -> Job:
         )
 
 
-# The part limit: system calls on short paths, and what these must do (docs/limit.md).
+# The part limit: system calls on short paths, and what these must do (docs/findings.md).
 
 LIMIT = VALIDATION / "limit"
 ASM = paths.ROOT / "apps" / "asm"
@@ -565,7 +565,7 @@ def _limit(program: dict[str, Any]) -> Job:
         )
 
 
-# The part chip: the model of Earl Grey of 2021-03 against that chip's own RTL (docs/chip.md).
+# The part chip: the model of Earl Grey of 2021-03 against that chip's own RTL.
 
 CHIP, MODEL = "chip", "earlgrey_2021"
 # Registers of that chip that take any word without harm: flash_ctrl's of interrupts.

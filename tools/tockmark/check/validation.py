@@ -144,7 +144,7 @@ def validation_text(judged: list[JudgedRow]) -> str:
     said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in ValidationVerdict)
     summary = (
         f'{len(judged)} rows: {said}. "inside": not equal, but within the bound of its part.'
-        " Bounds: docs/validation.md; the unexplained: validation/unexplained.toml."
+        " Bounds: docs/trust.md; the unexplained: validation/unexplained.toml."
     )
     lines = [*table.text(), "", *textwrap.wrap(summary, LINE)]
     for reason, number in reasons.items():

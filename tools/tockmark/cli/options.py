@@ -86,7 +86,7 @@ Force = Annotated[
     Option("--force", help="Even if machine, clock or timing differ, or are not valid at all."),
 ]
 Limits = Annotated[
-    Path | None, Option(help="TOML file with limits; docs/comparing.md has the default.")
+    Path | None, Option(help="TOML file with limits; docs/reading-results.md has the default.")
 ]
 
 

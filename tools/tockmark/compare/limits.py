@@ -106,7 +106,7 @@ def load_margins(option: str | None, catalogue: Catalogue, others: Rows = ()) ->
                 f"--margin {option} is no margin", "give one like 1%, or a .toml file"
             ) from error
     path, others = Path(option), list(others)
-    todo = "docs/comparing.md shows such a file"
+    todo = "docs/reading-results.md shows such a file"
     with _refusing(path, "holds no margins", todo, TockmarkError):
         data = toml(path.read_text(encoding="utf-8"))
         _known_keys(data, ["default", "rows"])
@@ -218,7 +218,8 @@ def load_limits(path: Path | None, catalogue: Catalogue, others: Rows = ()) -> L
     """Read the limits of a file, or the default ones, for rows of the catalogue and `others`."""
     others = list(others)
     limits: dict[str, list[tuple[Selection, Limit]]] = {series: [] for series in SERIES}
-    with _refusing(path, "holds no limits", "docs/comparing.md shows such a file", TockmarkError):
+    todo = "docs/reading-results.md shows such a file"
+    with _refusing(path, "holds no limits", todo, TockmarkError):
         data = toml(DEFAULTS if path is None else path.read_text(encoding="utf-8"))
         _known_keys(data, ["limit"])
         entries = data.get("limit")

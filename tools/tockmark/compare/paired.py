@@ -5,7 +5,7 @@ the same address (trees/paired.py).
 Where nothing that runs has changed, they do not: both sides have the same cycles, and the interval
 is that point. Where something has, what is behind it in its function lies otherwise in the flash
 word, which takes or saves some cycles; with the cache on, its replacement pointer stands elsewhere,
-too. How far that goes was drawn (docs/judging.md): some cycles a sample, whatever its length, and a
+too. How far that goes was drawn (docs/method.md): some cycles a sample, whatever its length, and a
 share of it. A row whose length a clock sets, or that begins with one and so has no instructions,
 has the spread of its links: a cycle more or less, and it meets another tick.
 """

@@ -119,7 +119,7 @@ def kernel_mean(
 TOCK = (RESULTS / "links" / "tock-2.2.json", RESULTS / "opt" / "tock-master-z.json")
 OWN = RESULTS / "opt"  # of our own kernel, by opt-level: it is small and mostly fits into the cache
 LEAST = 4  # nets that a row's own spread is computed from
-# Of how many deviations an interval is, as docs/judging.md tells: the number that is found by the
+# Of how many deviations an interval is, as docs/method.md tells: the number that is found by the
 # judgements of known links by each other, or Z where these are too few.
 Z = 3.5
 CANDIDATES = [z / 20 for z in range(40, 161)]

@@ -3,8 +3,8 @@
 
 The core's counters stand still while it sleeps, and an app cannot see when an interrupt rose. The
 simulator can: a log has `#sim <cycle> <name> *<crc>` between the UART's lines where the core came
-by an address that has a name, or where an interrupt rose or was taken. docs/protocol.md says how a
-row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples from them.
+by an address that has a name, or where an interrupt rose or was taken. docs/contributing.md says
+how a row whose `bench` record has `clock=sim from=<name> to=<name>` gets its samples from them.
 """
 
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The UART protocol (docs/protocol.md): lines to records and back, and nothing guessed.
+"""The UART protocol (docs/contributing.md): lines to records and back, and nothing guessed.
 
 A line is `#tm <seq> <app> <text> *<crc>`. The decoder takes a log line by line, with any kernel
 messages in between. A line that comes twice in a row counts once. A record is kept only when all

@@ -3,7 +3,7 @@
 
 Of which boot a record is, the marks of whoever captured the log say or, without them, what the apps
 say of themselves. Nothing is guessed: where marks and apps contradict each other, or what would
-tell was lost, the boot is one of which nothing is known (docs/protocol.md); and what was lost
+tell was lost, the boot is one of which nothing is known (docs/contributing.md); and what was lost
 before a series keeps it from counting. All that is found amiss becomes a problem of `Measured`.
 """
 
@@ -69,7 +69,7 @@ class StoredSamples(Part, frozen=True, rename=_IN_FILE):
 
 
 class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
-    """A row as the file keeps it. Samples are run-length encoded, as docs/protocol.md says."""
+    """A row as the file keeps it. Samples are run-length encoded, as docs/contributing.md says."""
 
     id: str
     boot: str

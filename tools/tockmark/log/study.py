@@ -11,7 +11,7 @@
 These logs carry no checksums, so the form is all that can be checked, and it is checked strictly:
 samples count up from 0 without a gap, rows have the columns of their heading, values can be a time.
 What does not fit is named with its line and left out, with the whole table that it stands in.
-docs/study.md has the rules; study.toml says which title is which benchmark of the catalogue.
+docs/trust.md has the rules; study.toml says which title is which benchmark of the catalogue.
 """
 
 import re

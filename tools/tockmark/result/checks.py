@@ -3,7 +3,7 @@
 
 A simulator gives the same counts again, and no layout changes what is executed. So a result can be
 held to itself when it is loaded: to its own boots, to its other layouts, to the readings of its
-other boots, and to the catalogue that it names. docs/result-format.md has the bounds, and how far
+other boots, and to the catalogue that it names. docs/contributing.md has the bounds, and how far
 all committed results keep within them. What is measured on a board is not held to any of this.
 
 A catalogue binds only results that name it by its hash: those of an earlier one had other rows.

@@ -2,7 +2,7 @@
 """The result file: one JSON document, one row a line, raw samples and provenance only.
 
 Loading is validating: every figure is derived from the samples (model.py), never read, and whatever
-contradicts itself is refused by name. docs/result-format.md tells what the fields mean; `schema` is
+contradicts itself is refused by name. docs/contributing.md tells what the fields mean; `schema` is
 the published JSON Schema, made from the types that the file is read with.
 """
 

@@ -182,12 +182,12 @@ def _check_held(log: Path, measured: Measured, tables: bool) -> None:
         why = f": {measured.problems[0]}" if measured.problems else ""
         raise TockmarkError(
             f"nothing in {showable(log.stem)} can be used{showable(why)}",
-            "docs/study.md shows what such a log looks like",
+            "docs/trust.md shows what such a log looks like",
         )
     if not any(measured.each()):
         raise TockmarkError(
             f"{shown(log)} holds no intact line of the protocol",
-            "docs/protocol.md shows what such a line looks like",
+            "docs/contributing.md shows what such a line looks like",
         )
 
 

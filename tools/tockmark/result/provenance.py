@@ -2,7 +2,7 @@
 """Where the figures of a result come from: all that a run knows besides its samples.
 
 These types are read from and written to the result file as they stand (msgspec checks each field),
-so a field here is a field there; docs/result-format.md tells what they mean. None: not known.
+so a field here is a field there; docs/contributing.md tells what they mean. None: not known.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

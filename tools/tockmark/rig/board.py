@@ -151,7 +151,7 @@ def load(name: str) -> BoardProfile:
     except (TypeError, ValueError) as error:
         raise TockmarkError(
             f"{paths.shown(path)} does not follow the profile's form: {error}",
-            "docs/boards.md has the form",
+            "docs/boards-and-simulator.md has the form",
         ) from error
 
 

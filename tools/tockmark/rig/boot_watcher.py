@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Lines of the UART protocol (docs/protocol.md) are taken here as they come from a board. They tell
+"""Lines of the UART protocol are taken here as they come from a board. They tell
 whether they came in intact, which boot speaks, when its suite is over, whether the kernel panicked.
 
 A checksum ends every line that has numbers in it. What lines mean together is for tockmark/log/;

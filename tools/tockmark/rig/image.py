@@ -8,7 +8,7 @@ are laid behind the kernel's own segments as tockloader lays them.
 In front of the kernel some boot ROMs look for a boot manifest. Its format is OpenTitan's public
 one, of the commit that Tock's CW310 board names (earlgrey_es, edf5e35f5d): the fields and what they
 mean are declared in `opentitan/sw/device/silicon_creator/lib/manifest.h`, the constants in
-`lib/base/chip.h` and `sw/device/lib/base/hardened.h`. Two ROMs read it (docs/boards.md):
+`lib/base/chip.h` and `sw/device/lib/base/hardened.h`. Two ROMs read it:
 
 - the *test ROM* of FPGA bitstreams reads `address_translation` and `entry_point`, and jumps;
 - the *ROM* of the product checks all of it and a signature, which nobody can make here: what

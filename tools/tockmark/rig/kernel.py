@@ -274,7 +274,7 @@ def run_layouts(kernels: Sequence[KernelElf], seeds: int) -> tuple[RunLayout, ..
         if link.hash in seen:
             raise TockmarkError(
                 f"{path} has the layout of {seen[link.hash]}",
-                "give links with another order of functions: docs/layouts.md",
+                "give links with another order of functions: docs/method.md",
             )
         seen[link.hash] = path
     in_turn = itertools.islice(itertools.cycle(links), max(seeds, len(links)))

@@ -38,7 +38,7 @@ from tockmark.rig.protocol import Ability, Draw, Elsewhere, Session, Start, else
 from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
 
 # Samples of a row on a simulator: enough for a median where they never repeat
-# (docs/methodology.md), and where the kernel takes no part in what is measured.
+# (docs/method.md), and where the kernel takes no part in what is measured.
 SIMULATED_SAMPLES, APP_SAMPLES = 25, 13
 SHARE = 8  # one in so many boots from elsewhere is simulated again here
 BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its image among them

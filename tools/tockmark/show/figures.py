@@ -36,7 +36,7 @@ MEMORY = {
 SPREAD = ("sched.", "irq.")  # whose samples vary: they are shown as distributions
 OWN = ("call.args", "icache.nops", "ctx.ring", "mem.", *SPREAD)  # have a picture of their own
 CACHE = 4  # KiB, what Ibex's instruction cache holds
-# The memory system of cw310 (docs/simulator.md): a word's data come 3 cycles after the request, and
+# The memory system of cw310: a word's data come 3 cycles after the request, and
 # the core has one access at a time. Below FROM bytes what the readings overlap with counts, too.
 RAM_LIMIT, LIMITED = 4 / 3, "cw310"  # bytes a cycle; the machine
 EQUATIONS = 4  # lines of text in a panel

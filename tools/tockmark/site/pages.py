@@ -34,11 +34,11 @@ TIMING: dict[Timing, str] = {
     "hardware": "Measured on hardware.",
     "rtl": "The whole chip's RTL, simulated: no model takes part. Not compared with a chip.",
     "checked-against-hardware": "Simulated; the model of this machine was compared with "
-    "measurements on hardware, and met them within a stated bound (docs/validation.md).",
+    "measurements on hardware, and met them within a stated bound (docs/trust.md).",
     "checked-against-board": "Simulated; the model of this machine was compared with runs of the "
-    "suite on such a board (docs/validation.md).",
+    "suite on such a board (docs/trust.md).",
     "checked-against-rtl": "Simulated; the model of this machine was compared with the chip's own "
-    "RTL, and met it but in the counts that docs/simulator.md lists. Not compared with a chip.",
+    "RTL, and met it but in the counts that docs/trust.md lists. Not compared with a chip.",
     "unchecked": "Nothing is known of how true these cycle counts are: the log does not tell what "
     "it was captured from, or the machine was never compared with anything.",
     "functional-only": "The cycle counts are no timing at all: this machine only shows that the "

@@ -4,7 +4,7 @@ them: false alarms between links of one source, and the smallest change that is 
 
     python -m tockmark.tests.links
 
-prints the tables of docs/judging.md. Links of one source of each committed kernel are judged by
+prints the tables of docs/method.md. Links of one source of each committed kernel are judged by
 each other (`standing`), those of Tock 2.2 also as if one side had changed.
 """
 

@@ -131,7 +131,7 @@ def test_a_mutated_result_is_refused_in_one_line_or_taken_by_every_verb(
 # What a gate must not let pass, found without it: rows whose samples are all alike but the first,
 # so that a net is a difference of two numbers.
 READ = 169
-HARD = {"cycles": 0.02, "instret": 0.01}  # docs/comparing.md: beyond this share, and two counts
+HARD = {"cycles": 0.02, "instret": 0.01}  # beyond this share, and two counts, as `gate` has it
 NETS = {"syscall.command": 156, "syscall.memop": 224, "made.up": 90, "upcall.nothing": 1200}
 
 

@@ -144,7 +144,7 @@ def test_limits_of_a_file(
 )
 def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "l.toml").write_text(text)
-    with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/comparing.md") as caught:
+    with pytest.raises(TockmarkError, match=r"holds no limits: .*; docs/reading-res") as caught:
         load_limits(tmp_path / "l.toml", catalogue)
     assert "object" not in str(caught.value), "in our words, not in Python's"
     with pytest.raises(TockmarkError, match="cannot read"):

@@ -25,12 +25,12 @@ def test_every_page_is_a_topic_with_its_title() -> None:
 
 
 def test_a_page_is_shown_as_text() -> None:
-    text = shown("help", "house")
-    assert "The house" in text
+    text = shown("help", "contributing")
+    assert "Contributing" in text
     assert "\x1b" not in text
     assert "<!--" not in text
     assert "## " not in text
-    assert "msgspec reads the result file" in " ".join(text.split())
+    assert "Each imports lower ones only" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("topic", sorted(topics()))
@@ -41,7 +41,7 @@ def test_every_page_can_be_shown(topic: str) -> None:
 @pytest.mark.parametrize(
     ("topic", "told"),
     [
-        ("judgin", "did you mean judging?"),
+        ("findins", "did you mean findings?"),
         ("gate", "it is a verb: `tockmark ci gate --help`"),
         ("xyzzy", "`tockmark help` lists all"),
         ("../README", "`tockmark help` lists all"),

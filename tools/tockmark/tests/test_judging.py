@@ -1,28 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What is written about the judging verbs is so: exit codes in the help, files in the page."""
+"""The files of margins and limits that the page on reading results shows can be used."""
 
 import re
 from pathlib import Path
 
-import pytest
-
-from tockmark.cli.app import about, spelled
 from tockmark.compare.limits import load_limits, load_margins
-from tockmark.errors import INTERRUPTED
 from tockmark.paths import ROOT
 from tockmark.suite.catalogue import load
 from tockmark.tests.of_samples import made, steady
 
-PAGE = (ROOT / "docs" / "comparing.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reading-results.md").read_text(encoding="utf-8")
 FILES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-
-
-@pytest.mark.parametrize("verb", ["compare", "gate", "history"])
-def test_exit_codes_of_the_help_are_in_the_page(verb: str) -> None:
-    (row,) = re.findall(rf"^\| `{spelled(verb)}.*\|(.*)\|$", PAGE, re.MULTILINE)
-    told = [str(code) for code in about(verb).exits if code != INTERRUPTED]
-    assert re.findall(r"\b\d\b", row) == told
-    assert f"`{spelled(verb)}" in PAGE
 
 
 def test_the_margins_in_the_page_work(tmp_path: Path) -> None:

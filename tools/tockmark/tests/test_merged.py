@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The merged changes of Tock that docs/judging.md shows: the page quotes the verdict that their
+"""The merged changes of Tock that docs/method.md shows: the page quotes the verdict that their
 committed results give.
 """
 
@@ -18,7 +18,7 @@ from tockmark.suite.selection import Selection
 from tockmark.tests.links import LIMITS
 from tockmark.tests.trials import WANTED
 
-PAGE = paths.ROOT / "docs" / "judging.md"
+PAGE = paths.ROOT / "docs" / "method.md"
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def test_a_mark_says_who_simulated_a_boot() -> None:
 
 
 def test_the_example_of_the_page_is_right() -> None:
-    page = (ROOT / "docs" / "protocol.md").read_text()
+    page = (ROOT / "docs" / "contributing.md").read_text()
     example = [line.strip() for line in page.splitlines() if line.startswith("    ")]
     items = decode(example)
     kinds = [item.kind for item in items if isinstance(item, Record)]

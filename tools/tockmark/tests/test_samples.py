@@ -27,7 +27,7 @@ def agree(series: list[list[str]], count: int, share: float = SHARE) -> list[boo
 
 def said(text: str) -> tuple[int, ...]:
     """The numbers that the page has in a passage."""
-    page = " ".join((paths.ROOT / "docs/methodology.md").read_text().split())
+    page = " ".join((paths.ROOT / "docs/method.md").read_text().split())
     found = re.search(text, page)
     assert found, text
     return tuple(map(int, found.groups()))

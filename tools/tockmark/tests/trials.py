@@ -4,7 +4,7 @@ other, and small changes of it against the source.
 
     python -m tockmark.tests.trials
 
-prints the table of docs/judging.md.
+prints the table of docs/method.md.
 """
 
 import random

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """QEMU's machine `opentitan` tells whether something works, and how many instructions it takes. It
-has no model of time, so nothing there is a cycle (docs/qemu.md).
+has no model of time, so nothing there is a cycle (docs/boards-and-simulator.md).
 """
 
 import hashlib
