@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The workflow of docs/ci.md follows the published schema of GitHub's workflows, and what it calls
-the tool with is there."""
+"""The workflow of docs/measure-your-change.md follows the published schema of GitHub's workflows,
+and what it calls the tool with is there."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tockmark import paths
 from tockmark.cli import app
 
-PAGE = (paths.ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+PAGE = (paths.ROOT / "docs" / "measure-your-change.md").read_text(encoding="utf-8")
 WORKFLOW = PAGE.split("```yaml\n")[1].split("```")[0]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The commands of docs/using-your-tock.md work where a reader stands: in a folder of neither
+"""The commands of docs/measure-your-change.md work where a reader stands: in a folder of neither
 checkout, with both checkouts where the page says. The baseline kernel, its name taken away, stands
 in for Tock's images, and a row for all rows."""
 
@@ -13,10 +13,16 @@ from pages import FENCED, commands
 from tockmark import paths
 from tockmark.result.file import load
 
-PAGE = paths.ROOT / "docs" / "using-your-tock.md"
+PAGE = paths.ROOT / "docs" / "measure-your-change.md"
 KERNEL = paths.ROOT / "build/cargo/riscv32imc-unknown-none-elf/release/tockmark-kernel"
-# Those that need more than an image: a tree of Tock, an app.
-OTHERS = ("tockmark patch", "tockmark board run-tab")
+# Those that need more than an image: a tree of Tock, an app, a result.
+OTHERS = (
+    "tockmark patch",
+    "tockmark board run-tab",
+    "tockmark judge",
+    "tockmark bisect",
+    "tockmark ci",
+)
 FEW = " --only syscall.command --icache off"
 
 

@@ -282,7 +282,7 @@ class CommitSearch:
             raise TockmarkError(
                 f"--cycles needs {self.links} links that differ in layout; {commit.short} gives"
                 f" {len(elves)}",
-                f"let --build hand {LINK_ARGS} to lld (docs/trees.md), or give --links 1",
+                f"let --build hand {LINK_ARGS} to lld, or give --links 1",
             )
         known = self.options.catalogue
         simulated = Simulated(commit.short, side, self.options, elves[0].parent)
