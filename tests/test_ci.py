@@ -2,9 +2,11 @@
 """The workflow of docs/measure-your-change.md follows the published schema of GitHub's workflows,
 and what it calls the tool with is there."""
 
+import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -48,7 +50,7 @@ def test_a_workflow_that_does_not_is_refused(now: str, then: str, tmp_path: Path
 
 def test_it_calls_the_tool_by_verbs_and_options_that_there_are() -> None:
     joined = WORKFLOW.replace("\\\n", " ")
-    calls = re.findall(r"bin/tockmark ((?:ci )?\w+) ([^\n]*)", joined)
+    calls = re.findall(r"tool/bin/tockmark ((?:ci )?\w+) ([^\n]*)", joined)
     assert [verb for verb, _ in calls] == ["judge", "ci export", "ci export"]
     for verb, words in calls:
         shown = CliRunner().invoke(app.app, [*verb.split(), "--help"]).stdout
@@ -63,3 +65,48 @@ def test_nothing_that_a_pull_request_names_is_pasted_into_a_script() -> None:
     scripts = re.findall(r"run: (?:\|\n(?:\s{10,}.*\n)+|.*\n)", WORKFLOW)
     assert len(scripts) == 5
     assert not [script for script in scripts if "${{" in script]
+
+
+def script(name: str) -> str:
+    """What a step runs, as it stands in the page."""
+    step = WORKFLOW.split(f"- name: {name}\n")[1].split("      - ")[0].split("  comment:")[0]
+    said = step.split("run: ")[1]
+    return textwrap.dedent(said.removeprefix("|\n")) if said.startswith("|") else said
+
+
+# In the place of the tool: it says how it was called, writes what judge does, and ends as asked.
+STAND_IN = """#!/bin/sh
+echo "$@" >> calls
+case $1 in judge) echo told > comment.md; exit "$ENDS";; ci) echo '{}';; esac
+"""
+
+
+@pytest.mark.parametrize("ends", [0, 1, 2, 3])
+def test_its_steps_run_one_after_another(ends: int, tmp_path: Path) -> None:
+    """Of the job that judges: a commit with its parent, and a stand-in for the tool."""
+    tool = tmp_path / "tool" / "bin" / "tockmark"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(STAND_IN)
+    tool.chmod(0o755)
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b"]
+    (tmp_path / "tock").mkdir()
+    for command in (["init", "-q"], *[["commit", "-q", "--allow-empty", "-m", n] for n in "ab"]):
+        subprocess.run([*git, *command], cwd=tmp_path / "tock", check=True)
+    said = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "ENDS": str(ends)}
+    own = os.environ | said | {"BASE": "HEAD~1", "HEAD": "HEAD", "BUILD": "make it"}
+
+    def run(name: str, **more: str) -> int:
+        command = ["bash", "-e", "-c", script(name)]
+        return subprocess.run(command, cwd=tmp_path, env=own | more, check=False).returncode
+
+    assert run("Judge") == 0
+    code = (tmp_path / "output").read_text().strip().removeprefix("code=")
+    assert int(code) == ends
+    assert (tmp_path / "summary").read_text() == "told\n"
+    if ends != 2:
+        assert run("Figures for other tools") == 0
+    assert run("Pass, or not", CODE=code) == ends
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[0].startswith("judge tock ")
+    assert calls[0].endswith("HEAD --build make it --markdown comment.md -o judged")
+    assert len(calls) == (1 if ends == 2 else 3)
