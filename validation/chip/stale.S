@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Shows the stale words that the flash of Earl Grey of 2021-03 returns while its read buffers are off
-# (docs/chip.md). It runs in the place of the boot ROM, without its wait: it adds up by code in flash
+# (docs/boards-and-simulator.md). It runs in the place of the boot ROM, without its wait: it adds up by code in flash
 # right after reset, and again when the flash's controller has started. Each word of that code adds
 # another number. It sends both sums, 0 for one that ends in a trap. They should be equal.
     .option norvc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What system calls cost (docs/limit.md): the suite's own sampler and bodies in user mode, on one of the
+// What system calls cost (docs/findings.md): the suite's own sampler and bodies in user mode, on one of the
 // bare kernels of paths.inc and kernel.inc. The mailbox gets cycles and instructions: of the empty body as they
 // are, and of the others net of it, in the order of limit.toml. Each runs TIMES in a row, and the last
 // counts. What is run in one program fits into half of the cache: so nothing of it is ever replaced.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What the parts of a system call cost (docs/limit.md), each between two readings of the counters,
+// What the parts of a system call cost (docs/findings.md), each between two readings of the counters,
 // in machine mode. The mailbox gets cycles and instructions of each, net of the first, in the order of
 // limit.toml. Each runs TIMES in a row, and the last counts.
 #include "kernel.inc"

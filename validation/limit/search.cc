@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Is there a shorter way to tell Perf's reading from all other traps? (docs/limit.md, "What is
+// Is there a shorter way to tell Perf's reading from all other traps? (docs/findings.md, "What is
 // proved")
 //
 // A way is a number of instructions that compute and of branches that leave the path. It is right
