@@ -613,18 +613,18 @@ def header(result: Result) -> list[str]:
         f"timing  {board.validity}",
         *(
             line
-            for one in readings(result, result.icaches)
+            for one in readings(result)
             for line in text.wrap(f"reading {one}", " " * 8)
         ),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
 
-def readings(result: Result, icaches: Sequence[bool | None]) -> list[str]:
-    """Say what comes off, and how far off rows are that measure nothing, with these cache settings;
-    nothing where only other rows are shown."""
+def readings(result: Result, icaches: Sequence[bool | None] | None = None) -> list[str]:
+    """Say what comes off, and how far off rows are that measure nothing, with these cache settings
+    or all; nothing where only other rows are shown."""
     notes = []
-    for lang, icache in product(result.langs, icaches):
+    for lang, icache in product(result.langs, result.icaches if icaches is None else icaches):
         row = result.table.get((*row_key(OVERHEAD, {}), icache, lang))
         error = result.stated_error(icache, lang)
         if row is not None and row.net is not None:
