@@ -366,7 +366,7 @@ def topics() -> dict[str, Path]:
     return dict(sorted((path.stem, path) for path in paths.DOCS.glob("*.md")))
 
 
-@verb("tockmark help", "tockmark help comparing", "tockmark help boards > boards.txt")
+@verb("tockmark help", "tockmark help method", "tockmark help profiling > profiling.txt")
 def help_verb(
     topic: Annotated[
         str | None,
