@@ -611,11 +611,7 @@ def header(result: Result) -> list[str]:
         f" i-cache {icache}",
         f"        {layouts(result)}",
         f"timing  {board.validity}",
-        *(
-            line
-            for one in readings(result)
-            for line in text.wrap(f"reading {one}", " " * 8)
-        ),
+        *(line for one in readings(result) for line in text.wrap(f"reading {one}", " " * 8)),
         f"date    {provenance.date}, tockmark {provenance.tool.version}",
     ]
 
