@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from tockmark.compare.pairs import Mean, Pair
 from tockmark.compare.rule import Verdict
 from tockmark.result.model import Row, microseconds
-from tockmark.show import comparison as shown
 from tockmark.show import text
+from tockmark.show.answer import headline
 from tockmark.site import edited
 from tockmark.site.model import Site, SiteColumn, SitePair, is_baseline
 from tockmark.suite.catalogue import Catalogue, RowKey, row_key
@@ -135,7 +135,7 @@ def sentence(pair: SitePair) -> Sentence:
     if said:
         return [*said, f"{_flash(pair)}."]
     if found.moved():
-        return [f"{text.sentence(shown.headline(found))}."]
+        return [f"{text.sentence(headline(found))}."]
     return [f"Nothing surely moved ({len(found.judged)} rows)."]
 
 
