@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """A site by the keyboard alone, on a page of each kind; and the search."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
-from chrome import DESK, Chrome
+from chrome import DESK, PHONE, Chrome
+from PIL import Image
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -42,6 +45,11 @@ def opened(chrome: Chrome, page: Path) -> None:
     chrome.open(page)
 
 
+def hits(chrome: Chrome) -> list[str]:
+    """What the search has found, as it is listed."""
+    return chrome.ask("own('.hits a').map((one) => one.textContent)")
+
+
 def focus(chrome: Chrome) -> str:
     """The id of what has the focus."""
     return str(chrome.run("return document.activeElement.id;"))
@@ -72,12 +80,31 @@ def test_search_finds_a_benchmark_and_enter_opens_it(chrome: Chrome, site: Site)
     press(chrome, "/")
     assert focus(chrome) == "search"
     press(chrome, "syscall.memop")
-    assert chrome.ask("own('.hits a').map((one) => one.textContent)")[0] == "syscall.memop"
+    assert hits(chrome)[0] == "syscall.memop"
     assert chrome.ask("faint()") == []
     press(chrome, Keys.ENTER)
     chrome.run("return 1;")
-    assert chrome.driver.current_url == (site("two") / "benchmark/syscall.memop.html").as_uri()
-    assert chrome.driver.find_element(By.TAG_NAME, "h1").text == "syscall.memop"
+    page = (site("two") / "benchmark/syscall.html").as_uri()
+    assert chrome.driver.current_url == f"{page}#syscall.memop"
+    assert chrome.driver.find_element(By.ID, "syscall.memop").text == "syscall.memop"
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("context switch", "ctx.ring"),
+        ("null syscall", "syscall.command"),
+        ("getpid", "syscall.command"),
+        ("round trip", "ipc.round_trip"),
+        ("token hop", "ctx.ring"),
+    ],
+)
+def test_search_knows_what_others_call_it(
+    words: str, found: str, chrome: Chrome, site: Site
+) -> None:
+    opened(chrome, site("two") / "index.html")
+    press(chrome, "/", words)
+    assert hits(chrome)[0] == found
 
 
 def test_escape_leaves_the_search(chrome: Chrome, site: Site) -> None:
@@ -106,9 +133,7 @@ def test_hostile_text_stays_text(
     assert PAYLOAD in texts["index.html"]
     opened(chrome, site("hostile") / "index.html")
     press(chrome, "/", "onerror")
-    assert any(
-        "<img" in line for line in chrome.ask("own('.hits a').map((one) => one.textContent)")
-    )
+    assert any("<img" in line for line in hits(chrome))
     assert chrome.run("return window.hit === undefined && !document.querySelector('img');")
 
 
@@ -125,3 +150,29 @@ def test_dark_is_dark_and_light_is_light(chrome: Chrome, site: Site) -> None:
     light = chrome.run("return luminance(background(document.body));")
     chrome.media("dark")
     assert chrome.run("return luminance(background(document.body));") < 0.05 < 0.8 < light
+
+
+def test_pictures_are_dark_in_the_dark(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("two") / "index.html")
+    picture = chrome.driver.find_element(By.CSS_SELECTOR, "figure svg")
+
+    def lightness() -> float:
+        drawn = Image.open(io.BytesIO(picture.screenshot_as_png)).convert("L")
+        return float(np.median(np.asarray(drawn)))
+
+    light = lightness()
+    chrome.media("dark")
+    assert lightness() < 60 < 200 < light  # of 255: what most of it is, the ground
+
+
+def test_figures_come_first_on_a_phone(chrome: Chrome, site: Site) -> None:
+    opened(chrome, site("two") / "index.html")
+    chrome.wide(PHONE)
+    top = "return document.querySelector('{}').getBoundingClientRect().top;"
+    assert chrome.run(top.format(".told")) < 300
+    chrome.open(site("two") / "benchmark/ctx.html")
+    table, drawing = (chrome.run(top.format(f".opening {one}")) for one in ("table", "figure"))
+    assert table < drawing
+    chrome.wide(DESK)
+    table, drawing = (chrome.run(top.format(f".opening {one}")) for one in ("table", "figure"))
+    assert drawing < table

@@ -543,12 +543,16 @@ SEVERAL = ("before-after", "kernels")  # hold whole results against each other
 
 
 def of_benchmark(named: list[Named], id_: str) -> dict[str, Sheet]:
-    """Draw what there is of one benchmark alone: its sweep, distribution, ranges over layouts."""
+    """Draw what there is of one benchmark alone: its sweep, its distribution."""
     there = []
     for one in named:
         if rows := tuple(row for row in one.result.rows if row.id == id_):
             there.append(Named(one.name, replace(one.result, rows=rows)))
-    return draw(there, [name for name in FIGURES if name not in SEVERAL]) if there else {}
+    return (
+        draw(there, [name for name in FIGURES if name not in (*SEVERAL, "layouts")])
+        if there
+        else {}
+    )
 
 
 def draw(named: list[Named], only: list[str] | None = None) -> dict[str, Sheet]:

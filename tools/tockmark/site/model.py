@@ -4,9 +4,10 @@
 `gather` reads files, and folders that it searches through. Each file is taken for what it says
 that it is; one that is damaged is a problem in a folder, and an error by name. `Site` puts what was
 found in order: kernels, results that can be read beside each other, and pairs that are compared.
+It is bound in size: a page a group of benchmarks, a few kernels, a few comparisons.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -28,8 +29,11 @@ from tockmark.profile.file import StoredProfile
 from tockmark.result import file
 from tockmark.result.model import Result, Row, common_icaches
 from tockmark.result.provenance import Kernel
+from tockmark.show import text
 from tockmark.show.table import Named, ResultColumn, apart, short_names
-from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang
+from tockmark.site import edited
+from tockmark.site.edited import ChosenPair
+from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey
 from tockmark.suite.selection import screen
 
 LOOKED_AT = 4096  # bytes that say of which format a file is
@@ -37,8 +41,13 @@ SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # stand beside res
 OTHERS = {"tockmark-site", "tockmark-robustness", "tockmark-bisect"}  # ours, but for no page
 OURS = {file.FORMAT, profiles.FORMAT, trends.FORMAT, validations.FORMAT}
 WHOLE = 2 / 3  # of the catalogue's benchmarks, in a result that is of the whole suite
-MOST = 120  # pairs, each a page
-NAME = 40  # letters of a column's name
+MOST = 8  # comparisons, each a page
+KERNELS = 12  # with a page each; the table has all
+KERNELS_PAGE = "kernels.html"
+ROOM = 1000  # letters of a name: as many as it takes
+OTHERS_PAGE = "other"  # of benchmarks whose group the catalogue does not know
+
+KernelKey = tuple[str, str]  # its name, and how it was built
 
 
 @dataclass
@@ -155,15 +164,22 @@ class Addresses:
 
     def page(self, folder: str, key: object, name: str) -> str:
         """Return the path of a page from the site's root; that of one thing stays the same."""
-        if (folder, key) not in self._of:
+        return self._free(folder, key, f"{folder}/", name, ".html")
+
+    def part(self, page: str, key: object, name: str) -> str:
+        """Return the path of a part of a page, with its id."""
+        return self._free(page, key, f"{page}#", name, "")
+
+    def _free(self, place: str, key: object, before: str, name: str, behind: str) -> str:
+        if (place, key) not in self._of:
             # In small letters: some file systems take both for one.
             stem = file_name(name).lower().replace("..", ".")
-            path, more = f"{folder}/{stem}.html", 1
+            path, more = f"{before}{stem}{behind}", 1
             while path in self._of.values():
                 more += 1
-                path = f"{folder}/{stem}-{more}.html"
-            self._of[folder, key] = path
-        return self._of[folder, key]
+                path = f"{before}{stem}-{more}{behind}"
+            self._of[place, key] = path
+        return self._of[place, key]
 
 
 @dataclass(frozen=True)
@@ -172,9 +188,37 @@ class SiteKernel:
 
     title: str
     built: str
-    page: str
+    page: str  # or its part of the page of all kernels
     named: tuple[Named, ...]
     profiles: tuple[StoredProfile, ...] = ()
+
+    @property
+    def has_page(self) -> bool:
+        """Whether its page is its own."""
+        return "#" not in self.page
+
+
+@dataclass(frozen=True)
+class SiteColumn(ResultColumn):
+    """A result of one language as a column. Where the same kernel was measured in more links, a row
+    is that of these: it has a range."""
+
+    wider: tuple[Result, ...] = ()  # of the same kernel, the first that has a row gives it
+
+    @cached_property
+    def rows(self) -> dict[RowKey, Row]:
+        found = dict(super().rows)
+        for result in reversed(self.wider):
+            there = result.column(self.icache, result.langs[0])
+            found |= {key: row for key, row in there.items() if row.sound}
+        return found
+
+    def result_of(self, key: RowKey) -> Result:
+        """Return the result that a row is from."""
+        row = self.rows.get(key)
+        return next(
+            (one for one in self.wider if row and one.table.get(row.key) is row), self.result
+        )
 
 
 @dataclass(frozen=True)
@@ -185,7 +229,7 @@ class ColumnGroup:
     machine: str
     abi: int | None
     lang: Lang
-    columns: tuple[ResultColumn, ...]
+    columns: tuple[SiteColumn, ...]
     results: tuple[Named, ...]  # of each column, in all its languages
 
     @property
@@ -214,7 +258,7 @@ class ColumnGroup:
     @cached_property
     def names(self) -> list[str]:
         """What tells the columns apart."""
-        return short_names([(one.name, one.result) for one in self.columns], NAME)
+        return told_apart([Named(one.name, one.result) for one in self.columns])
 
     def blocks(
         self, catalogue: Catalogue
@@ -231,10 +275,6 @@ class ColumnGroup:
             blocks += [(title, lines)] if lines else []
         return blocks
 
-    def mean(self, new: int, catalogue: Catalogue, base: int = 0) -> float | None:
-        """Return the geometric mean over what touches the kernel, of one column by another."""
-        return rule.kernel_mean(self.columns[base].rows, self.columns[new].rows, catalogue)
-
 
 @dataclass(frozen=True)
 class SitePair:
@@ -242,14 +282,19 @@ class SitePair:
 
     base: Named
     new: Named
+    names: tuple[str, str]  # what they are called, the base first
+    title: str
+    why: str = ""  # it was chosen
     page: str | None = None
     comparison: Comparison | None = None
     agreement: Agreement | None = None
     refused: str | None = None
 
     @property
-    def has_baseline(self) -> bool:
-        return any(one.result.provenance.kernel.is_baseline for one in (self.base, self.new))
+    def icache(self) -> bool | None:
+        """The cache setting that is told first: on, if both sides have it."""
+        both = common_icaches([self.base.result, self.new.result])
+        return [*both, *self.base.result.icaches][0]
 
 
 class Site:
@@ -258,27 +303,64 @@ class Site:
     def __init__(self, found: SiteSources, catalogue: Catalogue) -> None:
         self.found, self.catalogue = found, catalogue
         self.addresses = Addresses()
-        self.kernels = self._kernels()
         # Results of the whole suite, and those that were given by name.
         leads = [one for one in found.results if one.name in found.asked or self._is_whole(one)]
         self.leads = leads or found.results
-        self.groups = _groups(self.leads or found.studies)
-        self.pairs: list[SitePair] = []
+        self.chosen = self._chosen()
+        self.kernels = self._kernels()
+        self.groups = self._groups(self.leads or found.studies)
+        self.pairs: list[SitePair] = []  # with a page each
+        self.refused: list[SitePair] = []
         self.unpaired = 0  # pairs beyond the most
 
     def kernel_of(self, named: Named) -> SiteKernel:
         """Return the kernel that a result is of."""
         return next(kernel for kernel in self.kernels if named in kernel.named)
 
+    def group_of(self, id_: str) -> str:
+        """Return the group on whose page a benchmark is."""
+        known = {one.group for one in self.catalogue.benchmarks.values()}
+        group = id_.partition(".")[0]
+        return group if group in known else OTHERS_PAGE
+
+    def group_address(self, group: str) -> str:
+        """Return where the page of a group is."""
+        return self.addresses.page("benchmark", group, group)
+
     def address(self, id_: str) -> str:
-        """Return where the page of a benchmark is."""
-        return self.addresses.page("benchmark", id_, id_)
+        """Return where the section of a benchmark is: on the page of its group."""
+        return self.addresses.part(self.group_address(self.group_of(id_)), id_, id_)
+
+    @cached_property
+    def ids_by_group(self) -> dict[str, list[str]]:
+        """The benchmarks of each page."""
+        found: dict[str, list[str]] = {}
+        for id_ in self.ids:
+            found.setdefault(self.group_of(id_), []).append(id_)
+        return found
 
     @cached_property
     def ids(self) -> list[str]:
-        """The benchmarks that have a page: all of the catalogue, and whatever else was measured."""
+        """The benchmarks: all of the catalogue, and whatever else was measured."""
         rows = [id_ for one in self.found.every for id_, *_ in one.result.table]
         return list(dict.fromkeys([*self.catalogue.benchmarks, *rows]))
+
+    def screens_of(self, kernel: SiteKernel) -> list[ColumnGroup]:
+        """Return the tables of costs that a kernel is in; of one that is in none, its own."""
+        found = []
+        for one in self.groups:
+            columns = list(zip(one.columns, one.results, strict=True))
+            columns.sort(key=lambda column: column[1] not in kernel.named)  # its own first
+            if columns[0][1] in kernel.named:
+                own, results = zip(*columns, strict=True)
+                found.append(replace(one, columns=own, results=results))
+        return found or self._groups(kernel.named)
+
+    def in_order(self, kernel: SiteKernel) -> list[Named]:
+        """Return the results of a kernel: those that an editor compares first, then by the number
+        of links."""
+        compared = [one.name for base, new, _ in self.chosen for one in (base, new)]
+        return sorted(kernel.named, key=lambda one: (one.name not in compared, -one.result.links))
 
     @cached_property
     def baselines(self) -> dict[str, Named]:
@@ -299,29 +381,69 @@ class Site:
                 found[one.name] = max(fitting, key=lambda run: len(run.result.table))
         return found
 
-    def chosen_pairs(self) -> list[tuple[Named, Named]]:
-        """Return which results are compared: all leading ones with each other, and those of one
-        kernel whose opt-levels differ."""
-        chosen = {(one.name, two.name): (one, two) for one, two in combinations(self.leads, 2)}
+    def _chosen(self) -> list[tuple[Named, Named, ChosenPair]]:
+        """Return the pairs that an editor chose, as far as both results are here, in a folder."""
+        named = {one.name: one for one in self.found.results if one.name not in self.found.asked}
+        return [
+            (named[one.base], named[one.new], one)
+            for one in edited.load().comparison
+            if one.base in named and one.new in named
+        ]
+
+    def candidates(self) -> list[tuple[Named, Named, ChosenPair | None]]:
+        """Return which results may be compared, the most wanted first: those that were given by
+        name with each other; what an editor chose; those given by name with the others; and where
+        nobody chose, all leading ones with each other, and those of one kernel whose opt-levels
+        differ."""
+        asked = self.found.asked
+        of_leads = list(combinations(self.leads, 2))
+        both = [pair for pair in of_leads if {one.name for one in pair} <= asked]
+        one_of = [pair for pair in of_leads if {one.name for one in pair} & asked]
+        others = [] if self.chosen or both else [*of_leads, *self._other_levels()]
+        # Other kernels first: the baseline is none of Tock's.
+        others.sort(key=lambda pair: any(is_baseline(one) for one in pair))
+        every = [(*pair, None) for pair in both] + list(self.chosen)
+        every += [(*pair, None) for pair in (*one_of, *others)]
+        found: dict[tuple[str, str], tuple[Named, Named, ChosenPair | None]] = {}
+        for base, new, choice in every:
+            if (new.name, base.name) not in found:
+                found.setdefault((base.name, new.name), (base, new, choice))
+        return list(found.values())
+
+    def _other_levels(self) -> Iterator[tuple[Named, Named]]:
         for one, two in combinations(self.found.results, 2):
             a, b = one.result.provenance.kernel, two.result.provenance.kernel
             same = a.name is not None and (a.name, a.commit) == (b.name, b.commit)
             if same and a.opt_level != b.opt_level:
-                chosen.setdefault((one.name, two.name), (one, two))
-        return list(chosen.values())
+                yield one, two
 
-    def judged(self, base: Named, new: Named) -> SitePair:
+    def compare(self, step: Callable[[int, int], None]) -> None:
+        """Judge pairs, the most wanted first, until there are enough."""
+        wanted = self.candidates()
+        for place, (base, new, choice) in enumerate(wanted):
+            if len(self.pairs) == MOST:
+                self.unpaired = len(wanted) - place
+                break
+            step(len(self.pairs), min(MOST, len(wanted)))
+            pair = self.judged(base, new, choice)
+            (self.pairs if pair.page else self.refused).append(pair)
+
+    def judged(self, base: Named, new: Named, choice: ChosenPair | None = None) -> SitePair:
         """Return one pair as `tockmark compare` judges it, and as `board agree` does if one is a
         simulator's and the other a board's."""
+        before, after = choice.names if choice else told_apart([base, new])
+        title = (choice.title if choice else "") or f"{after} against {before}"
+        pair = SitePair(base, new, (before, after), title, choice.why if choice else "")
         known = rule.known_spread(base.result)
         try:
             comparison = pairs.compare(
                 base.result, new.result, new.name, self.catalogue, Margins(), known
             )
         except TockmarkError as error:
-            return SitePair(base, new, refused=str(error).partition(";")[0])
+            return replace(pair, refused=str(error).partition(";")[0])
         page = self.addresses.page("compare", (base.name, new.name), f"{base.name}-{new.name}")
-        return SitePair(base, new, page, comparison, self._agreement(base, new))
+        agreement = self._agreement(base, new)
+        return replace(pair, page=page, comparison=comparison, agreement=agreement)
 
     def _agreement(self, base: Named, new: Named) -> Agreement | None:
         if base.result.simulated == new.result.simulated:
@@ -342,28 +464,101 @@ class Site:
         )
 
     def _kernels(self) -> list[SiteKernel]:
-        groups: dict[tuple[str, str], list[Named]] = {}
+        groups: dict[KernelKey, list[Named]] = {}
         for one in self.found.every:
             key = _identity(one.result.provenance.kernel, one.name)
             groups.setdefault(key, []).append(one)
-        profiled: dict[tuple[str, str], list[StoredProfile]] = {}
+        profiled: dict[KernelKey, list[StoredProfile]] = {}
         for name, profile in self.found.profiles:
-            own = _identity(profile.kernel, name)
-            key = next((key for key, some in groups.items() if _is_of(profile.kernel, some)), own)
+            alone = _identity(profile.kernel, name)
+            key = next((k for k, some in groups.items() if _is_of(profile.kernel, some)), alone)
             profiled.setdefault(key, []).append(profile)
+        called_by_editor = {
+            one.name: name
+            for base, new, choice in self.chosen
+            for one, name in zip((base, new), choice.names, strict=True)
+        }
+        own = self._own_pages(groups)
         kernels = []
         for key in groups | profiled:
             named, stored = groups.get(key, []), profiled.get(key, [])
             kernel = named[0].result.provenance.kernel if named else stored[0].kernel
-            of = "" if kernel.name or not named else f" of {named[0].name}"
-            title = kernel.title + of
+            title = kernel.title
+            if named and not kernel.name:
+                title = called_by_editor.get(named[0].name) or f"{title} of {named[0].name}"
             several = sum(other[0] == key[0] for other in groups) > 1  # built in several ways
-            page = self.addresses.page("kernel", key, f"{title}-{key[1]}" if several else title)
+            level = kernel.opt_level or "unknown"
+            called = f"{title}-opt-level-{level}" if several else title
+            page = self.addresses.part(KERNELS_PAGE, key, called)
+            if key in own:
+                page = self.addresses.page("kernel", key, called)
             kernels.append(SiteKernel(title, key[1], page, tuple(named), tuple(stored)))
-        return kernels
+        return sorted(kernels, key=lambda one: not one.has_page)
+
+    def _own_pages(self, groups: Mapping[KernelKey, list[Named]]) -> list[KernelKey]:
+        """Return the kernels that have a page of their own: those of which there is a whole result,
+        or one that was given by name, or that an editor chose. Our own has none, unless there is no
+        other: it is something to compare with."""
+        chosen = {one.result for one in edited.load().kernel}
+        leading = [
+            key
+            for key, some in groups.items()
+            if any(one in self.leads or one.name in chosen for one in some)
+        ]
+        others = [key for key in leading if not is_baseline(groups[key][0])]
+        return (others or leading)[:KERNELS]
+
+    def _groups(self, leads: Iterable[Named]) -> list[ColumnGroup]:
+        """Return the leading results by machine, interface and language, the largest group first;
+        our own kernel last in each."""
+        groups: dict[tuple[str, int | None, Lang], list[tuple[Named, SiteColumn]]] = {}
+        for one in sorted(leads, key=is_baseline):
+            for name, result in apart([(one.name, one.result)]):
+                about = result.provenance
+                key = (about.board.machine or "unknown machine", about.abi, result.langs[0])
+                column = SiteColumn(name, result, None, self._wider(one, result))
+                groups.setdefault(key, []).append((one, column))
+        made = []
+        for key, found in groups.items():
+            results = [column.result for _, column in found]
+            icache = [*common_icaches(results), *results[0].icaches][0]
+            columns = tuple(replace(column, icache=icache) for _, column in found)
+            made.append(ColumnGroup(*key, columns, tuple(one for one, _ in found)))
+        return sorted(made, key=lambda one: (-len(one.columns), one.lang != "c"))
+
+    def _wider(self, lead: Named, of_lang: Result) -> tuple[Result, ...]:
+        """Return what was measured of the same kernel in more links. None of several leading
+        results of one kernel is another's."""
+        fitting = [
+            one
+            for one in self.in_order(self.kernel_of(lead))
+            if one not in self.leads
+            and one.result.links > of_lang.links
+            and of_lang.langs[0] in one.result.langs
+            and _condition(one.result) == _condition(of_lang)
+        ]
+        return tuple(one.result.of_lang(of_lang.langs[0]) for one in fitting)
 
 
-def _identity(kernel: Kernel, name: str) -> tuple[str, str]:
+def _condition(result: Result) -> tuple[object, ...]:
+    """Return what two results of one kernel must have in common to be read as one."""
+    about = result.provenance
+    return about.board.machine, about.board.clock_hz, about.abi, about.kernel.commit
+
+
+def is_baseline(named: Named) -> bool:
+    """Return whether a result is of our own kernel."""
+    return named.result.provenance.kernel.is_baseline
+
+
+def told_apart(named: list[Named]) -> list[str]:
+    """Return names that tell results apart, in as many letters as that takes: never a letter that
+    stands for a name."""
+    names = short_names(named, ROOM)
+    return [one.name for one in named] if names == text.letters(len(named)) else names
+
+
+def _identity(kernel: Kernel, name: str) -> KernelKey:
     """Return what makes two results those of one kernel: a name that someone gave it and how it was
     built; of a kernel without a name its file alone."""
     return kernel.name or kernel.sha256 or name, kernel.built
@@ -378,20 +573,3 @@ def _is_of(kernel: Kernel, results: list[Named]) -> bool:
         or (one.name and (one.name, one.opt_level) == (kernel.name, kernel.opt_level))
         for one in others
     )
-
-
-def _groups(leads: Iterable[Named]) -> list[ColumnGroup]:
-    """Return the leading results by machine, interface and language, the largest group first."""
-    groups: dict[tuple[str, int | None, Lang], list[tuple[Named, ResultColumn]]] = {}
-    for one in leads:
-        for name, result in apart([(one.name, one.result)]):
-            about = result.provenance
-            key = (about.board.machine or "unknown machine", about.abi, result.langs[0])
-            groups.setdefault(key, []).append((one, ResultColumn(name, result, None)))
-    made = []
-    for key, found in groups.items():
-        results = [column.result for _, column in found]
-        icache = [*common_icaches(results), *results[0].icaches][0]
-        columns = tuple(replace(column, icache=icache) for _, column in found)
-        made.append(ColumnGroup(*key, columns, tuple(one for one, _ in found)))
-    return sorted(made, key=lambda one: (-len(one.columns), one.lang != "c"))

@@ -25,7 +25,8 @@ from tockmark.result.model import Result, Row
 from tockmark.result.provenance import Timing
 from tockmark.show import figures, plot, table, text
 from tockmark.show.table import Named
-from tockmark.site.model import Site, SiteKernel, SitePair
+from tockmark.site.findings import us, us_range
+from tockmark.site.model import ColumnGroup, Site, SiteColumn, SiteKernel
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
 from tockmark.suite.selection import Selection
 
@@ -46,7 +47,6 @@ TIMING: dict[Timing, str] = {
 }
 UNKNOWN = "not known"
 THIN, MINUS = "\u202f", "\u2212"
-SENTENCES = 4  # of what was found; the comparisons have all
 FUNCTIONS = 12  # of a profile; the others in one line
 SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
 
@@ -100,10 +100,12 @@ def conditions(result: Result) -> dict[str, str]:
     }
 
 
-def condition(result: Result) -> str:
-    """Return opt-level, machine and version of the interface, as far as they are known."""
+def condition(result: Result, leveled: bool = True) -> str:
+    """Return opt-level, if it is wanted, machine and version of the interface, as far as they are
+    known."""
     about = result.provenance
-    level = f"opt-level {about.kernel.opt_level}, " if about.kernel.opt_level else ""
+    known = about.kernel.opt_level if leveled else None
+    level = f"opt-level {known}, " if known else ""
     machine = about.board.machine or about.board.name or "machine not known"
     return f"{level}{machine}{f', version {about.abi}' if about.abi else ''}"
 
@@ -146,6 +148,19 @@ def facts(kernel: SiteKernel) -> dict[str, list[str]]:
     every = [provenance(one.result) for one in kernel.named]
     found = {fact: [one[fact] for one in every] for fact in (every[0] if every else ())}
     return {fact: v[:1] if len(set(v)) == 1 else v for fact, v in found.items()}
+
+
+def time_cells(site: Site, kernel: SiteKernel, keys: Iterable[RowKey]) -> Iterator[tuple[str, str]]:
+    """Yield the time of some rows in µs and its range over links, in the leading language, with the
+    cache on if it was measured so."""
+    for key in keys:
+        there = [
+            row
+            for one in site.in_order(kernel)
+            for row in (one.result.column(one.result.icaches[0], one.result.langs[0]).get(key),)
+            if row and row.sound and row.us is not None
+        ]
+        yield (us(there[0].us), us_range(there[0])) if there else ("–", "")
 
 
 def images(result: Result) -> list[str]:
@@ -215,31 +230,7 @@ def row_cells(row: Row, catalogue: Catalogue) -> dict[str, str]:
     }
 
 
-# The first page.
-
-SiteFinding = tuple[SitePair, str, str, str, str]  # both names, the mean, its conditions
-
-
-def findings(site: Site) -> list[SiteFinding]:
-    """Return what was found, for pairs of the first table: other kernels with each other first,
-    then with the baseline, which is none of Tock's. Of each the pair, both names, the mean of the
-    net cycles' ratios as the table has it, and its conditions."""
-    found: list[SiteFinding] = []
-    for group in site.groups[:1]:
-        places = {one.name: place for place, one in enumerate(group.results)}
-        for pair in sorted(site.pairs, key=lambda pair: pair.has_baseline):
-            if not (pair.comparison and {pair.base.name, pair.new.name} <= places.keys()):
-                continue
-            base, new = places[pair.base.name], places[pair.new.name]
-            levels = " against ".join(opt_level(group.columns[at].result) for at in (new, base))
-            before, after = pair.comparison.links
-            conditions = (
-                f"geometric mean over the benchmarks that touch the kernel; {levels}; i-cache"
-                f" {ICACHE[group.icache]}; links: {after} against {before}"
-            )
-            mean = text.ratio(group.mean(new, site.catalogue, base))
-            found.append((pair, group.names[new], group.names[base], mean, conditions))
-    return found[:SENTENCES]
+# The first page, and comparisons.
 
 
 def opt_level(result: Result) -> str:
@@ -253,7 +244,102 @@ def moved(pairs: Iterable[Pair]) -> list[Pair]:
     return sorted(pairs, key=lambda one: (VERDICTS[one.verdict].place, -one.cycles.size))
 
 
-# The page of a benchmark.
+# The section of a benchmark, on the page of its group.
+
+
+@dataclass(frozen=True)
+class KernelLine:
+    """The rows of a benchmark on one kernel, under the condition of its group."""
+
+    name: str
+    group: ColumnGroup
+    column: SiteColumn
+    of: Named
+    rows: dict[RowKey, Row]
+
+
+def kernel_lines(site: Site, id_: str) -> list[KernelLine]:
+    """Return a line for each kernel of which there is a leading result: on each machine and by each
+    interface one, in the language that comes first."""
+    found: dict[tuple[object, ...], list[KernelLine]] = {}
+    for group in site.groups:
+        for name, column, named in zip(group.names, group.columns, group.results, strict=True):
+            rows = {key: row for key, row in column.rows.items() if row.id == id_}
+            there = found.setdefault((site.kernel_of(named).page, group.machine, group.abi), [])
+            if rows and not (there and there[0].group is not group):
+                there.append(KernelLine(name, group, column, named, rows))
+    return [line for lines in found.values() for line in lines]
+
+
+def some_of(sets: dict[RowKey, str], most: int = 6) -> dict[RowKey, str]:
+    """Return so many sets of parameters at most, the first and the last among them."""
+    keys = list(sets)
+    if len(keys) > most:
+        keys = [keys[round(place * (len(keys) - 1) / (most - 1))] for place in range(most)]
+    return {key: sets[key] for key in keys}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A cost as a bar, in percent of the widest: its end, and the range over links."""
+
+    name: str
+    said: str
+    at: float
+    low: float
+    high: float
+
+
+def bars(lines: list[KernelLine], sets: dict[RowKey, str]) -> list[Bar]:
+    """Return the costs of one operation as bars, under the condition of the first line: others are
+    no measure of them."""
+    same = [line for line in lines if line.group is lines[0].group]
+    rows = [
+        (f"{line.name}, {words}" if words and len(sets) > 1 else line.name, line.rows[key])
+        for key, words in sets.items()
+        for line in same
+        if key in line.rows and line.rows[key].sound
+    ]
+    found = []
+    for name, row in rows:
+        nets = [net / row.inner for net in (row.cycles.nets if row.cycles else ())]
+        if row.per_op is not None and nets:
+            found.append((name, row, max(row.per_op, 0), max(min(nets), 0), max(*nets, 0)))
+    widest = max((high for *_, high in found), default=0) or 1
+    return [
+        Bar(name, cost_words(row), *(round(100 * one / widest, 1) for one in ends))
+        for name, row, *ends in found
+    ]
+
+
+def cost_words(row: Row) -> str:
+    """Write the cycles of one operation, with its range over links and the time."""
+    return f"{screen_cost(row)} cycles" + (f" ({said})" if (said := below(row)) else "")
+
+
+def screen_cost(row: Row, timed: bool = True) -> str:
+    """Return the cost of one operation as the first screen has it, in three digits."""
+    counted = row.cycles if timed else row.instret
+    return three_digits(counted.per_op if counted else None) + table.mark(row)
+
+
+def below(row: Row) -> str:
+    """Return what stands below a cost: its range over links, and the time."""
+    nets = [net / row.inner for net in (row.cycles.nets if row.cycles else ())]
+    ends = dict.fromkeys(map(three_digits, (min(nets), max(nets)) if len(nets) > 1 else ()))
+    time = f"{three_digits(row.us)} µs" if row.us is not None and row.sound else ""
+    return " · ".join(filter(None, ["–".join(ends), time]))
+
+
+def three_digits(value: float | None) -> str:
+    """Write a figure as the first screen has it: three digits, and a larger one whole."""
+    return trimmed(text.three_digits(value), 3)
+
+
+def anchor_of(site: Site, id_: str) -> str:
+    """Return the id of a benchmark's section on its page."""
+    return site.address(id_).partition("#")[2]
+
 
 BODIES = Path(__file__).with_name("bodies.txt")  # which docs/make/bodies.py makes
 BOTH = (1, 2)
@@ -361,6 +447,13 @@ def profiles_of(site: Site, id_: str) -> list[tuple[SiteKernel, StoredProfile]]:
     return [(kernel, one) for kernel in site.kernels for one in kernel.profiles if one.id == id_]
 
 
+def profile_anchor(site: Site, kernel: SiteKernel, profile: StoredProfile) -> str:
+    """Return the id of a profile on the page of its kernel."""
+    key = kernel.profiles.index(profile)
+    name = f"profile-{profile.label}-cache-{ICACHE[profile.icache]}"
+    return site.addresses.part(kernel.page, ("profile", key), name).partition("#")[2]
+
+
 def flame_graph(profile: StoredProfile) -> Markup:
     """Return the flame graph as an element of a page. Its text comes escaped."""
     title = f"{profile.kernel.title}, {profile.board}, i-cache {ICACHE[profile.icache]}"
@@ -379,7 +472,7 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
     for group in site.groups[:1]:
         cache = Selection(site.catalogue, (f"* icache={ICACHE[group.icache]}",))
         kernel = Selection(site.catalogue, ("kernel",))
-        every = [one.result for one in group.columns]
+        every = [(*column.wider, column.result)[0] for column in group.columns]
         touching = [one.only(cache).only(kernel) for one in every]
         for wanted, results in product((["kernels"], ["before-after"], None), (touching, every)):
             named = [Named(*one) for one in zip(group.names, results, strict=True)]
@@ -390,21 +483,32 @@ def first_picture(site: Site) -> tuple[str, Markup] | None:
 
 
 def benchmark_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
-    """Return the pictures of one benchmark alone, of the results of the first group; and its
-    history: of the rows that changed, under the setting that has most of them."""
-    named = [Named(one.name, one.result) for group in site.groups[:1] for one in group.columns]
-    there = [one for one in named if any(row.id == id_ for row in one.result.rows)]
-    pictures = _inline(figures.of_benchmark(there[:SHOWN], id_))
+    """Return the pictures of one benchmark alone, of the results of the first group: the wider
+    ones, where there are some."""
+    named = []
+    for group in site.groups[:1]:
+        for name, column in zip(group.names, group.columns, strict=True):
+            keys = [key for key, row in column.rows.items() if row.id == id_]
+            named += [Named(name, column.result_of(key)) for key in keys[:1]]
+    return _inline(figures.of_benchmark(named[:SHOWN], id_), anchor_of(site, id_))
+
+
+def history_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
+    """Return the history of a benchmark: of the rows that changed, under the setting that has most
+    of them."""
     changed = [one for one in row_histories(site, id_) if any(p.changed for p in one.points)]
     for setting, _ in Counter(one.setting for one in changed).most_common(1):
         some = [one for one in changed if one.setting == setting]
         with contextlib.suppress(TockmarkError):  # they are too many for a picture
-            pictures.append(("history", inline(plot.history_picture(some, "svg"), "history")))
-    return pictures
+            name = f"history-{anchor_of(site, id_)}"
+            return [(name, inline(plot.history_picture(some, "svg"), name))]
+    return []
 
 
-def _inline(sheets: dict[str, plot.Sheet]) -> list[tuple[str, Markup]]:
-    return [(name, inline(plot.rendered(one.figure, "svg"), name)) for name, one in sheets.items()]
+def _inline(sheets: dict[str, plot.Sheet], of: str = "") -> list[tuple[str, Markup]]:
+    """Return drawings by their names, which stand on a page beside those of other things."""
+    found = [(f"{name}-{of}" if of else name, one) for name, one in sheets.items()]
+    return [(name, inline(plot.rendered(one.figure, "svg"), name)) for name, one in found]
 
 
 def inline(picture: bytes, name: str) -> Markup:

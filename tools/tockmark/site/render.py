@@ -24,14 +24,16 @@ from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
 from tockmark.show import answer, comparison, listing, table, text
-from tockmark.site import pages
-from tockmark.site.model import MOST, Site
-from tockmark.suite.catalogue import ICACHE, LANGS
+from tockmark.site import edited, findings, pages
+from tockmark.site.model import MOST, Site, SitePair, is_baseline
+from tockmark.suite.catalogue import ICACHE, LANGS, row_key
+from tockmark.suite.selection import only_one
 
 Step = Callable[[str, int, int], None]  # is told what is made, how many are, and of how many
 OWN = ("site.css", "search.js")
 FORMAT = "tockmark-site"
 LIST = "site.json"  # names every file of the site, so that a later one knows what it may replace
+SENTENCES = 3  # of the first page
 ELSEWHERE = "name another folder with -o"
 
 
@@ -46,13 +48,19 @@ class Page(NamedTuple):
     words: str = ""  # besides the title
 
 
+class Found(NamedTuple):
+    """What the search finds: a page, or a part of one."""
+
+    title: str
+    kind: str
+    address: str
+    words: str = ""
+    aliases: tuple[str, ...] = ()  # what others call it
+
+
 def site_pages(site: Site, step: Step) -> dict[str, str]:
     """Return every file of the site, by its path in it."""
-    chosen = site.chosen_pairs()
-    site.unpaired = max(0, len(chosen) - MOST)
-    for i, (base, new) in enumerate(chosen[:MOST]):
-        step("comparisons", i, len(chosen[:MOST]))
-        site.pairs.append(site.judged(base, new))
+    site.compare(lambda done, of: step("comparisons", done, of))
     environment = _environment(site)
     todo = list(_pages(site))
     files: dict[str, str] = {}
@@ -67,38 +75,48 @@ def site_pages(site: Site, step: Step) -> dict[str, str]:
     for name in OWN:
         files[name] = (resources.files("tockmark.site") / "static" / name).read_text("utf-8")
     # A script and no data: a page from a folder may not fetch one.
-    index = [{"t": one.title, "k": one.kind, "u": one.path, "w": one.words} for one in todo]
+    index = [
+        {"t": one.title, "k": one.kind, "u": one.address, "w": one.words, "a": one.aliases}
+        for one in _search(site, todo)
+    ]
     held = json.dumps(index, ensure_ascii=True, separators=(",", ":"))
     files["search-index.js"] = f"var TOCKMARK_PAGES = {held};\n".replace("<", "\\u003c")
     return files
 
 
 def _pages(site: Site) -> Iterator[Page]:
-    found, known = site.found, site.catalogue.benchmarks
-    findings = pages.findings(site)
-    compared = [pair for pair in site.pairs if pair.comparison]
+    found = site.found
+    costs = findings.cost_sentence(site)
+    told: list[tuple[SitePair | None, findings.Sentence]] = [(None, [costs])] if costs else []
+    told += [(pair, findings.sentence(pair)) for pair in site.pairs]
     first = {
-        "findings": findings,
+        "told": told[:SENTENCES],
+        "compared": site.pairs,
         "screens": [group for group in site.groups if group.blocks(site.catalogue)],
         "picture": pages.first_picture(site),
-        "leading_pair": ([pair for pair, *_ in findings] or compared)[:1],
         "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
-        "has_baseline": any(one.result.provenance.kernel.is_baseline for one in found.every),
+        "has_baseline": any(is_baseline(one) for one in found.every),
         "incomplete": [one for one in found.results if one.result.incomplete],
-        "sections": site.catalogue.in_sections(site.ids, str),
     }
-    yield Page("index.html", "index.html", "What the operating system costs", "page", first)
+    yield Page("index.html", "index.html", findings.title(site), "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
-    for id_ in site.ids:
-        words = known[id_].what if id_ in known else ""
-        path = site.address(id_)
-        yield Page(path, "benchmark.html", id_, "benchmark", {"id": id_}, words)
+    for group, ids in site.ids_by_group.items():
+        path = site.group_address(group)
+        title = edited.heading(group)
+        yield Page(path, "benchmark.html", title, "benchmarks", {"ids": ids}, group)
+    named = {
+        words.partition(" ")[2]: row_key(*only_one(site.catalogue, term))
+        for term, words in edited.load().costs.items()
+    }
+    yield Page("kernels.html", "kernels.html", "All kernels", "page", {"costs": named})
     for kernel in site.kernels:
-        words = " ".join([kernel.built, *(named.name for named in kernel.named)])
-        yield Page(kernel.page, "kernel.html", kernel.title, "kernel", {"kernel": kernel}, words)
-    for pair in compared:
-        title = f"{pair.new.name} against {pair.base.name}"
-        yield Page(str(pair.page), "pair.html", title, "comparison", {"pair": pair})
+        if kernel.has_page:
+            words = " ".join([kernel.built, *(named.name for named in kernel.named)])
+            filled = {"kernel": kernel}
+            yield Page(kernel.page, "kernel.html", kernel.title, "kernel", filled, words)
+    for pair in site.pairs:
+        words = f"{pair.new.name} against {pair.base.name}"
+        yield Page(str(pair.page), "pair.html", pair.title, "comparison", {"pair": pair}, words)
     for place, study in enumerate(found.studies):
         title = study.result.provenance.kernel.title
         yield Page(study_address(place), "study.html", title, "page", {"study": study})
@@ -106,6 +124,22 @@ def _pages(site: Site) -> Iterator[Page]:
         judged = validation.judge_rows(found.validation, validation.load_unexplained())
         values = {"told": validation.validation_text(judged)}
         yield Page("validation.html", "validation.html", "The simulator", "page", values)
+
+
+def _search(site: Site, made: list[Page]) -> Iterator[Found]:
+    """Yield what the search goes through: benchmarks, by all that they are called, and pages."""
+    known, labels = site.catalogue.benchmarks, findings.names_of_rows(site.catalogue)
+    for id_ in site.ids:
+        words = known[id_].what if id_ in known else ""
+        aliases = [label for key, label in labels.items() if key[0] == id_]
+        aliases += edited.load().aliases.get(id_, ())
+        yield Found(id_, "benchmark", site.address(id_), words, tuple(aliases))
+    for kernel in site.kernels:
+        if not kernel.has_page:
+            words = " ".join([kernel.built, *(named.name for named in kernel.named)])
+            yield Found(kernel.title, "kernel", kernel.page, words)
+    for page in made:
+        yield Found(page.title, page.kind, page.path, page.words)
 
 
 def study_address(place: int) -> str:
@@ -127,12 +161,18 @@ def _environment(site: Site) -> jinja2.Environment:
             (id_, list(some)) for id_, some in groupby(rows, key=lambda row: row[0].id)
         ],
         "number": pages.number,
+        "opt_level": pages.opt_level,
         "percent": text.percent,
         "sentence": text.sentence,
         "times": text.ratio,
     }
     environment.tests["measured_alike"] = pages.measured_alike
-    public = {name: value for name, value in vars(pages).items() if not name.startswith("_")}
+    public = {
+        name: value
+        for module in (pages, findings)
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+    }
     environment.globals |= public | {
         "CAUSES": CAUSES,
         "COLOURS": COLOURS,
@@ -143,12 +183,13 @@ def _environment(site: Site) -> jinja2.Environment:
         "pair_cells": comparison.pair_cells,
         "agreement_headline": comparison.agreement_headline,
         "comparison_headline": answer.headline,
+        "heading": edited.heading,
+        "sentence_of": findings.sentence,
         "history_cells": listing.history_cells,
         "ratio": ratio,
         "readings": table.readings,
         "site": site,
         "study_address": study_address,
-        "totals": comparison.totals,
         "version": __version__,
     }
     return environment

@@ -20,7 +20,7 @@ from tockmark.tests.test_site import NEW, called, of_kernel, stored
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "_inline", lambda sheets: [])
+    monkeypatch.setattr(pages, "_inline", lambda sheets, of="": [])
     monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
 
 
@@ -152,12 +152,15 @@ def test_a_profile_is_on_the_pages_of_its_kernel_and_benchmark(tmp_path: Path) -
     (tmp_path / "profile.json").write_text(profiles.text(profile), encoding="utf-8")
     done = called(tmp_path / "r.json", tmp_path / "profile.json", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    for name in ("kernel/made-up-kernel.html", "benchmark/syscall.command.html"):
+    for name in ("kernel/made-up-kernel.html", "benchmark/syscall.html"):
         page = (tmp_path / "out" / name).read_text(encoding="utf-8")
         assert "100 cycles and 70 instructions. 60 of these" in page
-        assert page.count('aria-label="flame graph"') == 1
         assert "<script>f" not in page
-        assert "&lt;script&gt;f&lt;/script&gt;: 100 cycles, 100.0%" in page
+    assert 'href="../kernel/made-up-kernel.html#profile-' in page
+    assert 'aria-label="flame graph"' not in page  # the kernel's page has it, once
+    page = (tmp_path / "out" / "kernel" / "made-up-kernel.html").read_text(encoding="utf-8")
+    assert page.count('aria-label="flame graph"') == 1
+    assert "&lt;script&gt;f&lt;/script&gt;: 100 cycles, 100.0%" in page
     check_links(tmp_path / "out")
 
 

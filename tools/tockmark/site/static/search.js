@@ -11,14 +11,16 @@
   var root = document.body.dataset.root;
   form.hidden = false;
 
-  // How well a page fits: whole title, its start, somewhere in it, or in its words; 0: not at all.
+  // How well a page fits: whole title, or what others call it; its start, somewhere in it, or in its
+  // words; 0: not at all.
   function fit(page, words) {
     var title = page.t.toLowerCase();
-    var text = title + " " + page.w.toLowerCase();
+    var called = page.a.map(function (name) { return name.toLowerCase(); });
+    var text = [title, page.w.toLowerCase()].concat(called).join(" ");
     if (!words.every(function (word) { return text.indexOf(word) >= 0; })) return 0;
     var whole = words.join(" ");
-    if (title === whole) return 4;
-    if (title.indexOf(whole) === 0) return 3;
+    if (title === whole || called.indexOf(whole) >= 0) return 4;
+    if ([title].concat(called).some(function (name) { return name.indexOf(whole) === 0; })) return 3;
     return title.indexOf(whole) > 0 ? 2 : 1;
   }
 
