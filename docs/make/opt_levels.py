@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """One kernel at several opt-levels: what it costs and how large it is, in tables and a picture."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -15,8 +15,10 @@ from tockmark.compare import pairs, rule
 from tockmark.compare.limits import Margins
 from tockmark.compare.pairs import Mean
 from tockmark.result.model import Row
-from tockmark.show import plot
+from tockmark.result.stats import median
+from tockmark.show import plot, text
 from tockmark.show.table import layout_nets
+from tockmark.show.text import NONE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import ICACHE
 from tockmark.suite.selection import select
@@ -132,6 +134,31 @@ def _by_level(cell: Callable[[Row | None], str], icache: bool, names: Sequence[s
 def cycles(names: Sequence[str], icache: bool) -> str:
     """Return net cycles of one operation by level, the least and the most over the links."""
     return _by_level(lambda row: between(layout_nets(row)), icache, names)
+
+
+def design(rows: Mapping[str, str], levels: Sequence[str]) -> str:
+    """Return what a team that sizes a design asks for: µs with the i-cache on, the median and in
+    brackets the least and the most over the links, of both releases at some opt-levels. `rows` are
+    names of rows by words for them."""
+    columns = [(kernel, level) for kernel in ("tock-2.2", "tock-master") for level in levels]
+    heads = [f"{KERNELS[kernel]}, {level}" for kernel, level in columns]
+    cells = [
+        [f"{words} ({name})", *(_micros(run(kernel, level), name) for kernel, level in columns)]
+        for words, name in rows.items()
+    ]
+    return markdown(["", *heads], cells, words=(0,))
+
+
+def _micros(found: CommittedResult, name: str) -> str:
+    row = found.row(name, True)
+    nets = layout_nets(row)
+    if row is None or not nets or not found.board.clock_hz:
+        return NONE
+    least, middle, most = (
+        text.trimmed(text.three_digits(net * 1e6 / found.board.clock_hz) or 0)
+        for net in (min(nets), median(nets), max(nets))
+    )
+    return f"{middle} ({least}–{most})"
 
 
 def instructions(names: Sequence[str]) -> str:
