@@ -201,7 +201,7 @@ def links(argument: str) -> str:
     tries = json.loads((ROOT / argument).read_text(encoding="utf-8"))["parts"]["links"]["tries"]
     rows: dict[str, list[str]] = {}
     for one in tries:
-        name, _, _ = one["what"].rpartition(", ")
+        name = one["what"].rpartition(", ")[0].strip("`")
         came = [str(one["came"].get(level.words.word, 0)) for level in (Level.SOFT, Level.HARD)]
         rows.setdefault(name, [name]).extend([str(one["count"]), *came])
     heads = ["links", "pairs of single ones", "soft", "hard", "halves", "soft", "hard"]
