@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -341,11 +342,12 @@ def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
     assert said.count("\n") == 1
 
 
-def test_a_stale_kernel_is_refused(tmp_path: Path) -> None:
-    """One that was built of other sources, as its stamp says."""
-    kernel = Path(shutil.copy(boards.load(boards.DEFAULT).kernels[2], tmp_path / "kernel.elf"))
-    stamp_of(kernel).write_text(f"kernel {'0' * 64}\n")
-    said = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
+def test_a_stale_kernel_is_refused() -> None:
+    """One of this checkout that was built of other sources, as its stamp says."""
+    with tempfile.TemporaryDirectory(dir=paths.ROOT / "build") as folder:
+        kernel = Path(shutil.copy(boards.load(boards.DEFAULT).kernels[2], folder))
+        stamp_of(kernel).write_text(f"kernel {'0' * 64}\n")
+        said = tockmark("run", "--kernel", kernel, "--only", "time", code=2).stderr
     assert "was built of other sources than there are now; run `make build`" in said
     assert said.count("\n") == 1
 

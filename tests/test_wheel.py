@@ -164,7 +164,7 @@ def test_results_and_caches_are_the_users_own(installed: Installed, measured: st
         ),
         ("site one.json -o site", "written site/index.html"),
         ("doctor", "all is in place"),
-        ("help boards", "Boards"),
+        ("help boards-and-simulator", "Boards"),
         ("list", "syscall.command"),
     ],
 )

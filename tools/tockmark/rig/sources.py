@@ -45,8 +45,10 @@ def stamp(kind: str, product: Path) -> None:
 
 @cache
 def check(product: Path) -> None:
-    """Refuse a product whose sources are others by now."""
+    """Refuse a product of this checkout whose sources are others by now."""
     there = stamp_of(product)
+    if not product.resolve().is_relative_to(paths.ROOT.resolve()):
+        return
     try:
         parts = product.iterdir() if product.is_dir() else [product]
         if max(part.stat().st_mtime for part in parts) > there.stat().st_mtime:
