@@ -262,11 +262,11 @@ KINDS = [
     Kind(
         "another `inner`, and another catalogue",
         "head",
-        "gate",
+        "load",
         lambda d: set_all(d, SOME, {"inner": 2}),
     ),
     Kind(
-        "2 `reads`, and another catalogue", "head", "gate", lambda d: set_all(d, SOME, {"reads": 2})
+        "2 `reads`, and another catalogue", "head", "load", lambda d: set_all(d, SOME, {"reads": 2})
     ),
     Kind(
         "all series of instructions are removed", "head", "gate", lambda d: without_series(d, ".*")

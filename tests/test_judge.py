@@ -72,7 +72,7 @@ class Said:
 
 def judge(folder: Path, *options: object, only: str = "time") -> Said:
     words = ["judge", "--only", only, "-o", str(folder), *map(str, options)]
-    done = CliRunner().invoke(app.app, words)
+    done = CliRunner(env={"COLUMNS": "100"}).invoke(app.app, words)
     error = done.exception
     assert error is None or isinstance(error, TockmarkError | SystemExit), done.exc_info
     code = error.code if isinstance(error, TockmarkError) else done.exit_code

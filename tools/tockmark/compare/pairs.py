@@ -35,7 +35,7 @@ from tockmark.compare.rule import (
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import SERIES
 from tockmark.result.model import GONE, Result, Row, alike
-from tockmark.result.provenance import same_simulator
+from tockmark.result.provenance import BootRun, same_simulator
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Key, Lang, aside
 from tockmark.suite.selection import Selection
 
@@ -162,8 +162,8 @@ def _other_counts(base: Result, new: Result) -> Row | None:
         for other, again in enumerate(two.layouts)
         if layout.sha256 and (layout.sha256, layout.seed) == (again.sha256, again.seed)
     ]
-    slots = {(boot.boot, boot.lang): boot.slots for boot in one.boots}
-    boots = {(b.boot, b.lang) for b in two.boots if slots.get((b.boot, b.lang)) == b.slots}
+    linked = {(boot.boot, boot.lang): _linked(boot) for boot in one.boots}
+    boots = {(b.boot, b.lang) for b in two.boots if linked.get((b.boot, b.lang)) == _linked(b)}
     rows = {(row.boot, row.key): row for row in base.rows if (row.boot, row.lang) in boots}
     for row in new.rows if same else ():
         before = rows.get((row.boot, row.key))
@@ -173,6 +173,11 @@ def _other_counts(base: Result, new: Result) -> Row | None:
             if there and before.runs_in(place) != row.runs_in(other):
                 return row
     return None
+
+
+def _linked(boot: BootRun) -> list[object]:
+    """Return what a boot's apps were linked of, from which kernel and places make their code."""
+    return [slot.parts_sha256 or slot for slot in boot.slots]
 
 
 def _hashed(name: str | None, sha256: str | None) -> str:

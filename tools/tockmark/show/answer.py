@@ -20,7 +20,7 @@ from tockmark.suite.catalogue import ICACHE, LANGS
 
 MOST = 40  # lines of the table, unless all are asked for
 MOST_IN_COMMENT = 30  # of the table that a comment shows, which folds the whole one
-NAME = 20  # columns of an operation, at least
+NAME = 18  # columns of an operation, at least
 NAMES = 34  # and at most
 WHERE = 12  # columns of where, at least, with the blanks before it; else there is no room for it
 WIDE = 10  # a ratio, beyond which an interval says nothing

@@ -62,7 +62,7 @@ def test_rows_the_last_of_several() -> None:
         (["run", "--lang", "c,r"], ["c,rust"]),
         (["run", "--icache", "o"], ["on", "off"]),
         (["dev", "validate", "--part", "mem"], ["memory"]),
-        (["help", "compa"], ["comparing"]),
+        (["help", "readi"], ["reading-results"]),
     ],
 )
 def test_names_of_the_checkout(words: list[str], wanted: list[str]) -> None:
