@@ -201,7 +201,7 @@ def test_what_needs_a_clone_only_runs(tmp_path: Path) -> None:
         if done.returncode not in (0, 1, 3) or not done.stdout:
             wrong.append(f"{called(command)}: {done.returncode}: {done.stderr[-300:]}")
     assert not wrong, "\n".join(wrong)
-    assert ran >= {"run", "profile", "table", "compare", "gate", "list", "site", "image", "export"}
+    assert ran >= {"run", "profile", "table", "compare", "gate", "list", "image", "export"}
 
 
 def test_the_tests_that_run_long_verbs_are_there() -> None:

@@ -146,8 +146,9 @@ def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
         lines += text.wrap(f"note: {note}", width=width)
     lines += [f"{side:8}{name}" for side, name in zip(judged.names, report.names, strict=True)]
     lines += differing_lines(judged.gated.comparison.factors)
+    known = judged.gated.comparison.rule.known.title
     lines += [
-        f"spread over links: {judged.gated.comparison.rule.known.title}",
+        *text.wrap(f"spread over links: {known}", width=width),
         f"kept    {shown(report.folder)}",
     ]
     return "\n".join(lines) + "\n"

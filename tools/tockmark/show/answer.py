@@ -352,7 +352,7 @@ def _table(lines: Sequence[Line], width: int) -> Table:
     name = max(NAME, min(max(wide[0], len(HEADS[0])), NAMES, left))
     room = width - sum(wide[1:-1]) - gaps - name - 2
     columns = [
-        TableColumn(HEADS[0], name, 0, left=True),
+        TableColumn(text.shortened(HEADS[0], name), name, 0, left=True),
         TableColumn(HEADS[1], wide[1]),
         TableColumn(HEADS[2], wide[2]),
         TableColumn(HEADS[3], wide[3]),

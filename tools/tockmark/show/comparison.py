@@ -261,7 +261,8 @@ def gate_text(names: list[str], new: str, found: Answer, width: int, every: bool
         lines += text.wrap(f"warning: {warning}")
     for note in gated.notes:
         lines += text.wrap(f"note: {note}")
-    return "\n".join([*lines, f"spread over links: {gated.comparison.rule.known.title}"]) + "\n"
+    lines += text.wrap(f"spread over links: {gated.comparison.rule.known.title}")
+    return "\n".join(lines) + "\n"
 
 
 def gate_markdown(names: list[str], new: str, found: Answer) -> str:
