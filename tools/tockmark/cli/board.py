@@ -73,7 +73,7 @@ def image_verb(
     wanted = select(known, only)
     chosen = tuple(
         (AppBuild.built(abi, one), found[measured.name])  # with all their rows
-        for one in run_options.languages(lang)
+        for one in options.languages(lang)
         for measured in wanted.boots(one)
         if boot in (None, measured.name)
     )

@@ -128,7 +128,7 @@ class AppChoice:
 
     def builds(self) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
-        langs, abi = run_options.languages(self.lang or "c"), self.abi or 2
+        langs, abi = options.languages(self.lang or "c"), self.abi or 2
         if self.apps is None:
             return [AppBuild.built(abi, lang) for lang in langs]
         if len(langs) > 1:
@@ -140,7 +140,7 @@ class AppChoice:
 
     def shortened(self, known: Catalogue) -> dict[Lang, Selection]:
         """Return what --short leaves of a language."""
-        langs = run_options.languages(self.lang or "c")
+        langs = options.languages(self.lang or "c")
         if self.short is None:
             return {}
         if self.short not in langs:
@@ -222,7 +222,7 @@ def run_verb(
         given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
         given |= {"samples": samples, **vars(claims), "all_samples": all_samples or None}
         given |= {"layouts": layouts if layouts > 1 else None}
-        langs = run_options.languages(apps.lang) if apps.lang else []
+        langs = options.languages(apps.lang) if apps.lang else []
         laid = folder_to_run(place.images, known, given, kernel or [], langs)
         lang = apps.lang or ",".join(laid.langs)
         apps = dataclasses.replace(apps, abi=laid.manifest.abi, lang=lang)

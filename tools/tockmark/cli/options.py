@@ -19,12 +19,17 @@ from tockmark.files import check_writable, is_through
 from tockmark.paths import shown
 from tockmark.result.model import Result
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Catalogue, Params
-from tockmark.suite.selection import TOUCHES, Selection, select
+from tockmark.suite.catalogue import Catalogue, Lang, Params
+from tockmark.suite.selection import TOUCHES, Selection, of_names, select
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
 
 Completer = Callable[[str], list[str]]
+
+
+def languages(given: str) -> list[Lang]:
+    """Return the languages that --lang names."""
+    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
 
 
 class Switch(StrEnum):

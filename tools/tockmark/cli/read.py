@@ -98,7 +98,7 @@ def table_verb(
 
 def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
     """Return the languages that --lang names; TockmarkError if no result has one of them."""
-    langs = [catalogue.language(name) for name in of_names("lang", given, LANGS)]
+    langs = options.languages(given)
     there = {lang for result in results for lang in result.langs}
     if not there & set(langs):
         raise TockmarkError(

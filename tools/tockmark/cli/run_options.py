@@ -19,7 +19,7 @@ import typer
 from typer import Argument, Option
 
 from tockmark import paths
-from tockmark.cli.options import Switch, one_of
+from tockmark.cli.options import Switch, languages, one_of
 from tockmark.documents import MAX_COUNT
 from tockmark.errors import TockmarkError
 from tockmark.rig import board as boards
@@ -30,7 +30,6 @@ from tockmark.rig.protocol import Ability
 from tockmark.rig.run import SHARE
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang
-from tockmark.suite.selection import of_names
 from tockmark.trees import remembered
 from tockmark.trees.builds import LINK_ARGS, Patch, Recipe
 from tockmark.trees.patch import put_in
@@ -171,11 +170,6 @@ class Workers:
         if self.jobs not in (None, 1):
             raise TockmarkError(f"{board.name} runs one boot at a time", "leave out --jobs")
         return 1
-
-
-def languages(given: str) -> list[Lang]:
-    """Return the languages that --lang names."""
-    return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
 
 
 def one_language(given: str) -> Lang:

@@ -42,9 +42,7 @@ LEGEND = (
 def first_line(answer: Answer) -> str:
     """Say the verdict, and what it is of: instructions first, for they are sure."""
     gated = answer.gated
-    judged, links = len(gated.comparison.judged), dict.fromkeys(gated.comparison.links)
-    many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
-    many += " a side" if len(links) == 1 else ""
+    judged, many = len(gated.comparison.judged), _links(gated.comparison)
     gone = len(gated.gone)
     found = [f"{gone} row{'s' if gone > 1 else ''} not there"] if gone else []
     counted = _instructions(answer)
@@ -58,6 +56,13 @@ def first_line(answer: Answer) -> str:
     if foreign := gated.comparison.foreign:
         found.append(f"{foreign} rows rest on boots from elsewhere")
     return f"{gated.level.words.title}: {'; '.join(found)}"
+
+
+def _links(comparison: Comparison) -> str:
+    """Say in how many links both sides were measured."""
+    links = dict.fromkeys(comparison.links)
+    many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
+    return f"{many} a side" if len(links) == 1 else many
 
 
 def _instructions(answer: Answer) -> str:
@@ -106,9 +111,8 @@ def headline(
     """Say in one line what moved of the rows that were judged, and how many are gone. Without
     `moved` that is what is relevant."""
     moved = comparison.moved() if moved is None else moved
-    judged, links = [pair.row for pair in comparison.judged], dict.fromkeys(comparison.links)
-    many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
-    still = f"({len(judged)} rows, {many}{' a side' if len(links) == 1 else ''})"
+    judged = [pair.row for pair in comparison.judged]
+    still = f"({len(judged)} rows, {_links(comparison)})"
     if foreign := comparison.foreign:
         still += f"; {foreign} of them rest on boots from elsewhere"
     lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""

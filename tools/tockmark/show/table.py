@@ -231,12 +231,7 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     conditions = [
         [_short(one.kernel) for one in provenances] if alone else [],
         [f"opt-level {level or 'unknown'}" for level in levels],
-        [
-            f"{one.board.name or 'unknown board'} ({one.board.machine or '?'})"
-            for one in provenances
-        ],
-        [one.board.clock for one in provenances],
-        [f"i-cache {ICACHE[column.icache]}" for column in columns],
+        *zip(*(_conditions(column)[:ABOVE] for column in columns), strict=True),
     ]
     same = [said[0] for said in conditions if said and len(set(said)) == 1]
     names = " ".join(column.name for column in columns)
@@ -272,8 +267,11 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         before = kernel
         line = "; ".join(notes)
         out += text.wrap(f"{'' if alone else column.name:{indent}}{line}", " " * indent, width)
-    left = [part for part in same if part not in " ".join(_headline(columns, LINE))]
-    return [*out, *text.wrap(", ".join(left), "", width), ""]
+    below = [part for part in same if part not in parts[0][:ABOVE]]
+    return [*out, *text.wrap(", ".join(below), "", width), ""]
+
+
+ABOVE = 3  # of the conditions stand above the figures: board, clock and cache
 
 
 def _conditions(column: ResultColumn) -> list[str]:

@@ -137,9 +137,8 @@ def _of_label(term: str, catalogue: Catalogue) -> tuple[str, ...]:
     words = term.lower()
     if words in (*catalogue.benchmarks, *catalogue.groups(), *TOUCHES):
         return (term,)
-    labels = {label: row for rows in SCREEN.values() for label, row in rows.items()}
-    meant = tuple(row for label, row in labels.items() if f"{label} ".startswith(f"{words} "))
-    return (labels[words],) if words in labels else meant or (term,)
+    meant = tuple(row for label, row in LABELS.items() if f"{label} ".startswith(f"{words} "))
+    return (LABELS[words],) if words in LABELS else meant or (term,)
 
 
 def only_one(catalogue: Catalogue, text: str) -> tuple[str, Params]:
@@ -189,9 +188,8 @@ def _suggest(term: str, catalogue: Catalogue, there: list[tuple[str, Params]], b
         more = f", and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
         return f"'{head}' has {', '.join(rows[:SHOWN])}{more}"
     ids = dict.fromkeys(id_ for id_, _ in there)
-    labels = [label for rows in SCREEN.values() for label in rows]
     names = [*ids, *catalogue.groups(), *TOUCHES]
-    begun = {label[: len(term)]: label for label in reversed(labels)}
+    begun = {label[: len(term)]: label for label in reversed(LABELS)}
     near = near_to(head, names) or [begun[one] for one in near_to(term, begun)]
     if not near:  # the part behind the dot may be right
         near = [name for name in ids if head.rpartition(".")[2] in name.split(".")][:NEAR]
@@ -259,6 +257,9 @@ SCREEN = {
 }
 
 
+LABELS = {label: term for rows in SCREEN.values() for label, term in rows.items()}
+
+
 def screen(catalogue: Catalogue) -> Blocks:
     """Return the rows that people ask for first: those of the first screen."""
     return {
@@ -270,10 +271,9 @@ def screen(catalogue: Catalogue) -> Blocks:
 def short(catalogue: Catalogue) -> Selection:
     """Return what tells languages apart, for `--short`: the rows of the first screen, and those
     whose body a compiler makes."""
-    first = [term for rows in SCREEN.values() for term in rows.values()]
     compiled = [
         one.id
         for one in catalogue.benchmarks.values()
         if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
     ]
-    return Selection(catalogue, (*first, *compiled))
+    return Selection(catalogue, (*LABELS.values(), *compiled))
