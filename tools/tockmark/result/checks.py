@@ -89,7 +89,7 @@ def _of_boots(result: Result) -> Iterator[str]:
 
 
 def _of_cycles(result: Result) -> Iterator[str]:
-    """A boot takes longer than its samples; a boot that `--resume` took has no cycles: 0."""
+    """A boot takes longer than its samples; one of `--resume`, or cut off, has 0."""
     took: dict[Place, int] = defaultdict(int)
     boots = _boots(result)
     for row in result.rows:

@@ -157,8 +157,8 @@ class Slot(Part, frozen=True):
 
 
 class BootRun(Part, frozen=True):
-    """One boot: its apps in flash order, and the cycles that it took, by the setting of the i-cache
-    ("on", "off")."""
+    """One boot: its apps in flash order, and the cycles that it took by the setting of the i-cache;
+    0 if it was cut off or resumed."""
 
     boot: str
     cycles: dict[Literal["on", "off"], Count]

@@ -453,4 +453,6 @@ class _Runner:
         job.finished = ending is None or not (self.stop.is_set() or session.killed)
         job.note = None if self.stop.is_set() else ending
         job.panicked = session.panicked
-        job.cycles, job.elsewhere = session.cycles, elsewhere_of(session)
+        # One that was cut off last said its cycles a while before its last line.
+        job.cycles = session.cycles if job.finished else 0
+        job.elsewhere = elsewhere_of(session)

@@ -98,6 +98,8 @@ def test_ctrl_c_keeps_what_is_there(options: run.RunOptions, tmp_path: Path) -> 
     assert "interrupted: the rows that are missing were not measured" in reasons
     assert "missing: mem: mem.copy_asm size=64" in reasons
     assert len(result.rows) == 5
+    mem = next(boot for boot in result.provenance.boots if boot.boot == "mem")
+    assert mem.cycles == {"on": 0}  # not those of its last sign of life, before its last sample
 
 
 @pytest.fixture
