@@ -4,7 +4,7 @@
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
 # The apps of apps/upstream/ (docs/upstream/) are built with them, for version 2.
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
-# calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/libtock-c.md).
+# calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/findings.md).
 
 ABI ?= 2
 OUT ?= build/apps/c-abi$(ABI)

@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-/// `TOCKMARK_LAYOUT=N` links another layout of the same object (docs/layouts.md): the functions in
+/// `TOCKMARK_LAYOUT=N` links another layout of the same object (docs/method.md): the functions in
 /// the order that the linker makes of seed N, behind a pad that shifts them through the 8-byte flash
 /// word. 0, as without it, is the layout of the source. Given here and not as flags of the compiler,
 /// so that nothing but the link differs.

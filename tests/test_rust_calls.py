@@ -111,7 +111,7 @@ extern "C" fn rust_start() -> ! {
 OF_ALL = "syscall,upcall,console"
 ROWS = f"{OF_ALL},irq.upcall,ctx,ipc.share"
 # Instructions that a library may add to a sample at most, by version: a frame, what it checks of
-# the two words of version 2 or the one of version 1, and the result made of them: libtock-rs.md.
+# the two words of version 2 or the one of version 1, and the result made of them: docs/findings.md.
 MOST = {1: 10, 2: 14}
 AS_IT_COMES = ("syscall.command", "syscall.by_")  # on version 1 a counter is not looked at
 SKIPPED = {

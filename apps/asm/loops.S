@@ -35,7 +35,7 @@ end_body tm_loop_at_\offset
  * In the three loops below the word is on the stack and is loaded anew each time, as of a volatile
  * variable. The order of the instructions is what compilers make of such loops; another order costs
  * up to 1 cycle more an iteration, where a branch follows the load that it waits for. Only the first
- * is the study's loop of that name (docs/validation.md).
+ * is the study's loop of that name (docs/trust.md).
  *
  * An iteration retires 4 instructions: lw, addi, bnez (not taken), bnez. Around the loop, once a
  * sample: addi, sw, 2 c.nop (which bring the loop to its flash word), addi. Returns 0; the branch,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a conformance app says, as protocol records (docs/conformance.md), and what it remembers
+ * What a conformance app says, as protocol records (docs/trust.md), and what it remembers
  * over its own end.
  */
 #ifndef CONFORMANCE_REPORT_H

@@ -30,7 +30,7 @@
 enum tm_by {
     TM_BY_SAMPLER, /* tm_sample() calls a body */
     TM_BY_READING, /* the row's own code reads the counters: reading.h */
-    TM_BY_MARK,    /* the simulator's clock, between two of its marks (docs/protocol.md) */
+    TM_BY_MARK,    /* the simulator's clock, between two of its marks (docs/contributing.md) */
 };
 
 struct tm_run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Marks: the simulator notes when it comes to the function tm_mark_x (docs/simulator.md). */
+/* Marks: the simulator notes when it comes to the function tm_mark_x. */
 #ifndef TM_RUNTIME_MARK_H
 #define TM_RUNTIME_MARK_H
 

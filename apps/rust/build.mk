@@ -6,7 +6,7 @@
 #     OPT=z (s, 1, 2)     that opt-level in the place of 3                               -z
 #     CALLS=tock          the measured calls by the crate tock in the place of assembly  -tock
 #     LIBTOCK_RS=DIR      those of version 2 by libtock-rs, a user's own copy            -libtock
-# docs/libtock-rs.md says what the last two are for.
+# docs/findings.md says what the last two are for.
 
 ABI ?= 2
 OUT ?= build/apps/rust-abi$(ABI)

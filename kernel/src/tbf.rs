@@ -39,7 +39,7 @@ pub struct Header<'a> {
 }
 
 /// The longest name that an application can have, since others look for it with interrupts off
-/// ([`crate::drivers::ipc::find`]), and lines about it have its name. docs/kernel.md says what it costs.
+/// ([`crate::drivers::ipc::find`]), and lines about it have its name.
 pub const NAME_BYTES: usize = 48;
 
 /// Why a header cannot be used.

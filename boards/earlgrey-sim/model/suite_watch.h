@@ -2,7 +2,7 @@
 // Watches the UART text for the suite's closing line, and for what the kernel says of a panic.
 // A record is «#tm <seq> <app> <text>». The suite is over when the apps that report have said
 // `end`: those that are named or, if none is, as many as the first `begin` says by apps=N. An app
-// that panicked beside them ends it, too (docs/protocol.md). Checking the records is the tool's
+// that panicked beside them ends it, too (docs/contributing.md). Checking the records is the tool's
 // business.
 //
 // Anybody may print the words of a panic. That there was one is known by the core alone (marks.h);

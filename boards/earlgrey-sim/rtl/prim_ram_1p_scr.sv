@@ -3,7 +3,7 @@
 // while no key is valid, and read data come one cycle after a grant. What does not is left out:
 // the cipher only changes the stored bits, and the cache reads no line that it did not write under
 // the key of the day. The whole-cipher RAM of the Ibex package gives the same cycles on all
-// reference programs (docs/simulator.md).
+// reference programs (docs/boards-and-simulator.md).
 module prim_ram_1p_scr
   import prim_ram_1p_pkg::*;
 #(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // Earl Grey as taped out, on the CW310 FPGA board: its memory map, its registers and every number
 // of its timing. Source: OpenTitan's RTL at edf5e35f5d (earlgrey_es), by module as named. The whole
-// gives the RTL's own cycle counts on the reference programs (docs/simulator.md).
+// gives the RTL's own cycle counts on the reference programs (docs/boards-and-simulator.md).
 #pragma once
 
 namespace earlgrey::machine {

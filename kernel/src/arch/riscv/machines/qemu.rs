@@ -19,7 +19,7 @@ pub const UART_SENT_PRIORITY: [usize; 2] = [2, 3];
 pub const PLIC_BASE: usize = 0x4800_0000;
 
 pub const TIMER_BASE: usize = 0x4010_0000;
-/// QEMU ignores these two: its timer's rate is an option of QEMU (docs/qemu.md).
+/// QEMU ignores these two: its timer's rate is an option of QEMU (docs/boards-and-simulator.md).
 pub const TIMER_STEP: u32 = 1;
 pub const TIMER_CLOCKS: u32 = 50;
 /// A moment that never comes: in 35 years. QEMU 7.2 reckons later ones, in nanoseconds, to be past.
