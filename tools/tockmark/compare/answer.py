@@ -9,7 +9,8 @@ judged has one line for each cache setting, in cycles of one operation, and stan
   paired links by anything;
 - unsure: what was measured is beyond a limit, but the range is not, so it may be the layout; or it
   executes other instructions, whose time nothing tells yet;
-- unchanged: it executes as many instructions, in as many cycles within its limits.
+- unchanged: it takes as many cycles, exactly if it executes other instructions, else within its
+  limits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -75,7 +76,7 @@ class Line:
         nothing came of it, and it executes the same."""
         if self.certainty is Certainty.UNSURE:
             return bool(self.more) or self.dearer
-        return self.certainty is not Certainty.UNCHANGED
+        return self.certainty is not Certainty.UNCHANGED or bool(self.more)
 
     @property
     def place(self) -> tuple[int, float]:
@@ -86,6 +87,7 @@ class Line:
             self.certainty is Certainty.UNSURE and self.dearer,
             self.certainty is Certainty.SURE,
             self.certainty is Certainty.UNSURE,
+            bool(self.more),
             True,
         )
         return order.index(True), -(self.cycles.size if self.cycles else 0)
@@ -138,7 +140,7 @@ def _judged(gated: Gated, moved: Sequence[Moved], where: Mapping[str, str]) -> I
         certainty = Certainty.UNCHANGED
         if cycles:
             certainty = Certainty.SURE
-        elif count or key in doubtful:
+        elif (count and not _is_exact(pair.cycles)) or key in doubtful:
             certainty = Certainty.UNSURE
         said = [one.why for one in (cycles, count) if one]
         yield Line(
@@ -152,6 +154,11 @@ def _judged(gated: Gated, moved: Sequence[Moved], where: Mapping[str, str]) -> I
             ", ".join(known for known in (BY_CONTROL, ELSEWHERE) if known in "; ".join(said)),
             where.get(pair.row.label, ""),
         )
+
+
+def _is_exact(cycles: Change) -> bool:
+    """Whether nothing was measured and nothing can be: links are paired, and the cache is off."""
+    return cycles.low == cycles.high == 1
 
 
 def certain(gated: Gated, paired: bool = False) -> list[Moved]:

@@ -3,9 +3,10 @@
 
 Every row is measured in one link of each side. That decides the instructions, which do not depend
 on the layout. Of cycles some rows may be beyond a limit, or it is their layout: these alone are
-measured in two links a side, and what is still in doubt in four, as far as links can be had. The
-rule is gate's throughout: here is only decided what is run. What was simulated once is kept by its
-image, so a judgement that was interrupted, or is made again, simulates only what is not there yet.
+measured in two links a side, and what is still in doubt in four, as far as links can be had; of
+paired links so are those that one pair alone says moved, with the cache on. The rule is gate's
+throughout: here is only decided what is run. What was simulated once is kept by its image, so a
+judgement that was interrupted, or is made again, simulates only what is not there yet.
 
 For `bisect` one row is measured in one commit after another: trees/builds.py says which, and here
 is what a figure of a commit is, when it counts as bad, and what is said of it.
@@ -101,13 +102,14 @@ def judge(
             raise TockmarkError(
                 "no row that a kernel touches was measured on both sides", "leave out --only"
             )
-        if not gated.unsure or count >= most:
+        again = [*gated.unsure, *(_by_one_pair(gated) if paired else ())]
+        if not again or count >= most:
             break
         count = min(2 * count, most)
-        doubtful = tuple(dict.fromkeys(one.row.name for one in gated.unsure))
-        again = Selection(wanted.catalogue, doubtful)
+        doubtful = tuple(dict.fromkeys(one.row.name for one in again))
+        some = Selection(wanted.catalogue, doubtful)
         more = [
-            side.measured(len(of_side), count, again)
+            side.measured(len(of_side), count, some)
             for side, of_side in zip((base, head), of_both, strict=True)
         ]
         if not any(more):
@@ -115,6 +117,16 @@ def judge(
         doubts.append(len(doubtful))
         of_both = [had + new for had, new in zip(of_both, more, strict=True)]
     return Judged(names, (old, new), gated, tuple(doubts), paired)
+
+
+def _by_one_pair(gated: Gated) -> list[Moved]:
+    """Return what one pair alone says that moved with the cache on, where which way of a set is
+    filled next now and then counts for more than is usual."""
+    return [
+        one
+        for one in certain(gated, paired=True)
+        if one.series == "cycles" and one.row.icache is not False and one.change.links == 1
+    ]
 
 
 @dataclass

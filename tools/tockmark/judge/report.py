@@ -5,6 +5,7 @@ what a change consists of, what the kernels hold, and what a reader must know be
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import repeat
 from pathlib import Path
 
 from tockmark.compare.answer import Answer, Certainty, answer
@@ -14,12 +15,14 @@ from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines, where_words
 from tockmark.paths import shown
+from tockmark.processes import side_by_side
 from tockmark.profile import diff
 from tockmark.profile.diff import Diff, Growth
 from tockmark.profile.run import ProfileOptions, simulators
 from tockmark.profile.symbols import readable
 from tockmark.result.model import Row
 from tockmark.rig.kernel import KernelElf
+from tockmark.rig.progress import task
 from tockmark.rig.run import RunOptions
 from tockmark.show import comparison, text
 from tockmark.show.answer import (
@@ -267,10 +270,12 @@ def explain(
         found.unprofiled.extend(rows[most:])
         for row in rows[:most]:
             try:
-                found.where[row.name] = evidence.between(row, sides, options.catalogue)
+                with task(f"where {row.name} moved"):
+                    found.where[row.name] = evidence.between(row, sides, options.catalogue)
             except TockmarkError as error:
                 found.notes.append(f"no profile of {row.name}: {error}")
-        found.stacks.extend([evidence.depth(side, options.catalogue) for side in sides])
+        with task("how deep the stacks get"), side_by_side(options.jobs) as pool:
+            found.stacks.extend(pool.map(evidence.depth, sides, repeat(options.catalogue)))
     except TockmarkError as error:
         found.notes.append(f"neither profiles nor stacks: {error}")
     except KeyboardInterrupt:

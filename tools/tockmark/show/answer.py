@@ -33,9 +33,9 @@ TONES: dict[Level, Callable[[str], str]] = {
 }
 LEGEND = (
     "base → head: medians over links; the estimate is of their means. sure: the whole range is"
-    " beyond a limit, or in paired links is not 0. unsure: it is not, so it"
-    " may be the layout. instr: instructions more or fewer, which no layout changes. !!: beyond the"
-    " hard limit, !: the soft one."
+    " beyond a limit, or in paired links is not 0. unsure: it is not, so it may be the layout."
+    " unchanged: cycles as before. instr: instructions more or fewer, which no layout changes. !!:"
+    " beyond the hard limit, !: the soft one."
 )
 
 
@@ -59,10 +59,14 @@ def first_line(answer: Answer) -> str:
 
 
 def _links(comparison: Comparison) -> str:
-    """Say in how many links both sides were measured."""
-    links = dict.fromkeys(comparison.links)
-    many = " against ".join(f"{count} link{'s' if count > 1 else ''}" for count in links)
-    return f"{many} a side" if len(links) == 1 else many
+    """Say in how many links both sides were measured: rows in doubt in more than others."""
+    found = []
+    for side, most in enumerate(comparison.links):
+        every = [pair.values["cycles"][side].links for pair in comparison.judged]
+        least = min(every, default=most)
+        span = f"{least} to {most}" if least < most else f"{most}"
+        found.append(f"{span} link{'s' if most > 1 else ''}")
+    return f"{found[0]} a side" if found[0] == found[1] else " against ".join(found)
 
 
 def _instructions(answer: Answer) -> str:

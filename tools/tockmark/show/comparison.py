@@ -178,8 +178,8 @@ def totals(comparison: Comparison, letter: str) -> list[str]:
         several = f"{mean.benchmarks} benchmarks that touch"
         many = several if mean.benchmarks > 1 else "the one that touches"
         lines += text.wrap(
-            f"geometric mean of {letter}/A over {many} the kernel, each weighing as one whatever"
-            f" its rows{aside(lang)}{levels}: {mean.ratio:.4f} ({span}): {mean.verdict}"
+            f"geometric mean of {letter}/A over {many} the kernel, each counted once{aside(lang)}"
+            f"{levels}: {mean.ratio:.4f} ({span}): {mean.verdict}"
         )
     if not comparison.means:
         lines.append(

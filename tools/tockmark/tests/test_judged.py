@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tockmark import paths
-from tockmark.compare.answer import Certainty
+from tockmark.compare.answer import Certainty, Line, answer
 from tockmark.compare.limits import Level
+from tockmark.compare.rule import Spread
 from tockmark.judge import engine, evidence, report
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Grown, Sizes, dearest, deepest_in
@@ -158,7 +159,7 @@ def test_the_first_line_says_what_happened() -> None:
     assert "stack   the kernel's 500 bytes, as before" in text
     assert max(map(len, text.splitlines())) <= 100
     silent = report.render(full_report(judged("lay1")))
-    assert silent.startswith("Pass: nothing moved for certain (134 rows, 4 links a side); cycles u")
+    assert silent.startswith("Pass: nothing moved for certain (134 rows, 1 to 4 links a side); c")
 
 
 @pytest.mark.parametrize("of", ["cost", "save", "lay1", "tock-2.2"])
@@ -247,12 +248,44 @@ def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> 
     assert "| unsure | +4" in cell
 
 
-def link(net: int, instructions: int, sha256: str) -> Held:
-    """One link of a kernel whose command takes so much, beside a reading's 84 instructions."""
-    kernel = Kernel("one 1.0", "one.elf", sha256 * 64)
-    rows, counts = {"syscall.command": steady(net)}, {"syscall.command": 84 + instructions}
-    result = of_links([made(KNOWN, rows, instret=counts, kernel=kernel)])
-    return Held(sha256, [(result, 0)])
+def test_in_paired_links_more_instructions_in_as_many_cycles_are_no_doubt() -> None:
+    sides = link(248, 118, "a", icache=False), link(248, 120, "b", icache=False)
+    line = command_of(sides)
+    assert (line.certainty, line.more, line.is_news) == ("unchanged", 2, True)
+
+
+@pytest.mark.parametrize("again", [2170, 2200])
+def test_one_cached_pair_alone_is_not_believed(again: int) -> None:
+    base, head = link(2200, 118, "a", 2200), link(2100, 118, "b", again)
+    line = command_of((base, head))
+    assert line.certainty != "sure"
+    assert [last for _, last, _ in base.asked][:2] == [1, 2]
+    alone = link(2200, 118, "a"), link(2100, 118, "b")
+    assert command_of(alone).certainty == "sure"  # there is no other
+
+
+def command_of(sides: tuple[Held, Held]) -> Line:
+    """What paired links of two kernels say of a command."""
+    judged = engine.judge(*sides, WANTED, LIMITS, 8, Spread(), paired=True)
+    return next(
+        line
+        for line in answer(judged.gated, judged.moved).lines
+        if line.row.id == "syscall.command"
+    )
+
+
+def link(
+    net: int, instructions: int, sha256: str, later: int | None = None, icache: bool = True
+) -> Held:
+    """Links of a kernel whose command takes so much, and in all but the first link perhaps
+    something else, beside a reading's 84 instructions."""
+    found = []
+    for number, taken in enumerate([net] if later is None else [net] + [later] * 7):
+        kernel = Kernel("one 1.0", "one.elf", f"{sha256}{number}" * 32)
+        rows, counts = {"syscall.command": steady(taken)}, {"syscall.command": 84 + instructions}
+        result = made(KNOWN, rows, instret=counts, kernel=kernel, icache=(icache,))
+        found.append((of_links([result]), 0))
+    return Held(sha256, found)
 
 
 def test_no_name_becomes_markup() -> None:
