@@ -15,6 +15,7 @@ from products import make
 from scratch import IMAGES
 
 from tockmark import paths
+from tockmark.compare import rule
 
 ONLY = "time,syscall.command"
 SYSTEM = ("libc.so.6", "libgcc_s.so.1", "libz.so.1")  # of what manylinux says every machine has
@@ -79,7 +80,7 @@ def measured(installed: Installed) -> str:
 
 
 def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.zipfile.ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
         said = archive.read(name).decode()
     always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", said, re.M)
@@ -88,7 +89,7 @@ def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
 
 
 def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     needed, libraries = set(), set()
     for path in (tmp_path / "tockmark" / "installed").rglob("*"):
@@ -106,7 +107,7 @@ def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
     "part", ["Ibex", "Verilator", "picolibc", "libgcc", "binutils", "elf2tab", "glibc", "Zstandard"]
 )
 def test_it_lists_the_licence_of_what_it_brings(part: str, wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.zipfile.ZipFile(wheel) as archive:
         names = {Path(one).name: one for one in archive.namelist() if "/licenses/" in one}
         rows = archive.read(names["README.md"]).decode().splitlines()
         row = next(one for one in rows if one.startswith("|") and part in one.split("|")[1])
@@ -160,7 +161,7 @@ def test_results_and_caches_are_the_users_own(installed: Installed, measured: st
         ("gate one.json one.json", "Pass"),
         (
             "judge --base kernel.elf --head other.elf --only syscall.command --icache on -o judged",
-            "judged",
+            "opt/baseline-3.json, 16 links",
         ),
         ("site one.json -o site", "written site/index.html"),
         ("doctor", "all is in place"),
@@ -170,6 +171,13 @@ def test_results_and_caches_are_the_users_own(installed: Installed, measured: st
 )
 def test_a_verb_works(words: str, says: str, installed: Installed, measured: str) -> None:
     assert says in installed.run(*words.split())
+
+
+def test_it_knows_how_far_links_spread_as_the_checkout_does(wheel: Path) -> None:
+    brought = {name.partition("installed/")[2] for name in zipfile.ZipFile(wheel).namelist()}
+    known = (*rule.TOCK, *rule.OWN.glob("baseline-*.json"))
+    assert len(known) == 6
+    assert {str(path.relative_to(paths.ROOT)) for path in known} <= brought
 
 
 def test_its_profile_has_names_and_instructions(installed: Installed) -> None:

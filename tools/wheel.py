@@ -53,6 +53,9 @@ BROUGHT = (
     "kernel/bounds.toml",
     "kernel/src/**/*",
     "results/baseline-*.json",  # the committed ones: others are the user's
+    "results/links/tock-2.2.json",  # this and opt/: how far links spread (compare/rule.py)
+    "results/opt/baseline-*.json",
+    "results/opt/tock-master-z.json",
     "results/paper-2021.json",
     "results/tock-*.json",
     "validation/*.toml",

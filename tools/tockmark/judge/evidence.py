@@ -196,8 +196,10 @@ def where_words(found: Diff) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a function's own name, without its path, types and file."""
-    return re.sub(r"<[^<>]*>", "", name.partition(" (")[0]).rpartition("::")[2] or name
+    """Return a function's own name, without its path, types and file; of a closure the file."""
+    own, _, place = name.partition(" (")
+    short = re.sub(r"<[^<>]*>", "", own).rpartition("::")[2] or name
+    return f"closure in {Path(place.rstrip(')')).name}" if short.startswith("{closure") else short
 
 
 def dearest(moved: Sequence[Moved], catalogue: Catalogue) -> list[Row]:

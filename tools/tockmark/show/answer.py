@@ -383,12 +383,23 @@ def _line(line: Line, table: Table, width: int) -> str:
         tone = TONES[line.level]
         return f"{known} {tone(text.shortened(f'{certainty}: {why}', width - len(known) - 1))}"
     found = [
-        text.shortened(cell, column.width) if n in (0, 7) else cell
+        SHORTENED[n](cell, column.width) if n in SHORTENED else cell
         for n, (cell, column) in enumerate(zip(cells(line), table.columns, strict=False))
     ]
     for at, level in ((3, line.level), (5, line.level), (6, line.level_of_more)):
         found[at] = TONES[level](found[at])
     return table.line(found)
+
+
+def _first_of(names: str, width: int) -> str:
+    """Return the first of several names, as many as there is room for."""
+    first = names
+    while len(first) > width and ", " in first:
+        first = f"{first.removesuffix(', …').rpartition(', ')[0]}, …"
+    return text.shortened(first, width)
+
+
+SHORTENED = {0: text.shortened, 7: _first_of}  # cells that may be longer than their column
 
 
 def heading(answer: Answer) -> str:
