@@ -80,7 +80,7 @@ def measured(installed: Installed) -> str:
 
 
 def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
-    with zipfile.zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
         said = archive.read(name).decode()
     always = re.findall(r"^Requires-Dist: ([\w-]+)==[^;\n]*$", said, re.M)
@@ -89,7 +89,7 @@ def test_it_needs_nothing_to_build_with(wheel: Path) -> None:
 
 
 def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
-    with zipfile.zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     needed, libraries = set(), set()
     for path in (tmp_path / "tockmark" / "installed").rglob("*"):
@@ -107,7 +107,7 @@ def test_its_tag_is_what_its_programs_need(wheel: Path, tmp_path: Path) -> None:
     "part", ["Ibex", "Verilator", "picolibc", "libgcc", "binutils", "elf2tab", "glibc", "Zstandard"]
 )
 def test_it_lists_the_licence_of_what_it_brings(part: str, wheel: Path) -> None:
-    with zipfile.zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(wheel) as archive:
         names = {Path(one).name: one for one in archive.namelist() if "/licenses/" in one}
         rows = archive.read(names["README.md"]).decode().splitlines()
         row = next(one for one in rows if one.startswith("|") and part in one.split("|")[1])

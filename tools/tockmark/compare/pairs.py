@@ -395,6 +395,16 @@ class Comparison:
         return {lang: mean for lang, mean in found.items() if mean}
 
     @property
+    def links_words(self) -> tuple[str, str]:
+        """Say in how many links each side was measured: rows in doubt in more than others."""
+        said = []
+        for side, most in enumerate(self.links):
+            every = [pair.values["cycles"][side].links for pair in self.judged]
+            least = min(every, default=most)
+            said.append(f"{least} to {most}" if least < most else str(most))
+        return said[0], said[1]
+
+    @property
     def foreign(self) -> int:
         """Return how many pairs that are judged rest on boots that nothing vouches for."""
         return sum(pair.foreign for pair in self.judged)

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tockmark.log.rows import SERIES
-from tockmark.paths import RESULTS, shown
+from tockmark.paths import RESULTS
 from tockmark.result import file
 from tockmark.result.model import Result, Row, Series, alike, ratio
 from tockmark.result.provenance import same_simulator
@@ -280,11 +280,11 @@ def _wider(spreads: Sequence[Spread]) -> Spread:
 
 def _fitting(path: Path, base: Result) -> Spread:
     """Return what a committed result says of the rows that were measured as in `base`."""
-    known = _loaded(path)
+    known, name = _loaded(path), path.relative_to(RESULTS.parent).as_posix()
     board = known.provenance.board
     if board.machine != base.provenance.board.machine:
-        return Spread(unfit=f"{shown(path)} is of the machine {board.machine}")
-    spread, made = over_links(known, shown(path)), _made_from(base)
+        return Spread(unfit=f"{name} is of the machine {board.machine}")
+    spread, made = over_links(known, name), _made_from(base)
     unfit = []
     simulator = base.provenance.board.simulator_sha256  # of a board none is asked
     if simulator is not None and not same_simulator(board.simulator_sha256, simulator):

@@ -59,14 +59,10 @@ def first_line(answer: Answer) -> str:
 
 
 def _links(comparison: Comparison) -> str:
-    """Say in how many links both sides were measured: rows in doubt in more than others."""
-    found = []
-    for side, most in enumerate(comparison.links):
-        every = [pair.values["cycles"][side].links for pair in comparison.judged]
-        least = min(every, default=most)
-        span = f"{least} to {most}" if least < most else f"{most}"
-        found.append(f"{span} link{'s' if most > 1 else ''}")
-    return f"{found[0]} a side" if found[0] == found[1] else " against ".join(found)
+    """Say in how many links both sides were measured."""
+    links = dict.fromkeys(comparison.links_words)
+    many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
+    return f"{many} a side" if len(links) == 1 else many
 
 
 def _instructions(answer: Answer) -> str:

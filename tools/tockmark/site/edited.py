@@ -16,6 +16,7 @@ class ChosenPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     new: str
     names: tuple[str, str]  # what a reader calls them, the base first
     why: str
+    paired: bool = False  # whether each link of one has its twin in the other
     title: str = ""  # if there is more to say than both names
 
 

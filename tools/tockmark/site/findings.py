@@ -143,8 +143,8 @@ def links_of(pair: SitePair) -> str:
     """Say in how many links both kernels were measured."""
     found = pair.comparison
     assert found is not None
-    links = list(dict.fromkeys(reversed(found.links)))
-    several = f"{' against '.join(map(str, links))} link{'s' if max(links) > 1 else ''}"
+    links = list(dict.fromkeys(reversed(found.links_words)))
+    several = f"{' against '.join(links)} link{'s' if links != ['1'] else ''}"
     return several if len(links) > 1 else f"{several} a side"
 
 

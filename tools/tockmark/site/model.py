@@ -19,6 +19,7 @@ from tockmark.check.validation import ValidationRow
 from tockmark.compare import agree, pairs, rule, trends
 from tockmark.compare.agree import Agreement
 from tockmark.compare.limits import Margins, load_bounds
+from tockmark.compare.paired import paired
 from tockmark.compare.pairs import Comparison
 from tockmark.documents import kind_of
 from tockmark.errors import TockmarkError, file_name
@@ -435,6 +436,8 @@ class Site:
         title = (choice.title if choice else "") or f"{after} against {before}"
         pair = SitePair(base, new, (before, after), title, choice.why if choice else "")
         known = rule.known_spread(base.result)
+        if choice and choice.paired:
+            known = paired(known, self.catalogue)
         try:
             comparison = pairs.compare(
                 base.result, new.result, new.name, self.catalogue, Margins(), known

@@ -38,7 +38,7 @@ def test_the_page_says_what_was_judged(number: int, code: int) -> None:
     base, head = (
         Measured(side, load(results / f"pr-{number}-{side}.json")) for side in ("base", "head")
     )
-    judged = engine.judge(base, head, WANTED, LIMITS)
+    judged = engine.judge(base, head, WANTED, LIMITS, paired=True)
     report = Report(judged, ("base", "head"), results, Sizes({}, {}))
     assert report.exit_code == code
     told = first_line(report.answer)
