@@ -9,8 +9,8 @@ judged has one line for each cache setting, in cycles of one operation, and stan
   paired links by anything;
 - unsure: what was measured is beyond a limit, but the range is not, so it may be the layout; or it
   executes other instructions, whose time nothing tells yet;
-- unchanged: it takes as many cycles, exactly if it executes other instructions, else within its
-  limits.
+- unchanged: it takes as many cycles within its limits; if it executes other instructions, with the
+  whole range.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from functools import cached_property
 from tockmark.compare.gate import BY_CONTROL, ELSEWHERE, Gated
 from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Moved
-from tockmark.compare.rule import SLACK, Change
+from tockmark.compare.rule import SLACK, Change, Verdict
 from tockmark.result.model import Row
 from tockmark.suite.catalogue import Key
 
@@ -140,7 +140,7 @@ def _judged(gated: Gated, moved: Sequence[Moved], where: Mapping[str, str]) -> I
         certainty = Certainty.UNCHANGED
         if cycles:
             certainty = Certainty.SURE
-        elif (count and not _is_exact(pair.cycles)) or key in doubtful:
+        elif key in doubtful or (count and pair.verdict is not Verdict.EQUIVALENT):
             certainty = Certainty.UNSURE
         said = [one.why for one in (cycles, count) if one]
         yield Line(
@@ -154,11 +154,6 @@ def _judged(gated: Gated, moved: Sequence[Moved], where: Mapping[str, str]) -> I
             ", ".join(known for known in (BY_CONTROL, ELSEWHERE) if known in "; ".join(said)),
             where.get(pair.row.label, ""),
         )
-
-
-def _is_exact(cycles: Change) -> bool:
-    """Whether nothing was measured and nothing can be: links are paired, and the cache is off."""
-    return cycles.low == cycles.high == 1
 
 
 def certain(gated: Gated, paired: bool = False) -> list[Moved]:

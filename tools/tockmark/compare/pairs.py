@@ -504,8 +504,10 @@ def comparison(
     for sides, side in usable:
         row = sides[-1][1]
         values = {series: found for series in SERIES if (found := _values(sides, side, series))}
+        before, after = values.get("instret", (None, None))
+        other = bool(before and after and before.nets != after.nets)
         changes: dict[str, Change] = {
-            series: rule.change(row, series, *values[series])
+            series: rule.change(row, series, *values[series], other)
             for series in rule.series(row)
             if series in values
         }

@@ -483,13 +483,19 @@ class Change:
 
 
 def change(
-    base: Value, new: Value, known: Deviation | None, noise: float = 0, z: float = Z
+    base: Value,
+    new: Value,
+    known: Deviation | None,
+    noise: float = 0,
+    z: float = Z,
+    other: bool = False,
 ) -> Change:
     """Return the change from `base` to `new` of what depends on the layout. `known` is the spread
     over links, else it is what both sides show, if their links are enough; `noise` is a logarithm:
-    no interval is narrower; `z` is how many deviations an interval reaches."""
+    no interval is narrower; `z` is how many deviations an interval reaches. `other`: it executes
+    other instructions, which take as many cycles at one place and may not at the next."""
     if known is not None and known.paired:
-        return _change_of_pairs(base, new, known)
+        return _change_of_pairs(base, new, known, other)
     shown = _shown(base, new)
     known = known or (shown if shown.free >= ENOUGH_SHOWN else None)
     half = math.inf
@@ -497,10 +503,10 @@ def change(
         free = known.free + (shown.free if known is not shown else 0)
         wide = student(z, free) * max(known.value, shown.value)
         half = max(wide * math.sqrt(1 / base.links + 1 / new.links), noise)
-    return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half)
+    return _between(base, new, _log(new, new.nets) - _log(base, base.nets), half, other)
 
 
-def _change_of_pairs(base: Value, new: Value, known: Deviation) -> Change:
+def _change_of_pairs(base: Value, new: Value, known: Deviation, other: bool) -> Change:
     """Return the change over paired links, whose nets stand in the same order on both sides. What
     a net may be off by is the same in both of a pair."""
     base, new = replace(base, error=0), replace(new, error=0)
@@ -513,7 +519,7 @@ def _change_of_pairs(base: Value, new: Value, known: Deviation) -> Change:
     if pairs >= ALL_PLACES:  # and so what they show is all that there is
         wide = min(wide, student(Z, pairs - 1) * shown)
     middle = float(apart.mean()) - math.log(new.inner / base.inner)
-    return _between(base, new, middle, wide / math.sqrt(pairs))
+    return _between(base, new, middle, wide / math.sqrt(pairs), other)
 
 
 def change_of_count(base: Value, new: Value) -> Change:
@@ -521,11 +527,12 @@ def change_of_count(base: Value, new: Value) -> Change:
     return _between(base, new, _log(new, [new.net]) - _log(base, [base.net]), 0)
 
 
-def _between(base: Value, new: Value, middle: float, half: float) -> Change:
+def _between(base: Value, new: Value, middle: float, half: float, other: bool = False) -> Change:
     """Return a change with an interval about a logarithm, and with what the nets may be off by."""
     ends = base.per_op, new.per_op
     links = min(base.links, new.links)
-    if base.nets == new.nets and base.inner == new.inner:  # nothing differs, whatever could
+    # Nothing differs, whatever could.
+    if base.nets == new.nets and base.inner == new.inner and not other:
         return Change(*ends, 1 if ends[0] > 0 else None, 1, 1, links)
     half += sum(math.log1p(value.error / max(value.net, 1)) for value in (base, new))
     low, high = math.exp(middle - half), math.exp(middle + half)
@@ -594,13 +601,14 @@ class Rule:
         known = self.catalogue.benchmarks.get(row.id)
         return ("cycles",) if known and known.timed else SERIES
 
-    def change(self, row: Row, name: str, base: Value, new: Value) -> Change:
-        """Return how the `cycles` or `instret` of a row changed."""
+    def change(self, row: Row, name: str, base: Value, new: Value, other: bool = False) -> Change:
+        """Return how the `cycles` or `instret` of a row changed, which executes `other`
+        instructions or as many."""
         if name != "cycles":
             return change_of_count(base, new)
         noise = self.noise if row.icache is not False else 0
         z = self.known.deviations(row.icache, min(base.links, new.links))
-        return change(base, new, self.known.of_row(row), noise, z)
+        return change(base, new, self.known.of_row(row), noise, z, other)
 
 
 def _noise(base: Row, new: Row) -> float:

@@ -249,7 +249,7 @@ def test_a_few_instructions_more_have_row_estimate_and_range_though_unsure() -> 
 
 
 def test_in_paired_links_more_instructions_in_as_many_cycles_are_no_doubt() -> None:
-    sides = link(248, 118, "a", icache=False), link(248, 122, "b", icache=False)
+    sides = link(3000, 118, "a", icache=False), link(3000, 122, "b", icache=False)
     line = command_of(sides)
     assert (line.certainty, line.more, line.is_news) == ("unchanged", 4, True)
 

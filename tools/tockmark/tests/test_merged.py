@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The merged changes of Tock that docs/method.md shows: the page quotes the verdict that their
-committed results give.
+"""The merged changes of Tock that docs/method.md and the example of docs/measure-your-change.md
+show: pages quote the answer that their committed results give.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,14 @@ from tockmark.judge.evidence import Sizes
 from tockmark.judge.report import Report
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.show.answer import first_line
+from tockmark.show import text
+from tockmark.show.answer import first_line, lines_of
 from tockmark.suite.selection import Selection
 from tockmark.tests.links import LIMITS
 from tockmark.tests.trials import WANTED
 
 PAGE = paths.ROOT / "docs" / "method.md"
+EXAMPLE = paths.ROOT / "docs" / "measure-your-change.md"
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,18 @@ class Measured:
         return [] if first else [self.result]
 
 
-@pytest.mark.parametrize(("number", "code"), [(5044, 0), (4717, 3), (4923, 0)])
-def test_the_page_says_what_was_judged(number: int, code: int) -> None:
+def judged(number: int) -> Report:
     results = paths.RESULTS / "links"
     base, head = (
         Measured(side, load(results / f"pr-{number}-{side}.json")) for side in ("base", "head")
     )
-    judged = engine.judge(base, head, WANTED, LIMITS, paired=True)
-    report = Report(judged, ("base", "head"), results, Sizes({}, {}))
+    found = engine.judge(base, head, WANTED, LIMITS, paired=True)
+    return Report(found, ("base", "head"), results, Sizes({}, {}))
+
+
+@pytest.mark.parametrize(("number", "code"), [(5044, 0), (4717, 3), (4923, 0)])
+def test_the_page_says_what_was_judged(number: int, code: int) -> None:
+    report = judged(number)
     assert report.exit_code == code
     told = first_line(report.answer)
     (line,) = (
@@ -48,3 +54,16 @@ def test_the_page_says_what_was_judged(number: int, code: int) -> None:
         if one.startswith(f"| #{number} ")
     )
     assert line.startswith(f'| #{number} | exit {code}: "{told}"')
+
+
+def test_the_example_is_the_answer() -> None:
+    """But for what profiles say, which no result has."""
+    said = EXAMPLE.read_text(encoding="utf-8").partition("<!-- judged: 4717 -->\n")[2]
+    lines = [line.removeprefix("    ") for line in said.partition("\n    …")[0].splitlines()]
+    answer = judged(4717).answer
+    told = [*text.wrap(first_line(answer)), "", *lines_of(answer, text.LINE)]
+    heads = 5  # lines, of which two have a column more
+    assert lines[:3] == told[:3]
+    assert len(lines) > heads + 8
+    shown = [line.removesuffix("  memset, …") for line in lines[heads:]]
+    assert shown == told[heads : len(lines)]
