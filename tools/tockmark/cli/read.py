@@ -354,11 +354,22 @@ def export_verb(
     raise Exit(INCOMPLETE if dropped else OK)
 
 
-@verb("tockmark list", "tockmark list --json")
-def list_verb(as_json: options.AsJson = False) -> None:
+@verb("tockmark list", "tockmark list ipc", "tockmark list --json")
+def list_verb(
+    row: Annotated[
+        str | None,
+        Argument(
+            metavar="ROWS",
+            help="Which rows, as for --only; default: all.",
+            autocompletion=options.several(options.rows),
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
     known = catalogue.load()
-    options.show(listing.list_json(known) if as_json else listing.list_text(known))
+    ids = select(known, row).ids()
+    options.show(listing.list_json(known, ids) if as_json else listing.list_text(known, ids))
 
 
 def topics() -> dict[str, Path]:

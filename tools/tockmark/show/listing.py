@@ -4,21 +4,22 @@ straight lines through sweeps, and rows run by run.
 """
 
 import textwrap
+from collections.abc import Collection
 from itertools import groupby
 
 from tockmark.compare.trends import FROM, RowHistory, Sweep
 from tockmark.show import text
 from tockmark.show.text import Table, TableColumn, figures
-from tockmark.suite.catalogue import Catalogue
+from tockmark.suite.catalogue import Benchmark, Catalogue
 
 CORES = 2
 LISTED = ("id", "params", "touches", "what", "counts", "unit", "inner", "samples")
 
 
-def list_text(catalogue: Catalogue) -> str:
-    """Show all benchmarks as text."""
+def list_text(catalogue: Catalogue, ids: Collection[str]) -> str:
+    """Show benchmarks as text; of all, what a run of them takes."""
     lines: list[str] = []
-    for section, benchmarks in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id):
+    for section, benchmarks in _in_sections(catalogue, ids):
         lines += [section, "-" * len(section)]
         for one in benchmarks:
             params = "; ".join(
@@ -31,6 +32,8 @@ def list_text(catalogue: Catalogue) -> str:
             for part in (one.what, f"Counted: {one.counts}", samples):
                 lines += textwrap.wrap(part, 100, initial_indent="    ", subsequent_indent="      ")
         lines.append("")
+    if len(ids) < len(catalogue.benchmarks):
+        return "\n".join(lines)
     boots = 2 * len(catalogue.boots())
     minutes = catalogue.budget / CORES / 60  # a core simulates a million cycles a second
     lines += textwrap.wrap(
@@ -44,17 +47,22 @@ def list_text(catalogue: Catalogue) -> str:
     return "\n".join(lines) + "\n"
 
 
-def list_json(catalogue: Catalogue) -> list[dict[str, object]]:
-    """Return all benchmarks as JSON has them, in the catalogue's order."""
+def list_json(catalogue: Catalogue, ids: Collection[str]) -> list[dict[str, object]]:
+    """Return benchmarks as JSON has them, in the catalogue's order."""
     return [
         {
             "section": section,
             **{name: getattr(one, name) for name in LISTED},
             "budget_mcycles": one.budget,
         }
-        for section, some in catalogue.in_sections(catalogue.benchmarks.values(), lambda b: b.id)
+        for section, some in _in_sections(catalogue, ids)
         for one in some
     ]
+
+
+def _in_sections(catalogue: Catalogue, ids: Collection[str]) -> list[tuple[str, list[Benchmark]]]:
+    some = [one for id_, one in catalogue.benchmarks.items() if id_ in ids]
+    return catalogue.in_sections(some, lambda one: one.id)
 
 
 # How the lines through sweeps are shown.

@@ -186,7 +186,8 @@ def test_the_verb_writes_one_file_a_picture(tmp_path: Path, new: Result) -> None
 def test_the_verb_lists_the_suite() -> None:
     done = CliRunner().invoke(app, ["list"])
     assert done.exit_code == 0
-    assert done.output == listing.list_text(catalogue.load())
+    known = catalogue.load()
+    assert done.output == listing.list_text(known, known.benchmarks)
 
 
 def test_what_wants_two_results_says_so(new: Result, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_json_has_the_same_rows(log: list[str], catalogue: Catalogue) -> None:
 
 
 def test_the_list_tells_what_is_counted(catalogue: Catalogue) -> None:
-    text = listing.list_text(catalogue)
+    text = listing.list_text(catalogue, catalogue.benchmarks)
     for benchmark in catalogue.benchmarks.values():
         assert benchmark.id in text
         assert f"Counted: {benchmark.counts}" in text
