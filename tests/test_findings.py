@@ -59,7 +59,7 @@ def test_a_command_of_the_page_works_on_committed_files(command: str) -> None:
 def test_compare_says_the_ratio_of_the_page() -> None:
     text = " ".join(said_by(COMMANDS[0]).stdout.split())
     means = re.findall(
-        r"whatever its rows, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
+        r"each counted once, opt-level . by z: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text
     )
     assert len(means) == 2
     said = re.findall(r"\*\*(0[\d.]+)\*\* \((0[\d.]+)–(0[\d.]+)\)", sentence(1))

@@ -81,9 +81,7 @@ def gate(
     if not both:
         raise TockmarkError(f"{name} has no row that the base has, too", "give runs of one suite")
     known_rows = {pair.row.key for pair in rows if pair.bases}
-    mended = set(result.mended)
-    incomplete = [why for why in _besides(result, known_rows) if why not in mended]
-    warnings = [f"the new result is incomplete: {why}" for why in incomplete]
+    warnings = [f"the new result is incomplete: {why}" for why in _besides(result, known_rows)]
     for side in (*bases, new):
         warnings += [f"{side[0]}: {doubt}" for doubt in side[1].provenance.doubts]
     notes = [
@@ -213,7 +211,7 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
         return row.key not in known or (stands is not None and stands is not row)
 
     lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *GONE)}
-    return replace(result, **lists).incomplete  # type: ignore[arg-type]
+    return replace(result, **lists).lacks  # type: ignore[arg-type]
 
 
 def _held(level: Level, why: str, foreign: bool) -> tuple[Level, str]:
