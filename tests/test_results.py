@@ -77,7 +77,8 @@ def test_a_result_is_what_its_log_gives(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", LINKS, ids=name)
 def test_a_result_of_several_links_is_whole(path: Path) -> None:
     result = file.load(path)
-    assert result.links == result.layouts >= 4
+    judged = path.stem.startswith("pr-")  # in further links only if a row was in doubt
+    assert result.links == result.layouts >= (1 if judged else 4)
     assert not result.incomplete
 
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Where the tool begins, as `tockmark` and as `python -m tockmark`."""
+"""Where the tool begins, as `tockmark` and as `python -m tockmark`. It imports within `main`, which
+meets a Ctrl-C that comes meanwhile."""
 
 import sys
-from pathlib import Path
-
-from tockmark.errors import INTERRUPTED, UNUSABLE, one_line, say
 
 
 def main() -> None:
@@ -15,6 +13,10 @@ def main() -> None:
 
         tool()
     except (ImportError, SyntaxError) as error:
+        from pathlib import Path
+
+        from tockmark.errors import UNUSABLE, one_line, say
+
         if "--debug" in sys.argv:
             raise
         todo = "run `make setup`, or remove .venvs before it if that finds nothing to do"
@@ -23,6 +25,8 @@ def main() -> None:
         say(f"this environment is not whole: {one_line(error)}; {todo}")
         sys.exit(UNUSABLE)
     except KeyboardInterrupt:
+        from tockmark.errors import INTERRUPTED, say
+
         say("interrupted")
         sys.exit(INTERRUPTED)
 

@@ -286,6 +286,7 @@ class SitePair:
     names: tuple[str, str]  # what they are called, the base first
     title: str
     why: str = ""  # it was chosen
+    paired: bool = False  # whether each link of one has its twin in the other
     page: str | None = None
     comparison: Comparison | None = None
     agreement: Agreement | None = None
@@ -434,9 +435,10 @@ class Site:
         simulator's and the other a board's."""
         before, after = choice.names if choice else told_apart([base, new])
         title = (choice.title if choice else "") or f"{after} against {before}"
-        pair = SitePair(base, new, (before, after), title, choice.why if choice else "")
+        why, twins = (choice.why, choice.paired) if choice else ("", False)
+        pair = SitePair(base, new, (before, after), title, why, twins)
         known = rule.known_spread(base.result)
-        if choice and choice.paired:
+        if twins:
             known = paired(known, self.catalogue)
         try:
             comparison = pairs.compare(
