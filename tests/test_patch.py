@@ -263,7 +263,18 @@ def test_after_git_stash_the_files_to_delete_are_named(family: Family, tree: Pat
 def test_capsule_of_that_name_is_not_overwritten(family: Family, tree: Path) -> None:
     name = next(iter(family.perf.copies))
     (tree / name).write_text("// someone's own\n", encoding="utf-8")
-    assert f"already has {name}" in refused(tree)
+    assert f"has a capsule of its own in {name}" in refused(tree)
+
+
+def test_a_tree_with_a_perf_of_its_own_was_not_patched(family: Family, tree: Path) -> None:
+    """As the study's, which has some lines that the patch has, too."""
+    tockmark(tree)
+    name, *others = family.perf.copies
+    (tree / name).write_text("// someone's own\n", encoding="utf-8")
+    for other in others:
+        (tree / other).unlink()
+    assert f"has a capsule of its own in {name}" in refused(tree)
+    assert f"has a capsule of its own in {name}" in refused(tree, "--reverse")
 
 
 def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> None:
@@ -350,7 +361,8 @@ def test_a_tree_is_called_by_its_version(
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text, encoding="utf-8")
     assert release(tmp_path) == name
-    assert f"holds {name or 'no Tock'}, without a board" in refused(tmp_path)
+    said = f"holds {name}, which is not supported: no Earl Grey board" if name else "is no Tock"
+    assert said in refused(tmp_path)
 
 
 def test_tock_2_0_is_not_taken_for_1(tmp_path: Path) -> None:
@@ -359,7 +371,7 @@ def test_tock_2_0_is_not_taken_for_1(tmp_path: Path) -> None:
     (tree / "kernel" / "src" / "callback.rs").unlink()
     numbers = "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 0;\n"
     (tree / "kernel" / "src" / "lib.rs").write_text(numbers, encoding="utf-8")
-    assert "holds Tock 2.0, without a board" in refused(tree)
+    assert "holds Tock 2.0, which is not supported: its boards/earlgrey-n" in refused(tree)
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:

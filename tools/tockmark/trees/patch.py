@@ -89,6 +89,7 @@ class PatchPart(Part, frozen=True):
 class Family(Part, frozen=True):
     """Versions of Tock that take the same edits."""
 
+    versions: str  # of Tock, in words
     board: str
     run: tuple[str, ...]  # what `tockmark run` needs beside --kernel
     needs: tuple[str, ...]  # files that only its versions have
@@ -161,10 +162,15 @@ def recognise(tree: Path) -> Family:
     for family in known:
         if all((tree / name).is_file() for name in family.needs):
             return family
-    boards = " or ".join(family.board for family in known)
+    what = release(tree)
+    fits = " or ".join(f"{family.versions} with {family.board}" for family in known)
+    if what is None:
+        raise TockmarkError(f"{tree} is no Tock checkout", f"give the top folder of {fits}")
+    board = next((one.board for one in known if (tree / one.board / "Cargo.toml").is_file()), None)
+    why = f"its {board} is made otherwise" if board else "no Earl Grey board found"
     raise TockmarkError(
-        f"{tree} holds {release(tree) or 'no Tock'}, without a board that the patch is for",
-        f"give the top folder of Tock 1.x or from 2.2 on, with {boards}",
+        f"{tree} holds {what}, which is not supported: {why}",
+        f"the patch fits {fits}; kernel-patches/ shows what to put in by hand",
     )
 
 
@@ -309,6 +315,13 @@ def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[Patch
 def _check_absent(sources: TreeFiles, part: PatchPart) -> None:
     """TockmarkError if a part that is not there as a whole is there in pieces."""
     files = [name for name in part.copies if sources.get(name) is not None]
+    ours = [name for name in files if sources.get(name) == part.texts[name]]
+    if files and not ours and len(files) < len(part.copies):
+        raise TockmarkError(
+            f"{sources.tree} has a capsule of its own in {', '.join(files)}, where the patch has"
+            " Perf",
+            "nothing was changed; if it answers Perf's commands, measure it as it is",
+        )
     edits = [edit for edit in part.edits if edit.put in (sources.get(edit.file) or "")]
     if edits:
         try:
@@ -320,7 +333,7 @@ def _check_absent(sources: TreeFiles, part: PatchPart) -> None:
             ) from None
     if files:
         remove = shlex.join(["rm", *(str(sources.tree / name) for name in files)])
-        if all(sources.get(name) == part.texts[name] for name in files):
+        if ours == files:
             raise TockmarkError(
                 f"{sources.tree} has the files of the patch and nothing else of it,"
                 " as after `git stash`",
