@@ -142,7 +142,7 @@ def site_verb(
     render.write_site(output, files)
     print(f"written {paths.shown(output / 'index.html')} and {len(files) - 1} files beside it")
     for one in found.results:
-        for reason in one.result.lacks[:1]:
-            say(f"{one.name} is incomplete: {reason} ({len(one.result.lacks)} in all)")
-    lacking = any(one.result.lacks for one in found.results)
+        for reason in one.result.unmended[:1]:
+            say(f"{one.name} is incomplete: {reason} ({len(one.result.unmended)} in all)")
+    lacking = any(one.result.unmended for one in found.results)
     raise Exit(INCOMPLETE if found.problems or lacking else OK)

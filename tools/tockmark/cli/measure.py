@@ -277,6 +277,12 @@ def run_verb(
                 none = ", and nothing was simulated now" * (count == len(sources))
                 print(f"{source:7} {count} of {len(sources)} boots {SOURCES[source]}{none}")
         result, log = result_of(ran, asked, wanted)
+        if result.is_without_perf:
+            raise TockmarkError(
+                f"{asked.kernel.name or paths.shown(asked.kernel.path)} has no Perf capsule, by"
+                " which apps read the counters",
+                "put it in with `tockmark patch TREE`, and build that kernel",
+            )
         path = output or default_path(asked, result, only, apps.short is not None)
         try:
             if every and not as_json:

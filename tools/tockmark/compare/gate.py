@@ -211,7 +211,7 @@ def _besides(result: Result, known: Collection[Key]) -> tuple[str, ...]:
         return row.key not in known or (stands is not None and stands is not row)
 
     lists = {name: tuple(filter(own, getattr(result, name))) for name in ("rows", *GONE)}
-    return replace(result, **lists).lacks  # type: ignore[arg-type]
+    return replace(result, **lists).unmended  # type: ignore[arg-type]
 
 
 def _held(level: Level, why: str, foreign: bool) -> tuple[Level, str]:

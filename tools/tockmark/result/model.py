@@ -69,6 +69,7 @@ from tockmark.suite.selection import Selection
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
+NO_PERF = "perf_exists returned NODEVICE"  # why rows fail of an app that finds no Perf
 SLOPE = "cycles of a pass"  # what of a control is no single sample
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 NOWHERE = StoredSamples()  # in a layout that does not have the row
@@ -689,7 +690,12 @@ class Result:
         return tuple(one.line for one in self.controls if one.wrong and one.mends)
 
     @property
-    def lacks(self) -> tuple[str, ...]:
+    def is_without_perf(self) -> bool:
+        """Whether nothing was measured because the kernel has no driver that reads the counters."""
+        return not self.rows and {gone.why for gone in self.failed} == {NO_PERF}
+
+    @property
+    def unmended(self) -> tuple[str, ...]:
         """The reasons in `incomplete` that hold all the same."""
         return tuple(reason for reason in self.incomplete if reason not in self.mended)
 

@@ -96,7 +96,7 @@ def _pages(site: Site) -> Iterator[Page]:
         "picture": pages.first_picture(site),
         "timing": dict.fromkeys(one.result.provenance.board.timing for one in found.every),
         "has_baseline": any(is_baseline(one) for one in found.every),
-        "incomplete": [one for one in found.results if one.result.lacks],
+        "incomplete": [one for one in found.results if one.result.unmended],
     }
     yield Page("index.html", "index.html", findings.title(site), "page", first)
     yield Page("reading.html", "reading.html", "How to read it", "page", {})
