@@ -4,56 +4,128 @@
     .venv/bin/python tools/reproduce.py otbn-padding --kernel ~/tock/…/earlgrey-cw310.elf
 
 The apps are those of apps/upstream/, linked for the kernel at hand and laid behind it, on the
-simulated CW310 with the instruction cache off. Their lines go to stdout; how the boot ended, and
-after how many cycles, to stderr. Exit code 1 if the kernel panicked or hung.
+simulated CW310 with the instruction cache off. Their lines go to stdout, how the boot ended, and
+after how many cycles, to stderr. The last line of stdout says "shown", and the exit code is 0, or
+"not shown", and it is 1. It is 2 where nothing can be said: the kernel did not come so far, or has
+no driver that the case needs.
 """
 
 import argparse
+import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tockmark import paths
 from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError
 from tockmark.files import folder_for_a_while, write_whole
+from tockmark.profile.run import simulators
 from tockmark.rig import board as boards
+from tockmark.rig.board import BoardProfile
 from tockmark.rig.image import FLASH_ALIGN, HEADER, AppBuild, build_image, lay_by_tockloader
 from tockmark.rig.kernel import read_kernel, room_of
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
+CPU_HZ = 24_000_000
+FDATA = "4008001c>"  # a store there, in a line of the trace
+LAST_BYTE = 0x44  # that the app writes
+
+
+@dataclass
+class Seen:
+    """What a boot gave."""
+
+    text: str  # of kernel and apps
+    panicked: bool
+    cycles: int
+    stored: list[int]  # to I2C's FDATA, if the case asks for it
+
+    def numbers(self, pattern: str) -> list[int]:
+        """Return the number behind each place of a text, which is none of a pattern."""
+        return [int(found) for found in re.findall(rf"{re.escape(pattern)}(\d+)", self.text)]
+
+
+def has_other_time(seen: Seen) -> bool:
+    """A tenth of a second took more than two."""
+    return "awake" in seen.text and seen.cycles > 2 * CPU_HZ // 10
+
+
+def lost_last_byte(seen: Seen) -> bool:
+    return len(seen.stored) > 1 and seen.stored[-1] & 0xFF != LAST_BYTE
+
+
+def faults_on_more(seen: Seen) -> bool:
+    """The borrower is told of the larger buffer, and does not come to its end."""
+    _, told, behind = seen.text.partition("told of bytes: 128")
+    return bool(told) and "has written" not in behind
+
+
+def keeps_access(seen: Seen) -> bool:
+    return seen.numbers("the first of them is now ")[-1:] == [2]
+
+
+def takes_stale(seen: Seen) -> bool:
+    """The yield got another alarm than the one that was set."""
+    wanted, got = seen.numbers("to the one set: "), seen.numbers("to that of the yield: ")
+    return wanted != got
+
+
+def panicked(seen: Seen) -> bool:
+    return seen.panicked
+
+
+def never(line: str) -> Callable[[Seen], bool]:
+    """Whether an app never comes to say a line."""
+    return lambda seen: line not in seen.text
 
 
 @dataclass(frozen=True)
 class Case:
-    """What shows a fault: the apps in the order of the flash, and how they lie there."""
+    """What shows a fault: the apps in the order of the flash, how they lie there, and what tells
+    it. Unless the kernel panics, `begins` is what an app says first."""
 
     slots: tuple[str, ...]
+    shown: Callable[[Seen], bool]
+    begins: str
     scene: int = 0
     gap: int = 0  # bytes before the first
     cycles: int = 20_000_000  # at which it ends at the latest
+    traced: bool = False  # for what is stored to I2C's FDATA
 
 
+LENGTHS = Case(("i2c_length",), panicked, "the driver: ")
+LENT = Case(("ipc_borrower", "ipc_lender"), keeps_access, "lend 64 bytes: ")
+NULL = Case(("null_upcall",), never("returned, and says"), "yield-no-wait ...")
 CASES = {
-    "alarm-rate": Case(("alarm_rate",)),
-    "i2c-last-byte": Case(("i2c_bytes",)),
-    "i2c-length": Case(("i2c_length",)),
-    "i2c-length-kernel": Case(("i2c_length",), scene=1),
-    "i2c-period": Case(("hello",)),
-    "ipc-overlap": Case(("ipc_borrower", "ipc_lender"), scene=1),
-    "ipc-take-back": Case(("ipc_borrower", "ipc_lender")),
-    "ipc-wait-for": Case(("ipc_waiter", "ipc_notifier")),
-    "late-alarm": Case(("late_waiter", "late_computer"), cycles=60_000_000),
-    "null-upcall": Case(("null_upcall",)),
-    "null-upcall-subscribe": Case(("null_upcall",), scene=1),
-    "otbn-padding": Case(("hello",), gap=GAP),
-    "yield-number": Case(("yield_number",)),
+    "alarm-rate": Case(("alarm_rate",), has_other_time, "ticks a second"),
+    "i2c-last-byte": Case(("i2c_bytes",), lost_last_byte, "write: ", traced=True),
+    "i2c-length": LENGTHS,
+    "i2c-length-kernel": replace(LENGTHS, scene=1),
+    "i2c-period": Case(("hello",), panicked, "hello"),
+    "ipc-overlap": replace(LENT, shown=faults_on_more, scene=1),
+    "ipc-take-back": LENT,
+    "ipc-wait-for": Case(("ipc_waiter", "ipc_notifier"), never("notified"), "yield-wait-for a"),
+    "late-alarm": Case(
+        ("late_waiter", "late_computer"),
+        lambda seen: seen.numbers("ticks late: ") != [0],
+        "alarms: ",
+        cycles=60_000_000,
+    ),
+    "null-upcall": NULL,
+    "null-upcall-subscribe": replace(
+        NULL, shown=takes_stale, begins="ticks from the alarm", scene=1
+    ),
+    "otbn-padding": Case(("hello",), panicked, "hello", gap=GAP),
+    "yield-number": Case(("yield_number",), never("returned"), "yield number 3 ..."),
 }
 
 
-def run(case: Case, kernel: Path, keep: Path | None) -> int:
-    """Run a case; keep its flash image as a file if one is named. Return the exit code."""
+def run(case: Case, kernel: Path, keep: Path | None) -> bool:
+    """Run a case, and return whether it shows its fault; keep its flash image as a file if one is
+    named. TockmarkError if nothing can be said."""
     board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
     board.target.ready()
     elf = read_kernel(kernel)
@@ -69,16 +141,40 @@ def run(case: Case, kernel: Path, keep: Path | None) -> int:
         if keep is not None:
             write_whole({keep: flash.read_bytes()})
         start = Start(boot.name, flash, icache=False, panics=elf.panics)
-        session = board.target.start(start)
-        try:
-            for line in session.lines():
-                sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
-                sys.stdout.buffer.flush()
-            ending = session.ending()
-        finally:
-            session.stop()
+        seen = boot_of(start, board)
+        if case.traced:
+            seen.stored = stores(start, board, folder)
+    if not seen.panicked and "NODEVICE" in seen.text:
+        raise TockmarkError("this kernel lacks the driver", "build one with it: the text says how")
+    if not seen.panicked and case.begins not in seen.text:
+        raise TockmarkError("the app did not come so far", "see above what the kernel said")
+    return case.shown(seen)
+
+
+def boot_of(start: Start, board: BoardProfile) -> Seen:
+    """Simulate a boot, and show what it prints."""
+    session = board.target.start(start)
+    lines = []
+    try:
+        for line in session.lines():
+            lines.append(line)
+            sys.stdout.buffer.write(line.encode("latin-1", "replace") + b"\n")
+            sys.stdout.buffer.flush()
+        ending = session.ending()
+    finally:
+        session.stop()
     print(f"tockmark: {ending}, after {session.cycles} cycles", file=sys.stderr)
-    return OK if session.idle else INCOMPLETE
+    return Seen("\n".join(lines), session.panicked, session.cycles, [])
+
+
+def stores(start: Start, board: BoardProfile, folder: Path) -> list[int]:
+    """Return what the same boot stores to FDATA, by a trace of its instructions."""
+    _, tracing = simulators(board)
+    session = tracing.start_here(start, "--uart", str(folder / "uart.log"), "--itrace", "-")
+    try:
+        return [int(line.partition(FDATA)[2][:8], 16) for line in session.lines() if FDATA in line]
+    finally:
+        session.stop()
 
 
 def main() -> int:
@@ -89,12 +185,14 @@ def main() -> int:
     given = parser.parse_args()
     try:
         default = boards.load(boards.DEFAULT).kernels[2]
-        return run(CASES[given.case], given.kernel or default, given.image)
+        shown = run(CASES[given.case], given.kernel or default, given.image)
     except TockmarkError as error:
         print(f"tockmark: {error}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
         return INTERRUPTED
+    print(f"{given.case}: {'shown' if shown else 'not shown'}")
+    return OK if shown else INCOMPLETE
 
 
 if __name__ == "__main__":
