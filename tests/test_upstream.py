@@ -169,7 +169,11 @@ WAITED = "to the one set: 102\nx to that of the yield: {}"
         ),
         ("ipc-take-back", seen("the first of them is now 1\n" * 2), seen(LENT_ON)),
         ("ipc-wait-for", seen("notified"), seen("notify: OK")),
-        ("late-alarm", seen("5 ticks late: 0"), seen("5 ticks late: 41")),
+        (
+            "late-alarm",
+            seen("alarms: 300\n5 ticks late: 0"),
+            seen("alarms: 300\n5 ticks late: 41"),
+        ),
         ("null-upcall", seen("returned, and says that"), seen("yield-no-wait ...")),
         ("null-upcall-subscribe", seen(WAITED.format(102)), seen(WAITED.format(0))),
         ("otbn-padding", seen("hello"), seen(panicked=True)),
@@ -179,6 +183,11 @@ WAITED = "to the one set: 102\nx to that of the yield: {}"
 def test_a_verdict_hangs_on_what_was_seen(case: str, good: Seen, bad: Seen) -> None:
     shown = reproduce.CASES[case].shown
     assert (shown(good), shown(bad)) == (False, True)
+
+
+def test_where_every_alarm_is_late_nothing_is_said() -> None:
+    every = seen("alarms: 300\n5 ticks late: 300")
+    assert reproduce.CASES["late-alarm"].shown(every) is None
 
 
 def test_what_cannot_be_run_or_kept_is_one_line(tmp_path: Path) -> None:
