@@ -29,7 +29,6 @@ from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
-CPU_HZ = 24_000_000
 FDATA = "4008001c>"  # a store there, in a line of the trace
 LAST_BYTE = 0x44  # that the app writes
 
@@ -43,14 +42,15 @@ class Seen:
     cycles: int
     stored: list[int]  # to I2C's FDATA, if the case asks for it
 
-    def numbers(self, pattern: str) -> list[int]:
-        """Return the number behind each place of a text, which is none of a pattern."""
-        return [int(found) for found in re.findall(rf"{re.escape(pattern)}(\d+)", self.text)]
+    def numbers(self, words: str) -> list[int]:
+        """Return the number behind each place of these words."""
+        return [int(found) for found in re.findall(rf"{re.escape(words)}(\d+)", self.text)]
 
 
 def has_other_time(seen: Seen) -> bool:
     """A tenth of a second took more than two."""
-    return "awake" in seen.text and seen.cycles > 2 * CPU_HZ // 10
+    tenth = boards.load(boards.DEFAULT).clock_hz // 10
+    return "awake" in seen.text and seen.cycles > 2 * tenth
 
 
 def lost_last_byte(seen: Seen) -> bool:

@@ -697,7 +697,8 @@ class Result:
     @property
     def unmended(self) -> tuple[str, ...]:
         """The reasons in `incomplete` that hold all the same."""
-        return tuple(reason for reason in self.incomplete if reason not in self.mended)
+        mended = set(self.mended)
+        return tuple(reason for reason in self.incomplete if reason not in mended)
 
 
 def common_icaches(results: Sequence[Result]) -> list[bool | None]:

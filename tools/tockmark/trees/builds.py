@@ -131,8 +131,8 @@ class Builder:
         for old in filter(None, (*self.recipe.made_in(top), more)):
             old.unlink(missing_ok=True)  # or that of another commit might be taken for this one's
         kept.parent.mkdir(parents=True, exist_ok=True)
-        how = " for pairs" if more else f", {link_args}" * bool(link_args)
-        ended = self._run(link_args, log, f"building {commit.short}{how}")
+        linked = " for pairs" if more else f", {link_args}" * bool(link_args)
+        ended = self._run(link_args, log, f"building {commit.short}{linked}")
         if ended.why or ended.code:
             last = quoted(_last_line(log)) or "without a word"
             how = ended.why or f"failed with code {ended.code}"
