@@ -54,9 +54,13 @@ def make(tree: Path, board: str) -> Path:
         "chips/earlgrey/src/chip.rs": CHIP,
     }
     for name, text in made.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_text(text, encoding="utf-8")
+        write(tree / name, text)
     return tree
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def change(path: Path, old: str, new: str) -> None:
