@@ -24,6 +24,7 @@ from tockmark import files, paths
 from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 
+LIBRARY = Path("kernel", "src", "lib.rs")
 ELF_FOLDER = Path("target", "riscv32imc-unknown-none-elf", "release")
 
 
@@ -178,13 +179,23 @@ def recognise(tree: Path) -> Family:
     what = release(tree)
     fits = " or ".join(f"{family.versions} with {family.board}" for family in known)
     if what is None:
-        raise TockmarkError(f"{tree} is no Tock checkout", f"give the top folder of {fits}")
-    board = next((one.board for one in known if (tree / one.board / "Cargo.toml").is_file()), None)
-    why = f"its {board} is made otherwise" if board else "no Earl Grey board found"
+        raise TockmarkError(
+            f"{tree} is no Tock checkout: {LIBRARY} is not there or not Tock's",
+            f"give the top folder of {fits}",
+        )
+    boards = " and ".join(_earl_grey_boards(tree))
+    why = f"the patch does not know this version's {boards}" if boards else "no Earl Grey board"
     raise TockmarkError(
         f"{tree} holds {what}, which is not supported: {why}",
-        f"the patch fits {fits}; kernel-patches/ shows what to put in by hand",
+        f"it fits {fits}; kernel-patches/ shows what to put in by hand",
     )
+
+
+def _earl_grey_boards(tree: Path) -> list[str]:
+    """Return the folders of boards with Earl Grey, from the top folder of a tree."""
+    found = sorted(path.parent for path in (tree / "boards").glob("**/Cargo.toml"))
+    names = [str(path.relative_to(tree)) for path in found]
+    return [name for name in names if re.search(r"/(opentitan|earlgrey-[^/]*)$", name)]
 
 
 def release(tree: Path) -> str | None:
@@ -198,7 +209,7 @@ def release(tree: Path) -> str | None:
     # Tock's crates were 0.1.0 for years; since then 0.2.2 stands for 2.2.
     if version.startswith("0.") and version != "0.1.0":
         return f"Tock {version.removeprefix('0.')}"
-    library = _text(tree / "kernel" / "src" / "lib.rs")
+    library = _text(tree / LIBRARY)
     numbers = [
         number
         for part in ("MAJOR", "MINOR")
@@ -208,7 +219,11 @@ def release(tree: Path) -> str | None:
     ]
     if len(numbers) == 2:
         return f"Tock {'.'.join(numbers)}"
-    return "Tock 1.x" if (tree / "kernel" / "src" / "callback.rs").is_file() else None
+    # Neither says its version: what passes messages to apps is a callback until 2021-03.
+    sources = (tree / LIBRARY).parent
+    if (sources / "callback.rs").is_file():
+        return "Tock 1.x"
+    return "Tock on its way from 1.x to 2.0" if (sources / "upcall.rs").is_file() else None
 
 
 def _text(path: Path) -> str:
