@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -57,7 +57,7 @@ setup-chip: setup
 setup-browser:
 	@tools/setup.sh browser
 
-build: sim kernel kernel-v1 apps
+build: sim rom-2022 kernel kernel-v1 apps
 
 # One simulator a machine: `make sim`, `make sim-nexysvideo`, …
 sim: sim-cw310
@@ -65,6 +65,13 @@ sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*
 	$(stamp) sim build/sim/$*/earlgrey-sim
+
+# The boot ROM of a chip that sets up no ePMP, for the board earlgrey-sim-2022.
+rom-2022: setup
+	@mkdir -p build/sim
+	@riscv64-unknown-elf-gcc -DROM_2020 -march=rv32imc_zicsr -mabi=ilp32 -nostdlib -nostartfiles \
+	    -T boards/earlgrey-sim/rom/rom.ld -o build/sim/rom-2022.elf boards/earlgrey-sim/rom/rom.S
+	@riscv64-unknown-elf-objcopy -O binary build/sim/rom-2022.elf build/sim/rom-2022.bin
 
 # Beside it, one that shows more: every retired instruction, or waves. MACHINE=nexysvideo for another.
 sim-retire sim-waves: sim-%: setup

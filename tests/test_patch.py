@@ -17,7 +17,7 @@ import pytest
 from tockmark.cli import app, checkout
 from tockmark.errors import TockmarkError
 from tockmark.suite.catalogue import load
-from tockmark.tests.trees import KNOWN, NO_IPC, change, make
+from tockmark.tests.trees import KNOWN, NO_IPC, change, make, write
 from tockmark.trees.patch import Edit, Family, put_in, release, take_out
 
 ROOT = Path(__file__).parents[1]
@@ -50,13 +50,26 @@ def contents(tree: Path) -> dict[str, tuple[bytes, int]]:
 
 
 @pytest.fixture(params=KNOWN)
-def family(request: pytest.FixtureRequest) -> Family:
-    return KNOWN[request.param]
+def known(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
-def tree(family: Family, tmp_path: Path) -> Path:
-    return make(tmp_path / "my tock", Path(family.board).name)
+def family(known: str) -> Family:
+    return KNOWN[known]
+
+
+@pytest.fixture
+def tree(known: str, tmp_path: Path) -> Path:
+    return make(tmp_path / "my tock", known)
+
+
+def with_new_ipc(tree: Path, board: str) -> Path:
+    """A tree that has the capsules of the new IPC if the board's family wires them."""
+    make(tree, board)
+    if part := KNOWN[board].ipc2:
+        write(tree / part.needs, "// it is there\n")
+    return tree
 
 
 @pytest.fixture
@@ -158,28 +171,32 @@ def test_what_moves_around_an_anchor_does_not_matter(
 EDITS = [
     pytest.param(board, edit, id=f"{board}-{name}-{number}")
     for board, family in KNOWN.items()
-    for name, part in (("Perf", family.perf), ("IPC", family.ipc))
+    for name, part in family.parts.items()
     for number, edit in enumerate(part.edits)
 ]
+
+
+def place(edit: Edit) -> str:
+    """An anchor without what may not follow it."""
+    return edit.anchor.partition("(?!")[0]
 
 
 @pytest.mark.parametrize(("board", "edit"), EDITS)
 def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
     board: str, edit: Edit, tmp_path: Path
 ) -> None:
-    tree = make(tmp_path / "tock", board)
+    tree = with_new_ipc(tmp_path / "tock", board)
     path = tree / edit.file
-    pattern = re.escape(edit.instead) if edit.instead else edit.anchor
-    pattern = pattern.partition("(?!")[0]  # all of them, where it is the last of several
+    pattern = re.escape(edit.instead) if edit.instead else place(edit)
     path.write_text(re.sub(pattern, "// gone", path.read_text()), encoding="utf-8")
     was = contents(tree)
-    if edit.anchor in {needed.anchor for needed in KNOWN[board].perf.edits}:
+    if place(edit) in map(place, KNOWN[board].perf.edits):
         with pytest.raises(TockmarkError, match=f"does not fit .* {edit.file} has no places like"):
             put_in(tree)
     else:
         done = put_in(tree)
         assert done.changed
-        assert f"{edit.file} has no places like" in str(done.no_ipc)
+        assert f"{edit.file} has no places like" in done.left_out["IPC"]
         assert all(put.put not in (tree / put.file).read_text() for put in KNOWN[board].ipc.edits)
         take_out(tree)
     assert contents(tree) == was
@@ -204,6 +221,44 @@ def test_perf_goes_in_without_ipc_and_ipc_later(family: Family, tree: Path, main
     assert "Perf and IPC wired" in tockmark(tree).stdout
     tockmark(tree, "--reverse")
     assert contents(tree) == whole != was
+
+
+def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
+    board, family = next(one for one in KNOWN.items() if one[1].ipc2)
+    tree = make(tmp_path / "tock", board)
+    bare = contents(tree)
+    assert "new IPC" not in tockmark(tree).stdout
+    first = contents(tree)
+
+    assert family.ipc2
+    write(tree / family.ipc2.needs, "// it is there\n")
+    assert "Perf, IPC and the new IPC wired into" in tockmark(tree).stdout
+    for edit in (*family.perf.edits, *family.ipc.edits, *family.ipc2.edits):
+        assert (tree / edit.file).read_text(encoding="utf-8").count(edit.put) == 1
+    assert "patched already" in tockmark(tree).stdout
+
+    # A commit without the capsules was checked out since then.
+    (tree / family.ipc2.needs).unlink()
+    for folder in (tree / family.ipc2.needs).parents[:3]:
+        folder.rmdir()
+    assert "Perf and IPC wired into" in tockmark(tree).stdout
+    assert contents(tree) == first
+    tockmark(tree, "--reverse")
+    assert contents(tree) == bare
+
+
+def test_a_board_that_wires_the_new_ipc_itself_is_left_with_that(tmp_path: Path) -> None:
+    board, family = next(one for one in KNOWN.items() if one[1].ipc2)
+    tree = with_new_ipc(tmp_path / "tock", board)
+    main = tree / family.board / "src" / "main.rs"
+    change(main, "led: Led,", "led: Led,\n    own: capsules_core::ipc::ipc_relay_request::Relay,")
+    was = contents(tree)
+    said = tockmark(tree).stdout
+    assert "Perf and IPC wired into" in said
+    assert "The new IPC is left out: " in said
+    assert "unless the tree wires it itself: ipc2." in said
+    tockmark(tree, "--reverse")
+    assert contents(tree) == was
 
 
 def test_the_rows_that_need_ipc_are_those_of_its_speakers() -> None:
@@ -288,7 +343,7 @@ def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> 
 
 @pytest.mark.parametrize(("board", "edit"), EDITS)
 def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path: Path) -> None:
-    tree = make(tmp_path / "tock", board)
+    tree = with_new_ipc(tmp_path / "tock", board)
     put_in(tree)
     change(tree / edit.file, edit.put, edit.put.replace(edit.put.split()[0], "/**/", 1))
     was = contents(tree)
@@ -297,10 +352,11 @@ def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path
     assert contents(tree) == was
 
 
-def test_lines_that_were_moved_are_not_removed(tree: Path, main: Path) -> None:
+def test_lines_that_were_moved_are_not_removed(family: Family, tree: Path, main: Path) -> None:
     tockmark(tree)
-    change(main, "mod ibex_counters;\n", "")
-    change(main, "// a board\n", "// a board\nmod ibex_counters;\n")
+    put = next(edit.put for edit in family.perf.edits if "mod ibex_counters" in edit.put)
+    change(main, put, "")
+    change(main, "// a board\n", f"// a board\n{put}")
     assert "in another place" in refused(tree, "--reverse")
 
 
@@ -350,6 +406,7 @@ def test_what_is_no_text_is_refused(tree: Path, main: Path) -> None:
             "Tock 2.0",
         ),
         ({"kernel/src/callback.rs": ""}, "Tock 1.x"),
+        ({"kernel/src/upcall.rs": ""}, "Tock on its way from 1.x to 2.0"),
         ({"Cargo.toml": "workspace = 3\n"}, None),
         ({"Cargo.toml": "no toml"}, None),
     ],
@@ -365,13 +422,25 @@ def test_a_tree_is_called_by_its_version(
     assert said in refused(tmp_path)
 
 
+@pytest.mark.parametrize("board", ["opentitan", "earlgrey-nexysvideo", "opentitan/earlgrey-cw310"])
+def test_a_board_that_the_patch_does_not_know_is_named(board: str, tmp_path: Path) -> None:
+    write(tmp_path / "kernel" / "src" / "callback.rs", "")
+    write(tmp_path / "boards" / "nano" / "Cargo.toml", "")
+    write(tmp_path / "boards" / board / "Cargo.toml", "")
+    if board == "earlgrey-nexysvideo":
+        (tmp_path / "kernel" / "src" / "callback.rs").rename(tmp_path / "kernel/src/upcall.rs")
+    said = f"which is not supported: the patch does not know this version's boards/{board}; "
+    assert said in refused(tmp_path)
+
+
 def test_tock_2_0_is_not_taken_for_1(tmp_path: Path) -> None:
     """It has the board of 1.x, and other capsules."""
     tree = make(tmp_path, "earlgrey-nexysvideo")
     (tree / "kernel" / "src" / "callback.rs").unlink()
     numbers = "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 0;\n"
     (tree / "kernel" / "src" / "lib.rs").write_text(numbers, encoding="utf-8")
-    assert "holds Tock 2.0, which is not supported: its boards/earlgrey-n" in refused(tree)
+    said = "holds Tock 2.0, which is not supported: the patch does not know this version's boards/"
+    assert said in refused(tree)
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ BROUGHT = (
         for machine in ("cw310", "cw310-retire")
         for name in ("earlgrey-sim", "versions.toml")
     ),
+    "build/sim/rom-2022.bin",
     "capsules/perf/**/*",
     "docs/*.md",
     "kernel-patches/*",

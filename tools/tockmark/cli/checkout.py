@@ -47,11 +47,12 @@ from tockmark.trees.repository import repository, tried, worktree
 LONGEST = 12  # digits of a hash in a folder's name
 WIDEST = 120  # columns of a table
 LINKS = 4  # of each commit, where bisect looks at cycles
-# What a kernel without IPC cannot run, as `--only` has it.
+# What a kernel without a part of the patch cannot run, as `--only` has it.
 NEED_IPC = (
     "boot.restart, ctx.ring, fault.stop, ipc, some of sched.alarm_lateness,"
     " some of syscall.by_regions"
 )
+NEED = {"IPC": NEED_IPC, "the new IPC": "ipc2"}
 
 
 @verb(
@@ -73,7 +74,8 @@ def patch_verb(
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
 
     The whole patch goes in, or nothing is changed; only IPC is left out, and that is said, where it
-    has no place. Building Tock is left to you."""
+    has no place. A tree with the new IPC's capsules has these wired, too. Building Tock is left to
+    you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
     done = (take_out if reverse else put_in)(tree, check)
@@ -86,15 +88,17 @@ def patch_verb(
     else:
         print("The patch is out again." if reverse else _what_is_in(done))
     if not reverse:
-        if done.no_ipc is not None:
-            print(f"IPC is left out: {done.no_ipc}.\nRows that need it will fail: {NEED_IPC}.")
+        for name, why in done.left_out.items():
+            print(f"{name[0].upper()}{name[1:]} is left out: {why}.")
+            print(f"Rows that need it fail unless the tree wires it itself: {NEED[name]}.")
         if not check:
             print(_next(tree, done))
 
 
 def _what_is_in(done: Done) -> str:
     """Say what was put into the tree."""
-    wired = "Perf" if done.no_ipc else "Perf and IPC"
+    *others, last = done.wired
+    wired = f"{', '.join(others)} and {last}" if others else last
     added = "".join(f"\n  {file}" for file in done.family.perf.copies)
     return f"{wired} wired into {done.family.board}. Added:{added}"
 

@@ -119,8 +119,9 @@ def names() -> list[str]:
 
 
 def simulated(machine: str) -> str:
-    """Return the name of the profile that simulates this machine."""
-    machines = {board.machine: board.name for board in map(load, names()) if board.kind == "sim"}
+    """Return the name of the profile that simulates this machine, of several the first."""
+    boards = [board for board in map(load, names()) if board.kind == "sim"]
+    machines = {board.machine: board.name for board in reversed(boards)}
     if machine not in machines:
         raise TockmarkError(
             f"there is no simulated machine '{machine}'",

@@ -28,7 +28,7 @@ SOURCES = [
     "Cargo.toml",
     "boards/*earlgrey*",
     "boards/opentitan",  # whose sources a board's folder once linked to
-    "capsules/*lib.rs",
+    "capsules/*.rs",
     "chips/*chip.rs",
     "kernel/src/*.rs",
 ]
@@ -73,13 +73,13 @@ def takes(tree: Path, commit: str) -> tuple[str, str]:
             packed.extractall(made, filter="data")
         before = contents(folder)
         try:
-            no_ipc = put_in(folder).no_ipc
+            done = put_in(folder)
             take_out(folder)
         except TockmarkError as error:
             return "nothing", str(error).replace(str(folder), "TREE")
         if contents(folder) != before:
             return "nothing", "it does not come out as it went in"
-        return ("Perf", no_ipc) if no_ipc else ("Perf, IPC", "")
+        return ", ".join(done.wired), "; ".join(done.left_out.values())
 
 
 def main() -> None:

@@ -5,7 +5,13 @@ from pathlib import Path
 
 from tockmark.trees.patch import families
 
-KNOWN = {Path(family.board).name: family for family in families()}
+# By the board, the newest family of each; those before it by their versions, too.
+NEWEST = {Path(family.board).name: family for family in families()}
+KNOWN = {
+    name if NEWEST[name] == family else f"{name}, {family.versions}": family
+    for family in families()
+    for name in [Path(family.board).name]
+}
 NAMES = {"earlgrey-nexysvideo": "EarlGreyNexysVideo", "earlgrey-cw310": "EarlGrey"}
 NO_IPC = {
     "earlgrey-nexysvideo": "None::<&kernel::ipc::IPC<NUM_PROCS>>",
@@ -42,9 +48,10 @@ fn main() {
 CHIP = "struct Chip {\n    pmp: PMP<4, 2>,\n}\nimpl Chip {\n    type MPU = PMP<4, 2>;\n}\n"
 
 
-def make(tree: Path, board: str) -> Path:
-    """A tree that has what the family of a board looks for, and hardly more."""
-    family = KNOWN[board]
+def make(tree: Path, known: str) -> Path:
+    """A tree that has what one of `KNOWN` looks for, and hardly more."""
+    family = KNOWN[known]
+    board = Path(family.board).name
     main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])
     library = next(edit.file for edit in family.perf.edits if edit.file.endswith("lib.rs"))
     made = {
@@ -54,9 +61,13 @@ def make(tree: Path, board: str) -> Path:
         "chips/earlgrey/src/chip.rs": CHIP,
     }
     for name, text in made.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_text(text, encoding="utf-8")
+        write(tree / name, text)
     return tree
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 def change(path: Path, old: str, new: str) -> None:

@@ -2,8 +2,8 @@
 """Puts Perf and IPC into a tree of Tock or takes them out: all that was asked for, or an error and
 nothing.
 
-kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, Perf or
-IPC, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
+kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, such as
+Perf, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
 board would hardly do without, so that it outlasts what else moves around it. A tree is first
 brought, in memory, to what it is without the patch, and from there to what is asked for; only then
 files are written.
@@ -15,7 +15,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -24,6 +24,7 @@ from tockmark import files, paths
 from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 
+LIBRARY = Path("kernel", "src", "lib.rs")
 ELF_FOLDER = Path("target", "riscv32imc-unknown-none-elf", "release")
 
 
@@ -76,6 +77,8 @@ class PatchPart(Part, frozen=True):
     edits: tuple[Edit, ...]
     # Our files, by their paths in the tree.
     copies: dict[str, str] = msgspec.field(default_factory=dict)
+    # A file without which a tree has nothing that this part could wire.
+    needs: str = ""
 
     @property
     def texts(self) -> dict[str, str]:
@@ -95,6 +98,13 @@ class Family(Part, frozen=True):
     needs: tuple[str, ...]  # files that only its versions have
     perf: PatchPart
     ipc: PatchPart
+    ipc2: PatchPart | None = None
+
+    @property
+    def parts(self) -> dict[str, PatchPart]:
+        """Return the parts by their names, in the order in which they stand at one anchor."""
+        named = {"Perf": self.perf, "IPC": self.ipc, "the new IPC": self.ipc2}
+        return {name: part for name, part in named.items() if part is not None}
 
     def elf(self, tree: Path) -> Path:
         """Return where Tock's makefile puts the kernel."""
@@ -107,32 +117,34 @@ class Done:
 
     family: Family
     changed: bool
-    no_ipc: str | None = None  # why IPC is not in a patched tree
+    wired: tuple[str, ...] = ()  # names of the parts that are in a patched tree
+    left_out: dict[str, str] = field(default_factory=dict)  # names of the others, and why
 
 
 def put_in(tree: Path, check: bool = False) -> Done:
-    """Put Perf into a tree, and IPC if it has a place there. With `check` nothing is written.
+    """Put Perf into a tree, and what else has a place there. With `check` nothing is written.
 
     TockmarkError, with nothing changed, if the tree is of no family, Perf does not fit, what is in
     the tree is a part of the patch only, or a file cannot be written."""
     family = recognise(tree)
     now, _ = _stripped(TreeFiles(tree), family)
-    no_ipc = None
-    # Perf goes in last, and so stands before IPC where the two have one anchor.
-    try:
-        now = now.patched(family.ipc)
-    except MisfitError as misfit:
-        no_ipc = str(misfit)
-    try:
-        now = now.patched(family.perf)
-    except MisfitError as misfit:
-        raise TockmarkError(
-            f"the patch does not fit {tree}: {misfit}",
-            "nothing was changed; wire the board by hand: kernel-patches/ shows what it takes",
-        ) from None
+    left_out = {}
+    parts = {name: part for name, part in family.parts.items() if (tree / part.needs).exists()}
+    for name, part in reversed(parts.items()):
+        try:
+            now = now.patched(part)
+        except MisfitError as misfit:
+            if part is family.perf:
+                raise TockmarkError(
+                    f"the patch does not fit {tree}: {misfit}",
+                    "nothing was changed; wire the board by hand: kernel-patches/ shows what it"
+                    " takes",
+                ) from None
+            left_out[name] = str(misfit)
     if not check:
         now.write()
-    return Done(family, bool(now.changes()), no_ipc)
+    wired = tuple(name for name in parts if name not in left_out)
+    return Done(family, bool(now.changes()), wired, left_out)
 
 
 def take_out(tree: Path, check: bool = False) -> Done:
@@ -140,9 +152,11 @@ def take_out(tree: Path, check: bool = False) -> Done:
 
     TockmarkError, with nothing changed, if what is there was changed since then."""
     family = recognise(tree)
-    now, parts = _stripped(TreeFiles(tree), family)
-    if family.perf in parts and family.ipc not in parts:
-        _check_absent(now, family.ipc)
+    now, found = _stripped(TreeFiles(tree), family)
+    if family.perf in found:
+        for part in family.parts.values():
+            if part not in found:
+                _check_absent(now, part)
     if not check:
         now.write()
     return Done(family, bool(now.changes()))
@@ -165,13 +179,23 @@ def recognise(tree: Path) -> Family:
     what = release(tree)
     fits = " or ".join(f"{family.versions} with {family.board}" for family in known)
     if what is None:
-        raise TockmarkError(f"{tree} is no Tock checkout", f"give the top folder of {fits}")
-    board = next((one.board for one in known if (tree / one.board / "Cargo.toml").is_file()), None)
-    why = f"its {board} is made otherwise" if board else "no Earl Grey board found"
+        raise TockmarkError(
+            f"{tree} is no Tock checkout: {LIBRARY} is not there or not Tock's",
+            f"give the top folder of {fits}",
+        )
+    boards = " and ".join(_earl_grey_boards(tree))
+    why = f"the patch does not know this version's {boards}" if boards else "no Earl Grey board"
     raise TockmarkError(
         f"{tree} holds {what}, which is not supported: {why}",
-        f"the patch fits {fits}; kernel-patches/ shows what to put in by hand",
+        f"it fits {fits}; kernel-patches/ shows what to put in by hand",
     )
+
+
+def _earl_grey_boards(tree: Path) -> list[str]:
+    """Return the folders of boards with Earl Grey, from the top folder of a tree."""
+    found = sorted(path.parent for path in (tree / "boards").glob("**/Cargo.toml"))
+    names = [str(path.relative_to(tree)) for path in found]
+    return [name for name in names if re.search(r"/(opentitan|earlgrey-[^/]*)$", name)]
 
 
 def release(tree: Path) -> str | None:
@@ -185,7 +209,7 @@ def release(tree: Path) -> str | None:
     # Tock's crates were 0.1.0 for years; since then 0.2.2 stands for 2.2.
     if version.startswith("0.") and version != "0.1.0":
         return f"Tock {version.removeprefix('0.')}"
-    library = _text(tree / "kernel" / "src" / "lib.rs")
+    library = _text(tree / LIBRARY)
     numbers = [
         number
         for part in ("MAJOR", "MINOR")
@@ -195,7 +219,11 @@ def release(tree: Path) -> str | None:
     ]
     if len(numbers) == 2:
         return f"Tock {'.'.join(numbers)}"
-    return "Tock 1.x" if (tree / "kernel" / "src" / "callback.rs").is_file() else None
+    # Neither says its version: what passes messages to apps is a callback until 2021-03.
+    sources = (tree / LIBRARY).parent
+    if (sources / "callback.rs").is_file():
+        return "Tock 1.x"
+    return "Tock on its way from 1.x to 2.0" if (sources / "upcall.rs").is_file() else None
 
 
 def _text(path: Path) -> str:
@@ -302,7 +330,7 @@ def _write(contents: Mapping[Path, str | None]) -> None:
 def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[PatchPart]]:
     """Return the tree without the patch, and which parts were in it as a whole."""
     found = []
-    for part in (family.perf, family.ipc):
+    for part in family.parts.values():
         try:
             sources = sources.patched(part, reverse=True)
             found.append(part)

@@ -36,6 +36,7 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     PANIC: "the kernel panicked; its last lines in the log tell more",
     SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
 }
+ROM_BASE = 0x8000  # on all machines
 OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 # Its own bound is --max-cycles; a trace of instructions has some 35 bytes for each.
@@ -205,6 +206,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cycles_per_second: Annotated[int, msgspec.Meta(ge=1)] | None = None  # of a core, if it is slow
     # Longer than all of any boot that was ever run: whatever prints nothing has hung.
     silence_cycles: Annotated[int, msgspec.Meta(ge=1)] = 50_000_000
+    rom: Path | None = None  # in the place of the simulator's own boot ROM
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -217,6 +219,14 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 paths.by_make(made_by(self.binary)),
             )
         sources.check(self.binary)
+        if self.rom is not None and not self.rom.exists():
+            raise TockmarkError(
+                f"the boot ROM {shown(self.rom)} is not built", paths.by_make(self.rom.stem)
+            )
+        if self.cluster and self.rom is not None:
+            raise TockmarkError(
+                f"workers have no boot ROM {shown(self.rom)}", "leave out --cluster for this board"
+            )
         if self.cluster:
             cluster.check_static(self.binary)
             cluster.connect(self.cluster)
@@ -228,7 +238,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def key(self, start: Start) -> str:
         digest = hashlib.sha256()
-        for path in (self.binary, start.flash):
+        for path in filter(None, (self.binary, start.flash, self.rom)):
             digest.update(hashlib.sha256(path.read_bytes()).digest())
         digest.update("\0".join(self._settings(start)).encode())
         return digest.hexdigest()
@@ -245,7 +255,8 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         prevail and may name files."""
         self.ready()
         command = [str(self.binary), "--flash", str(start.flash), "--uart", "-", "--status", "1"]
-        command += [*self._settings(start), *more]
+        rom = [] if self.rom is None else ["--load", f"{self.rom}@{ROM_BASE:#x}"]
+        command += [*self._settings(start), *rom, *more]
         process = processes.start(command, todo=paths.by_make("build"), bounds=BOUNDS)
         simulation = Simulation(marked=bool(start.marks), process=process)
         simulation.listen()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The board with a boot ROM of its own: where it enters, what it leaves, and what tells its boots
+from others.
+
+Needs what `make build` makes.
+"""
+
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.rig import board as boards
+from tockmark.rig.kinds.sim import SimTarget
+from tockmark.rig.protocol import Start
+
+CC = ["riscv64-unknown-elf-gcc", "-march=rv32imc_zicsr", "-mabi=ilp32", "-nostdlib"]
+MAILBOX = 0x4114_0000
+# Tells the ePMP's settings and the i-cache's, at another place than a manifest's entry.
+PROGRAM = f"""
+    .option norvc
+    .word _start
+    .org 0x10
+    .globl _start
+_start:
+    li   gp, {MAILBOX}
+    csrr t0, 0x747
+    sw   t0, 0(gp)
+    csrr t0, pmpcfg3
+    sw   t0, 0(gp)
+    csrr t0, 0x7c0
+    andi t0, t0, 1
+    sw   t0, 0(gp)
+    sw   zero, 4(gp)
+1:  j    1b
+"""
+
+
+@pytest.fixture
+def target() -> SimTarget:
+    found = boards.load("earlgrey-sim-2022").target
+    assert isinstance(found, SimTarget)
+    return found
+
+
+@pytest.fixture
+def flash(tmp_path: Path) -> Path:
+    source, elf, made = (tmp_path / f"program.{end}" for end in ("S", "elf", "bin"))
+    source.write_text(PROGRAM, encoding="utf-8")
+    where = "-Wl,-Ttext=0x20000000,--omagic,--build-id=none"
+    subprocess.run([*CC, where, source, "-o", elf], check=True)
+    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", elf, made], check=True)
+    return made
+
+
+@pytest.mark.parametrize("icache", [False, True])
+def test_it_enters_by_the_first_word_and_leaves_the_epmp_as_from_reset(
+    target: SimTarget, flash: Path, icache: bool
+) -> None:
+    start = Start("test", flash, icache)
+    session = target.start_here(start, "--mailbox", hex(MAILBOX), "--max-cycles", "10000")
+    assert list(map(int, session.lines())) == [0, 0, icache]
+    assert session.ending() is None
+    assert not [line for line in session.said if "overlaps" in line]
+
+
+def test_a_boot_by_another_rom_is_another_boot(
+    target: SimTarget, flash: Path, tmp_path: Path
+) -> None:
+    start = Start("test", flash, False)
+    other = tmp_path / "other.bin"
+    other.write_bytes(b"\0" * 4)
+    others = [msgspec.structs.replace(target, rom=rom) for rom in (None, other)]
+    assert len({one.key(start) for one in (target, *others)}) == 3
+
+
+def test_what_cannot_be_used_is_refused(target: SimTarget, tmp_path: Path) -> None:
+    gone = msgspec.structs.replace(target, rom=tmp_path / "rom-2022.bin")
+    with pytest.raises(TockmarkError, match=r"rom-2022\.bin is not built; .*make rom-2022"):
+        gone.ready()
+    far = target.configured({"cluster": ("ssh nowhere",)})
+    with pytest.raises(TockmarkError, match=r"workers have no boot ROM .*leave out --cluster"):
+        far.ready()
+
+
+def test_the_machine_is_simulated_by_the_board_with_its_own_rom() -> None:
+    assert boards.simulated("cw310") == boards.DEFAULT
