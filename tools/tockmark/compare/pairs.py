@@ -424,6 +424,13 @@ class Comparison:
         return said[0], said[1]
 
     @property
+    def links_said(self) -> str:
+        """Say in how many links both sides were measured, the base's first."""
+        links = dict.fromkeys(self.links_words)
+        many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
+        return f"{many} a side" if len(links) == 1 else many
+
+    @property
     def foreign(self) -> int:
         """Return how many pairs that are judged rest on boots that nothing vouches for."""
         return sum(pair.foreign for pair in self.judged)
