@@ -2,7 +2,8 @@
 # Builds the C apps, not yet linked: one object a group (apps/c/*.c) and libtockmark.a with what they
 # share. They are linked for the kernel at hand, by the tool. Run from the top of the repository:
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
-# The apps of apps/upstream/ (docs/upstream/) are built with them, for version 2.
+# The apps of apps/upstream/ (docs/upstream/), which are written for libtock-c, are built with them, for
+# version 2, by a shim.
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
 # calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/findings.md).
 
@@ -87,7 +88,7 @@ $(GROUPS): $(OUT)/%.o: apps/c/%.c apps/build.mk
 
 $(UPSTREAM): $(OUT)/%.o: apps/upstream/%.c apps/build.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -c $< -o $@
+	$(CC) -Iapps/upstream/shim $(CFLAGS) -c $< -o $@
 
 $(OUT)/%.o: apps/%.c apps/build.mk
 	@mkdir -p $(@D)

@@ -18,7 +18,11 @@ TEXTS = sorted(
     (path for path in FOLDER.rglob("*.md") if path.stem != "README"), key=lambda path: path.stem
 )
 PATCHES = sorted(FOLDER.rglob("*.patch"), key=lambda path: path.stem)
-PARTS = ["What happens", "Where", "To reproduce", "Expected", "Measured", "Patch"]
+PARTS = [
+    *("What happens", "Where", "To reproduce", "Expected", "Measured", "Patch"),
+    "How it was found",
+]
+APPS = ROOT / "apps" / "upstream"
 REPRODUCE = ROOT / "tools" / "reproduce.py"
 MOST_LINES = 40
 HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*")
@@ -77,9 +81,13 @@ def test_a_text_has_its_parts(text: Path) -> None:
     assert re.search(r"^# .+", found, re.MULTILINE)
     assert re.search(r"\bat [0-9a-f]{9}\b", found), "no commit is named"
     assert re.search(r"`tock/[\w/.-]+\.rs`", said["Where"]), "no file is named"
-    assert re.search(r"\blines? \d+", said["Where"]), "no line is named"
+    assert re.search(r"`[\w:]+\(\)`", said["Where"]), "no function is named"
     assert f"tools/reproduce.py {text.stem} " in said["To reproduce"]
-    assert text.stem in reproduce.CASES
+    told = " ".join(said["To reproduce"].split())
+    for app in reproduce.CASES[text.stem].slots:
+        assert f"`apps/upstream/{app}.c`" in told
+        assert f"--tab {app}.tab" in told
+    assert "AI tools helped" in said["How it was found"]
     patch = text.with_suffix(".patch")
     assert (f"]({patch.name})" in said["Patch"]) == patch.exists()
     assert said["Patch"].strip().startswith("There is no patch") != patch.exists()
@@ -123,7 +131,18 @@ def test_what_an_app_can_attack_by_is_sent_privately() -> None:
 
 def test_each_app_is_run_by_a_case() -> None:
     used = {slot for case in reproduce.CASES.values() for slot in case.slots}
-    assert used == {path.stem for path in (ROOT / "apps" / "upstream").glob("*.c")}
+    assert used == {path.stem for path in APPS.glob("*.c")}
+
+
+@pytest.mark.parametrize("app", sorted(APPS.glob("*.c")), ids=lambda path: str(path.stem))
+def test_an_app_needs_nothing_but_libtock_c(app: Path) -> None:
+    """A C library, and what stands beside it."""
+    text = app.read_text() + (APPS / "app.h").read_text()
+    included = set(re.findall(r"#include [<\"](.+)[>\"]", text))
+    beside = {path.name for path in APPS.glob("*.[ch]")}
+    library = {"libtock/tock.h", "stdbool.h", "stdint.h", "stdio.h", "string.h"}
+    assert included <= beside | library
+    assert not re.search(r"\b(tm|tock)_\w+\(", text), "a call of our runtime"
 
 
 SAYS = {
@@ -131,7 +150,7 @@ SAYS = {
     "ipc-take-back": "the first of them is now 1",
     "ipc-wait-for": "notified",
     "null-upcall": "returned, and says that upcalls ran: 0",
-    "null-upcall-subscribe": "ticks from the alarm that was missed to the one set: 204",
+    "null-upcall-subscribe": "ticks from the alarm that was missed to the one set: 203",
     "otbn-padding": "hello",
     "yield-number": "returned",
 }

@@ -4,7 +4,8 @@
     .venv/bin/python tools/reproduce.py otbn-padding --kernel ~/tock/…/earlgrey-cw310.elf
 
 The apps are those of apps/upstream/, linked for the kernel at hand and laid behind it, on the
-simulated CW310 with the instruction cache off. Their lines go to stdout, how the boot ended, and
+simulated CW310 with the instruction cache off; with --tab the same apps as TABs, built by hand with
+libtock-c. Their lines go to stdout, how the boot ended, and
 after how many cycles, to stderr. The last line of stdout says "shown", and the exit code is 0, or
 "not shown", and it is 1. It is 2 where nothing can be said: the kernel did not come so far, or has
 no driver that the case needs.
@@ -13,7 +14,7 @@ no driver that the case needs.
 import argparse
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,14 +24,22 @@ from tockmark.files import folder_for_a_while, write_whole
 from tockmark.profile.run import simulators
 from tockmark.rig import board as boards
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.image import FLASH_ALIGN, HEADER, AppBuild, build_image, lay_by_tockloader
-from tockmark.rig.kernel import read_kernel, room_of
+from tockmark.rig.image import (
+    FLASH_ALIGN,
+    HEADER,
+    AppBuild,
+    build_image,
+    lay_by_tockloader,
+    lay_tabs,
+)
+from tockmark.rig.kernel import KernelElf, read_kernel, room_of
 from tockmark.rig.protocol import Start
 from tockmark.suite.catalogue import Boot
 
 GAP = 2 * FLASH_ALIGN  # bytes of padding that tockloader puts before an app that is linked there
 FDATA = "4008001c>"  # a store there, in a line of the trace
 LAST_BYTE = 0x44  # that the app writes
+NODEVICE = "status 11"  # of a driver's command
 
 
 @dataclass
@@ -99,7 +108,6 @@ class Case:
     shown: Callable[[Seen], bool | None]
     begins: str
     at_boot: bool = False
-    scene: int = 0
     gap: int = 0  # bytes before the first
     cycles: int = 20_000_000  # at which it ends at the latest
     traced: bool = False  # for what is stored to I2C's FDATA
@@ -107,50 +115,61 @@ class Case:
 
 LENGTHS = Case(("i2c_length",), panicked, "the driver: ")
 LENT = Case(("ipc_borrower", "ipc_lender"), keeps_access, "lend 64 bytes: ")
-NULL = Case(("null_upcall",), never("returned, and says"), "yield-no-wait ...")
+MORE = "ipc_borrower", "ipc_lender_more"
+SUBSCRIBED = "ticks from the alarm"
 CASES = {
     "alarm-rate": Case(("alarm_rate",), has_other_time, "ticks a second"),
     "i2c-last-byte": Case(("i2c_bytes",), lost_last_byte, "write: ", traced=True),
     "i2c-length": LENGTHS,
-    "i2c-length-kernel": replace(LENGTHS, scene=1),
+    "i2c-length-kernel": replace(LENGTHS, slots=("i2c_length_kernel",)),
     "i2c-period": Case(("hello",), panicked, "hello", at_boot=True),
-    "ipc-overlap": replace(LENT, shown=faults_on_more, scene=1),
+    "ipc-overlap": replace(LENT, slots=MORE, shown=faults_on_more),
     "ipc-take-back": LENT,
     "ipc-wait-for": Case(("ipc_waiter", "ipc_notifier"), never("notified"), "yield-wait-for a"),
     "late-alarm": Case(("late_waiter", "late_computer"), is_late, "alarms: ", cycles=60_000_000),
-    "null-upcall": NULL,
-    "null-upcall-subscribe": replace(
-        NULL, shown=takes_stale, begins="ticks from the alarm", scene=1
-    ),
+    "null-upcall": Case(("null_upcall",), never("returned, and says"), "yield-no-wait ..."),
+    "null-upcall-subscribe": Case(("null_upcall_subscribe",), takes_stale, SUBSCRIBED),
     "otbn-padding": Case(("hello",), panicked, "hello", at_boot=True, gap=GAP),
     "yield-number": Case(("yield_number",), never("returned"), "yield number 3 ..."),
 }
 
 
-def run(case: Case, kernel: Path, keep: Path | None) -> bool:
+def lay(
+    case: Case, tabs: Sequence[Path], elf: KernelElf, board: BoardProfile, folder: Path
+) -> Path:
+    """Write the flash image of a kernel and a case's apps, or of TABs in their place."""
+    if tabs:
+        if len(tabs) != len(case.slots):
+            wanted = ", ".join(case.slots)
+            raise TockmarkError(f"this case has {len(case.slots)} apps", f"give TABs of {wanted}")
+        lay_tabs(tabs, elf, board, folder / "tabs.flash")
+        return folder / "tabs.flash"
+    room = room_of(elf, board)
+    moved = {"tm_flash_start": room.flash_start + case.gap + HEADER}
+    boot = Boot(case.slots[0], "", case.slots, ())
+    image = build_image(boot, AppBuild.built(2), elf, board, folder, moved if case.gap else None)
+    if case.gap:  # for which tockloader has an app of its own, without a name
+        lay_by_tockloader([Path(slot.tab) for slot in image.slots], image.flash, board, room)
+    return image.flash
+
+
+def run(case: Case, kernel: Path, tabs: Sequence[Path], keep: Path | None) -> bool:
     """Run a case, and return whether it shows its fault; keep its flash image as a file if one is
     named. TockmarkError if nothing can be said."""
     board = boards.load(boards.DEFAULT).configured({"max-cycles": case.cycles})
     board.target.ready()
     elf = read_kernel(kernel)
-    boot = Boot(case.slots[0], "", case.slots, (), case.scene)
     with folder_for_a_while(paths.RUNS) as folder:
-        moved = {"tm_flash_start": room_of(elf, board).flash_start + case.gap + HEADER}
-        apps = AppBuild.built(2)
-        image = build_image(boot, apps, elf, board, folder, moved if case.gap else None)
-        flash = image.flash
-        if case.gap:  # for which tockloader has an app of its own, without a name
-            tabs = [Path(slot.tab) for slot in image.slots]
-            lay_by_tockloader(tabs, flash, board, room_of(elf, board))
+        flash = lay(case, tabs, elf, board, folder)
         if keep is not None:
             write_whole({keep: flash.read_bytes()})
-        start = Start(boot.name, flash, icache=False, panics=elf.panics)
+        start = Start(case.slots[0], flash, icache=False, panics=elf.panics)
         seen = boot_of(start, board)
         if case.traced:
             seen.stored = stores(start, board, folder)
     if case.begins not in seen.text and not (case.at_boot and seen.panicked):
         raise TockmarkError("the app did not come so far", "see above what the kernel said")
-    if "NODEVICE" in seen.text:
+    if NODEVICE in seen.text:
         raise TockmarkError("this kernel lacks the driver", "build one with it: the text says how")
     shown = case.shown(seen)
     if shown is None:
@@ -191,11 +210,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("case", choices=sorted(CASES), help="which fault")
     parser.add_argument("--kernel", type=Path, help="ELF of the kernel; default: the baseline's")
+    parser.add_argument(
+        "--tab", type=Path, action="append", default=[], help="an app, in the order of the flash"
+    )
     parser.add_argument("--image", type=Path, metavar="FILE", help="keep the flash image")
     given = parser.parse_args()
     try:
         default = boards.load(boards.DEFAULT).kernels[2]
-        shown = run(CASES[given.case], given.kernel or default, given.image)
+        shown = run(CASES[given.case], given.kernel or default, given.tab, given.image)
     except TockmarkError as error:
         print(f"tockmark: {error}", file=sys.stderr)
         return error.code

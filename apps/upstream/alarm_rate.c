@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sleeps for a tenth of a second by the frequency that the alarm announces, and then for good: the
- * cycles that the boot took say how long that was. */
-#include "alarm.h"
-#include "say.h"
+ * cycles that the boot took, or a watch, say how long that was. */
+#include "app.h"
 
 int main(void) {
-    uint32_t hertz = tm_alarm_frequency().word[0];
-    say_number("ticks a second that the alarm announces: ", hertz);
-    say_number("ticks to sleep: ", hertz / 10);
-    tm_nap(100);
-    say("awake\n");
+    uint32_t hertz = value_of(ALARM, ALARM_FREQUENCY, 0);
+    printf("ticks a second that the alarm announces: %lu\n", hertz);
+    printf("ticks to sleep: %lu\n", hertz / 10);
+    nap_ticks(hertz / 10);
+    printf("awake\n");
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Says that it runs. */
-#include "say.h"
+#include "app.h"
 
 int main(void) {
-    say("hello\n");
+    printf("hello\n");
     return 0;
 }

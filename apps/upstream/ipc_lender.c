@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Lends memory to ipc_borrower, and notifies it. Scene 0: takes the memory back, and notifies it
- * again. Scene 1: lends more of the same memory, and notifies it again. */
-#include "peer.h"
-#include "say.h"
-
-extern const uint32_t tm_link[]; /* the linker's words; the third is the scene: runtime/crt0.S */
+/* Lends memory to ipc_borrower, and notifies it; takes it back, and notifies it again.
+ * ipc_lender_more.c lends more of the same memory in the place of that. */
+#include "app.h"
 
 static _Alignas(64) volatile uint8_t memory[128];
 
+static void lend(const char *text, uint32_t borrower, volatile uint8_t *start, uint32_t length) {
+    bool lent = allow_readwrite(IPC, borrower, (void *)(uintptr_t)start, length).success;
+    printf("%s: %s\n", text, lent ? "OK" : "refused");
+    value_of(IPC, IPC_NOTIFY_SERVICE, borrower);
+    nap_ms(OTHERS_BEGIN_MS);
+    printf("the first of them is now %lu\n", (uint32_t)memory[0]);
+}
+
 int main(void) {
-    bool more = tm_link[2] == 1;
-    tm_nap(TM_PEER_START_MS);
-    uint32_t service = tm_peer_find("ipc_borrower", 1).word[0];
-    say_returned("lend 64 bytes: ", tm_ipc_share(service, (void *)memory, 64));
-    tm_ipc_notify_service(service);
-    tm_nap(TM_PEER_START_MS);
-    say_number("the first of them is now ", memory[0]);
-    if (more)
-        say_returned("lend 128 bytes: ", tm_ipc_share(service, (void *)memory, 128));
-    else
-        say_returned("take them back: ", tm_ipc_share(service, 0, 0));
-    tm_ipc_notify_service(service);
-    tm_nap(TM_PEER_START_MS);
-    say_number("the first of them is now ", memory[0]);
+    nap_ms(OTHERS_BEGIN_MS);
+    uint32_t borrower = find_app("ipc_borrower");
+    lend("lend 64 bytes", borrower, memory, 64);
+#ifdef LEND_MORE
+    lend("lend 128 bytes", borrower, memory, 128);
+#else
+    lend("take them back", borrower, NULL, 0);
+#endif
     return 0;
 }

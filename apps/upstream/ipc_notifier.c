@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Notifies ipc_waiter, once it waits. */
-#include "peer.h"
-#include "say.h"
+#include "app.h"
 
 int main(void) {
-    tm_nap(TM_PEER_START_MS);
-    say_returned("notify: ", tm_ipc_notify_service(tm_peer_find("ipc_waiter", 1).word[0]));
+    nap_ms(OTHERS_BEGIN_MS);
+    uint32_t service = find_app("ipc_waiter");
+    printf("notify: status %lu\n", status_of(command(IPC, IPC_NOTIFY_SERVICE, (int)service, 0)));
     return 0;
 }

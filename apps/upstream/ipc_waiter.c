@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A service that waits for its notification by yield-wait-for. */
-#include "peer.h"
-#include "say.h"
+#include "app.h"
 
-static void note(uint32_t first, uint32_t second, uint32_t third, void *userdata) {
+static void note(int first, int second, int third, void *userdata) {
     (void)first;
     (void)second;
     (void)third;
@@ -11,10 +10,11 @@ static void note(uint32_t first, uint32_t second, uint32_t third, void *userdata
 }
 
 int main(void) {
-    uint32_t own = tm_peer_find("ipc_waiter", 1).word[0];
-    tm_ipc_serve(own, note);
-    say("yield-wait-for a notification ...\n");
-    tock_yield_wait_for(TOCK_IPC, own);
-    say("notified\n");
+    uint32_t own = find_app("ipc_waiter");
+    if (!subscribe(IPC, own, note, NULL).success)
+        return 1;
+    printf("yield-wait-for a notification ...\n");
+    yield_wait_for(IPC, own);
+    printf("notified\n");
     return 0;
 }

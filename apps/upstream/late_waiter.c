@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Sets an alarm again and again, and counts those that come late. It stands first, so that on the
  * priority scheduler no other app keeps it from running. */
-#include "alarm.h"
-#include "say.h"
+#include "app.h"
 
 #define ALARMS 300
 #define TICKS 5
@@ -10,7 +9,7 @@
 
 static volatile bool fired;
 
-static void fire(uint32_t first, uint32_t second, uint32_t third, void *userdata) {
+static void fire(int first, int second, int third, void *userdata) {
     (void)first;
     (void)second;
     (void)third;
@@ -20,18 +19,19 @@ static void fire(uint32_t first, uint32_t second, uint32_t third, void *userdata
 
 int main(void) {
     uint32_t late = 0, most = 0;
-    tm_alarm_subscribe(fire, 0);
+    if (!subscribe(ALARM, 0, fire, NULL).success)
+        return 1;
     for (uint32_t i = 0; i < ALARMS; i++) {
         fired = false;
-        uint32_t due = tm_alarm_after(TICKS).word[0];
+        uint32_t due = value_of(ALARM, ALARM_AFTER, TICKS);
         while (!fired)
-            tock_yield_wait();
-        uint32_t behind = tm_alarm_now() - due;
+            yield();
+        uint32_t behind = value_of(ALARM, ALARM_NOW, 0) - due;
         late += behind > FAR;
         most = behind > most ? behind : most;
     }
-    say_number("alarms: ", ALARMS);
-    say_number("more than 5 ticks late: ", late);
-    say_number("ticks that the latest was late: ", most);
+    printf("alarms: %lu\n", (uint32_t)ALARMS);
+    printf("more than 5 ticks late: %lu\n", late);
+    printf("ticks that the latest was late: %lu\n", most);
     return 0;
 }

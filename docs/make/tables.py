@@ -224,7 +224,7 @@ def historical(argument: str) -> str:
         if (sha256 := one.board.simulator_sha256)
         and not same_simulator(sha256, newest[one.board.machine].board.simulator_sha256)
     ]
-    return markdown(["result", "simulator", "date"], rows, words=(0, 1, 2))
+    return markdown(["result", "simulator", "date"], rows, words=(0, 1, 2)) if rows else "None."
 
 
 def exits(_: str) -> str:

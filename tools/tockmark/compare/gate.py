@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 
 from tockmark.compare import pairs
 from tockmark.compare.limits import SERIES_WORDS, Level, Limit, Limits, last_that_means
-from tockmark.compare.pairs import Comparison, Finding, Moved, Usable, comparison, pair_up
+from tockmark.compare.pairs import (
+    Comparison,
+    Finding,
+    Moved,
+    Usable,
+    booted_otherwise,
+    comparison,
+    pair_up,
+)
 from tockmark.compare.rule import ROUNDING, Change, Spread
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.log.rows import Absent
@@ -117,7 +125,11 @@ def gate(
             lost(row, ": ".join(filter(None, pair.gone)), _is_gone_elsewhere(result, row))
         elif now is None:
             lost(row, "it is not there")
-        elif why := _unlike(good[-1][1], now) or _lacks(good[-1][1], now):
+        elif why := (
+            _unlike(good[-1][1], now)
+            or _lacks(good[-1][1], now)
+            or booted_otherwise(good[-1], (result, now))
+        ):
             lost(now, why, result.is_foreign(now))
         else:
             usable.append((good, (result, now)))

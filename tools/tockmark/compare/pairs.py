@@ -170,6 +170,7 @@ def _other_counts(base: Result, new: Result) -> Row | None:
         for place, other in same if before is not None else ():
             assert before is not None
             there = place in before.layouts and other in row.layouts
+            there = there and not _of_other_parts((base, before), (new, row))
             if there and before.runs_in(place) != row.runs_in(other):
                 return row
     return None
@@ -261,6 +262,24 @@ def _gone(results: Iterable[Result]) -> dict[Key, tuple[str, str | None]]:
         for kind in GONE
         for gone in getattr(result, kind)
     }
+
+
+def booted_otherwise(base: Side, new: Side) -> str | None:
+    """Return why two rows cannot be held against each other for what else their boots ran, if so;
+    what readings cost is measured first of all."""
+    if base[1].is_overhead or not _of_other_parts(base, new):
+        return None
+    return (
+        "its boot ran other rows of the group on one side, which moves samples with the i-cache on:"
+        " give both runs the same --only"
+    )
+
+
+def _of_other_parts(base: Side, new: Side) -> bool:
+    """Return whether two cached boots ran different benchmarks of a group: what ran before decides
+    which way of a set of the cache is filled next, and that moves samples."""
+    parts = [result.provenance.part(row.boot, row.lang) for result, row in (base, new)]
+    return parts[0] != parts[1] and {base[1].icache, new[1].icache} != {False}
 
 
 @dataclass(frozen=True)
@@ -405,6 +424,13 @@ class Comparison:
         return said[0], said[1]
 
     @property
+    def links_said(self) -> str:
+        """Say in how many links both sides were measured, the base's first."""
+        links = dict.fromkeys(self.links_words)
+        many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
+        return f"{many} a side" if len(links) == 1 else many
+
+    @property
     def foreign(self) -> int:
         """Return how many pairs that are judged rest on boots that nothing vouches for."""
         return sum(pair.foreign for pair in self.judged)
@@ -475,7 +501,8 @@ def compare(
         if pair.bases and pair.new:
             before, after = alike(pair.row, pair.new)
             sides = {"baseline": before.unsound, "new": after.unsound}
-            if why := next((f"{side}: {why}" for side, why in sides.items() if why), None):
+            why = next((f"{side}: {why}" for side, why in sides.items() if why), None)
+            if why := why or booted_otherwise((base, before), (new, after)):
                 unusable.append(Lone(before.name, why))
             else:
                 usable.append(([(base, before)], (new, after)))

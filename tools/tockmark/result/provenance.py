@@ -238,6 +238,11 @@ class Provenance(Part, frozen=True, dict=True):
         """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""
         return sorted({apps.said[name] for apps in self.apps if apps.said.get(name)})
 
+    def part(self, boot: str, lang: Lang) -> str | None:
+        """Return which of its group's benchmarks a boot ran, as its app says it; None: all."""
+        apps = (one.said for one in self.apps if boot in one.of and one.lang == lang)
+        return next(apps, {}).get("only")
+
     def of_langs(self, langs: Collection[Lang]) -> "Provenance":
         """Return it with the boots and apps alone that are in these languages."""
         return msgspec.structs.replace(

@@ -42,7 +42,7 @@ LEGEND = (
 def first_line(answer: Answer) -> str:
     """Say the verdict, and what it is of: instructions first, for they are sure."""
     gated = answer.gated
-    judged, many = len(gated.comparison.judged), _links(gated.comparison)
+    judged, many = len(gated.comparison.judged), gated.comparison.links_said
     gone = len(gated.gone)
     found = [f"{gone} row{'s' if gone > 1 else ''} not there"] if gone else []
     counted = _instructions(answer)
@@ -56,13 +56,6 @@ def first_line(answer: Answer) -> str:
     if foreign := gated.comparison.foreign:
         found.append(f"{foreign} rows rest on boots from elsewhere")
     return f"{gated.level.words.title}: {'; '.join(found)}"
-
-
-def _links(comparison: Comparison) -> str:
-    """Say in how many links both sides were measured."""
-    links = dict.fromkeys(comparison.links_words)
-    many = " against ".join(f"{count} link{'s' if count != '1' else ''}" for count in links)
-    return f"{many} a side" if len(links) == 1 else many
 
 
 def _instructions(answer: Answer) -> str:
@@ -112,7 +105,7 @@ def headline(
     `moved` that is what is relevant."""
     moved = comparison.moved() if moved is None else moved
     judged = [pair.row for pair in comparison.judged]
-    still = f"({len(judged)} rows, {_links(comparison)})"
+    still = f"({len(judged)} rows, {comparison.links_said})"
     if foreign := comparison.foreign:
         still += f"; {foreign} of them rest on boots from elsewhere"
     lost = f"{gone} row{'s' if gone > 1 else ''} not there; " if gone else ""

@@ -187,7 +187,9 @@ def totals(comparison: Comparison, letter: str) -> list[str]:
         )
     lines += text.listed("only in A", [one.name for one in comparison.only_base])
     lines += text.listed(f"only in {letter}", [one.name for one in comparison.only_new])
-    lines += [f"not compared: {one.name}: {one.why}" for one in comparison.unusable]
+    for why in dict.fromkeys(one.why for one in comparison.unusable):
+        same = [one.name for one in comparison.unusable if one.why == why]
+        lines += text.wrap(f"not compared: {', '.join(same)}: {why}")
     return [*lines, ""]
 
 

@@ -139,15 +139,6 @@ def sentence(pair: SitePair) -> Sentence:
     return [f"Nothing surely moved ({len(found.judged)} rows)."]
 
 
-def links_of(pair: SitePair) -> str:
-    """Say in how many links both kernels were measured."""
-    found = pair.comparison
-    assert found is not None
-    links = list(dict.fromkeys(reversed(found.links_words)))
-    several = f"{' against '.join(links)} link{'s' if links != ['1'] else ''}"
-    return several if len(links) > 1 else f"{several} a side"
-
-
 def _listed(some: Sequence[Topic]) -> Sentence:
     said: Sentence = []
     named = some[:TOPICS]

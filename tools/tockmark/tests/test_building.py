@@ -209,6 +209,22 @@ def test_what_the_linker_got_is_kept_with_the_kernel(user: User, builder: Builde
     assert len(user.builds) == 1
 
 
+def test_a_kernel_of_a_commit_says_which_and_how_it_was_built(
+    user: User, builder: Builder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Cargo's release profile of that commit has it, if it is that which counts."""
+    (layout,) = Built(head(user), builder).layouts(1)
+    assert (layout.kernel.commit, layout.kernel.opt_level) == (head(user).sha, None)
+    for manifest in ("no TOML", 'profile = "x"', "[profile.release]\nopt-level = true"):
+        user.commit("a manifest", **{"Cargo.toml": manifest.encode()})
+        assert builder.origin(head(user)) == {"commit": head(user).sha}
+    user.commit("another", **{"Cargo.toml": b'[profile.release]\nopt-level = "z"'})
+    (layout,) = Built(head(user), builder).layouts(1)
+    assert (layout.kernel.commit, layout.kernel.opt_level) == (head(user).sha, "z")
+    monkeypatch.setenv("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
+    assert builder.origin(head(user)) == {"commit": head(user).sha}
+
+
 def test_what_builds_a_checkout_is_said_once(user: User) -> None:
     with pytest.raises(TockmarkError, match="give the command once with --build"):
         recipe(user.tree, None, None, no_patch=True)

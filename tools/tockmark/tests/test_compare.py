@@ -23,7 +23,7 @@ from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
 from tockmark.result import file
 from tockmark.result.model import Result
-from tockmark.result.provenance import Board, Kernel
+from tockmark.result.provenance import Board, BootRun, Kernel, Layout, Slot
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, load
 from tockmark.suite.selection import select
@@ -214,6 +214,44 @@ def test_negative_nets_are_not_compared(catalogue: Catalogue) -> None:
     found = pair(steady(160), steady(170), catalogue, SIMULATED)
     assert found.unusable == [Lone("a.x icache=on", "baseline: net cycles is -9, below zero")]
     assert list(verdicts(found)) == ["time.read icache=on"]
+
+
+def test_rows_of_another_part_of_a_group_are_compared_with_the_cache_off_only(
+    catalogue: Catalogue,
+) -> None:
+    one, two, other = (
+        with_provenance(made(catalogue, {"a.x": steady(170)}, icache=(True, False)), said=said)
+        for said in ({"lang": "c"}, {"lang": "c", "only": "2"}, {"lang": "c", "only": "3"})
+    )
+    for base, new in ((one, two), (two, one), (two, other)):
+        found = compare(base, new, "b", catalogue, Margins(), CALM)
+        assert [lone.name for lone in found.unusable] == ["a.x icache=on"]
+        assert "give both runs the same --only" in found.unusable[0].why
+        assert "a.x icache=off" in verdicts(found)
+        assert "time.read icache=on" in verdicts(found)
+    for same in (one, two):
+        assert not compare(same, same, "b", catalogue, Margins(), CALM).unusable
+
+
+@pytest.mark.parametrize("icache", [True, False])
+def test_other_counts_of_the_same_are_refused_unless_other_rows_ran_before(
+    catalogue: Catalogue, icache: bool
+) -> None:
+    ran = BootRun("time", {}, (Slot("time", 0, 0, 0, "c" * 64, parts_sha256="d" * 64),))
+    layouts = (Layout("one.elf", "a" * 64, "e" * 64),)
+
+    def side(count: int, **said: str) -> Result:
+        result = made(catalogue, {"a.x": steady(count)}, icache=(icache,))
+        return with_provenance(result, said=said, boots=(ran,), layouts=layouts)
+
+    with pytest.raises(TockmarkError, match=r"but other counts of a\.x"):
+        compare(side(170), side(171), "b", catalogue, Margins(), CALM)
+    part = side(171, lang="c", only="2")
+    if icache:
+        assert compare(side(170, lang="c"), part, "b", catalogue, Margins(), CALM).unusable
+    else:
+        with pytest.raises(TockmarkError, match=r"but other counts of a\.x"):
+            compare(side(170, lang="c"), part, "b", catalogue, Margins(), CALM)
 
 
 def test_rows_are_compared_by_one_operation(catalogue: Catalogue) -> None:

@@ -26,7 +26,7 @@ from tockmark.result import file
 from tockmark.show import comparison
 from tockmark.suite.catalogue import Catalogue, Params
 from tockmark.suite.selection import Selection
-from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, steady
+from tockmark.tests.of_samples import CALM, ON_BOARD, SIMULATED, made, steady, with_provenance
 
 NOISE = np.random.default_rng(9)
 
@@ -149,6 +149,22 @@ def test_bad_limits_are_refused(text: str, tmp_path: Path, catalogue: Catalogue)
     assert "object" not in str(caught.value), "in our words, not in Python's"
     with pytest.raises(TockmarkError, match="cannot read"):
         load_limits(tmp_path / "none.toml", catalogue)
+
+
+def test_a_row_of_another_part_of_its_group_does_not_pass(catalogue: Catalogue) -> None:
+    whole, part = (
+        with_provenance(made(catalogue, {"a.x": steady(50)}), said=said)
+        for said in ({"lang": "c"}, {"lang": "c", "only": "2"})
+    )
+    found = gate([("base", whole)], ("new", part), *rule(catalogue))
+    assert found.exit_code == 3
+    assert [(one.row.name, "--only" in one.why) for one in found.findings] == [
+        ("a.x icache=on", True)
+    ]
+    assert gate([("base", part)], ("new", part), *rule(catalogue)).exit_code == 0
+    allowed = Selection(catalogue, ("a.x",))
+    found = gate([("base", whole)], ("new", part), *rule(catalogue), allowed=allowed)
+    assert found.exit_code == 0
 
 
 def test_a_row_that_is_gone_does_not_pass(catalogue: Catalogue) -> None:

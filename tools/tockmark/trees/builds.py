@@ -8,30 +8,40 @@ who changes it has to say that nothing kept is to be taken.
 
 import hashlib
 import itertools
+import os
+import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from tockmark import paths, processes
 from tockmark.errors import INTERRUPTED, TockmarkError, one_line, quoted
-from tockmark.files import replace_whole
+from tockmark.files import replace_whole, toml
 from tockmark.paths import shown
 from tockmark.processes import STDOUT, Bounds, Child
 from tockmark.rig.elf import read_elf
-from tockmark.rig.kernel import KernelElf, RunLayout, read_kernel, run_layouts
+from tockmark.rig.kernel import KernelElf, RunLayout, known_facts, read_kernel, run_layouts
 from tockmark.rig.progress import task
 from tockmark.trees.paired import LinkPair, PairedLinks
 from tockmark.trees.relink import Linked, UnpairedError, linkers
-from tockmark.trees.repository import Commit, Worktree, outside_git, repository, worktree
+from tockmark.trees.repository import (
+    Commit,
+    Worktree,
+    outside_git,
+    repository,
+    tried,
+    worktree,
+)
 
 REPRODUCED = "linked.tar"  # all that the linker got, by lld's --reproduce
 LINK_ARGS = "TOCKMARK_LINK_ARGS"  # in the environment of the user's command
 KEPT_NAME = "kernel.elf"
 BOUNDS = Bounds(seconds=4 * 3600)  # of one build
 TAIL = 4096  # bytes at the end of a log that hold its last line
+OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"  # which Cargo takes before the manifest's
 TRIES = 3  # seeds in a row that give no new order, until there is none
 
 
@@ -111,6 +121,20 @@ class Builder:
         made = self.worktree.path.parent.parent / REPRODUCED
         kept = self.build(commit, f"--reproduce={made}", made)
         return kept, kept.with_name(REPRODUCED)
+
+    def origin(self, commit: Commit) -> dict[str, str]:
+        """Return what is known of a commit's kernel that its ELF may not say: the commit, and the
+        opt-level of the release profile, unless the command or its environment sets another."""
+        found = {"commit": commit.sha}
+        if OPT_LEVEL in self.recipe.command or OPT_LEVEL in os.environ:
+            return found
+        manifest = tried(self.worktree.repository.tree, "show", f"{commit.sha}:Cargo.toml")
+        try:
+            profiles = {} if manifest.code else toml(manifest.text).get("profile", {})
+            level = str(profiles["release"]["opt-level"])
+        except (ValueError, KeyError, TypeError):  # no such file, no TOML, or no such key
+            return found
+        return {**found, "opt_level": level} if re.fullmatch("[0-3sz]", level) else found
 
     def kept(self, commit: Commit, link_args: str = "") -> Path:
         """Return where a commit's kernel is, or will be."""
@@ -241,7 +265,8 @@ class Built:
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
         """Return them as they are run."""
-        return run_layouts([read_kernel(elf) for elf in self.upto(count)], 1)
+        origin = self.builder.origin(self.commit)
+        return run_layouts([_of(read_kernel(elf), origin) for elf in self.upto(count)], 1)
 
     @property
     def plain(self) -> Path:
@@ -274,6 +299,7 @@ class Pairs:
     plain: tuple[Path, Path]  # as the user's command links them
     links: PairedLinks
     folder: Path
+    origins: tuple[dict[str, str], dict[str, str]] = ({}, {})
     made: list[LinkPair] = field(default_factory=list)
     ended: str = ""  # why there are no more
 
@@ -291,7 +317,8 @@ class Pairs:
         for side, (elf, _) in zip((base, head), built, strict=True):
             if side.again().segments != read_elf(elf).segments:
                 raise UnpairedError(f"linking {shown(elf)} again gives another kernel")
-        found = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder)
+        old, new = (side.builder.origin(side.commit) for side in sides)
+        found = Pairs((built[0][0], built[1][0]), PairedLinks(base, head), folder, (old, new))
         if not found.upto(1):
             raise UnpairedError(found.ended)
         return found
@@ -322,10 +349,11 @@ class Paired:
 
     def layouts(self, count: int) -> tuple[RunLayout, ...]:
         """Return them as they are run: with each pair the apps lie elsewhere, too."""
+        origin = self.pairs.origins[self.side]
         return tuple(
             replace(layout, seed=seed)
             for seed, elf in enumerate(self.upto(count))
-            for layout in run_layouts([read_kernel(elf)], 1)
+            for layout in run_layouts([_of(read_kernel(elf), origin)], 1)
         )
 
     @property
@@ -335,6 +363,11 @@ class Paired:
 
 
 Links = Given | Built | Paired  # of one side of a judgement
+
+
+def _of(kernel: KernelElf, origin: Mapping[str, str]) -> KernelElf:
+    """Return a kernel with what is known of its origin beside what its ELF says."""
+    return replace(kernel, **{**origin, **known_facts(kernel)})  # type: ignore[arg-type]
 
 
 def link_args(seed: int) -> str:
