@@ -112,11 +112,14 @@ kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
 kernel-eight: FEATURES := eight
 kernel-v1-eight: FEATURES := abi-v1,eight
+kernel-without-perf: FEATURES := without-perf
+kernel-cyclecount: FEATURES := cyclecount
+kernel-open-counters: FEATURES := open-counters
 kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one))
+VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,without-perf cyclecount open-counters)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Puts Perf and IPC into a tree of Tock or takes them out: all that was asked for, or an error and
+"""Puts counters and IPC into a tree of Tock or takes them out: all that was asked for, or an error and
 nothing.
 
-kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, Perf or
-IPC, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
+kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, Perf, CycleCount
+or IPC, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
 board would hardly do without, so that it outlasts what else moves around it. A tree is first
 brought, in memory, to what it is without the patch, and from there to what is asked for; only then
 files are written.
@@ -14,7 +14,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +95,13 @@ class Family(Part, frozen=True):
     needs: tuple[str, ...]  # files that only its versions have
     perf: PatchPart
     ipc: PatchPart
+    cyclecount: PatchPart | None = None  # only where asked for
+
+    @property
+    def counters(self) -> dict[str, PatchPart]:
+        """Return the parts by which apps read cycles, by their names in `--counter`."""
+        named = {"perf": self.perf, "cyclecount": self.cyclecount}
+        return {name: part for name, part in named.items() if part is not None}
 
     def elf(self, tree: Path) -> Path:
         """Return where Tock's makefile puts the kernel."""
@@ -110,21 +117,27 @@ class Done:
     no_ipc: str | None = None  # why IPC is not in a patched tree
 
 
-def put_in(tree: Path, check: bool = False) -> Done:
-    """Put Perf into a tree, and IPC if it has a place there. With `check` nothing is written.
+def put_in(tree: Path, check: bool = False, counters: Sequence[str] = ("perf",)) -> Done:
+    """Put Perf, or what of `Family.counters` is meant, into a tree, and IPC if it has a place there.
+    With `check` nothing is written.
 
     TockmarkError, with nothing changed, if the tree is of no family, Perf does not fit, what is in
     the tree is a part of the patch only, or a file cannot be written."""
     family = recognise(tree)
     now, _ = _stripped(TreeFiles(tree), family)
     no_ipc = None
-    # Perf goes in last, and so stands before IPC where the two have one anchor.
+    # IPC goes in first, and so stands behind the others where they have one anchor.
     try:
         now = now.patched(family.ipc)
     except MisfitError as misfit:
         no_ipc = str(misfit)
+    if lacking := [name for name in counters if name not in family.counters]:
+        raise TockmarkError(f"{family.versions} takes no {lacking[0]}", "leave it out of --counter")
     try:
-        now = now.patched(family.perf)
+        for name, part in family.counters.items():
+            if name in counters:
+                _check_absent(now, part)
+                now = now.patched(part)
     except MisfitError as misfit:
         raise TockmarkError(
             f"the patch does not fit {tree}: {misfit}",
@@ -302,7 +315,7 @@ def _write(contents: Mapping[Path, str | None]) -> None:
 def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[PatchPart]]:
     """Return the tree without the patch, and which parts were in it as a whole."""
     found = []
-    for part in (family.perf, family.ipc):
+    for part in (*reversed(family.counters.values()), family.ipc):
         try:
             sources = sources.patched(part, reverse=True)
             found.append(part)
