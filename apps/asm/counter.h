@@ -10,23 +10,26 @@
 
 #include "abi.h"
 
-#ifdef TM_CYCLECOUNT
+#if defined(TM_CYCLECOUNT)
 #define TM_COUNTER "cyclecount"
 #define TM_READ_DRIVER 0x90008
 #define TM_READ_COMMAND 2
 #define TM_READ_RETURNS TOCK_SUCCESS_U64
 #define TM_CYCLECOUNT_START 1
-#else
-#ifdef TM_CSR
+#elif defined(TM_CSR)
+/* No driver reads: the rows of a command ask the alarm for the time. */
 #define TM_COUNTER "csr"
+#define TM_READ_DRIVER TOCK_ALARM
+#define TM_READ_COMMAND TOCK_ALARM_NOW
+#define TM_READ_RETURNS TOCK_SUCCESS_U32
+#define TM_COUNTS_INSTRET 1
 #else
 #define TM_COUNTER "perf"
-#define TM_BY_PERF 1
-#endif
-#define TM_COUNTS_INSTRET 1
 #define TM_READ_DRIVER TM_PERF
 #define TM_READ_COMMAND TM_PERF_BOTH
 #define TM_READ_RETURNS TOCK_SUCCESS_U32_U32
+#define TM_BY_PERF 1
+#define TM_COUNTS_INSTRET 1
 #endif
 
 #ifndef TM_BY_PERF

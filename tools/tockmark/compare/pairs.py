@@ -36,10 +36,10 @@ from tockmark.errors import TockmarkError
 from tockmark.log.rows import SERIES
 from tockmark.result.model import GONE, Result, Row, alike
 from tockmark.result.provenance import BootRun, same_simulator
-from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Key, Lang, aside
+from tockmark.suite.catalogue import COUNTERS, ICACHE, LANGS, Catalogue, Key, Lang, aside
 from tockmark.suite.selection import Selection
 
-REFUSED = ("machine", "clock", "timing")
+REFUSED = ("machine", "clock", "timing", "counter")
 # Cycles of one machine, counted or checked: the simulator's and the board's can be compared.
 CHECKED = {
     "hardware",
@@ -76,6 +76,7 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "machine": board.machine,
         "clock": board.clock if board.clock_hz else "",
         "timing": board.timing,
+        "counter": COUNTERS[provenance.counter],
         "simulator": _hashed("", board.simulator_sha256),
         "board": board.name,
         "catalogue": _hashed("", provenance.catalogue_sha256),

@@ -131,8 +131,8 @@ def test_a_kernel_without_perf_is_known(catalogue: Catalogue) -> None:
     absent = "fail loop.empty call=perf_exists err=NODEVICE"
     for why, known in ((absent, True), ("fail loop.empty call=memop err=NOMEM", False)):
         log = encoded("loop", ["begin proto=1 apps=1", why, "end ok"])
-        assert result_of(log, catalogue).is_without_perf is known
-    assert not result_of([], catalogue).is_without_perf
+        assert result_of(log, catalogue).is_without_counter is known
+    assert not result_of([], catalogue).is_without_counter
 
 
 def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:

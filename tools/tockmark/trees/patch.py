@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Puts counters and IPC into a tree of Tock or takes them out: all that was asked for, or an error and
-nothing.
+"""Puts what counts and IPC into a tree of Tock or takes them out: all that was asked for, or an
+error and nothing.
 
-kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, Perf, CycleCount
-or IPC, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
-board would hardly do without, so that it outlasts what else moves around it. A tree is first
-brought, in memory, to what it is without the patch, and from there to what is asked for; only then
-files are written.
+kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part (Perf,
+CycleCount, IPC) is made of edits and of our own files. An edit finds its place by an anchor, a line
+that the board would hardly do without, so that it outlasts what else moves around it. A tree is
+first brought, in memory, to what it is without the patch, and from there to what is asked for; only
+then files are written.
 """
 
 import contextlib
@@ -118,8 +118,8 @@ class Done:
 
 
 def put_in(tree: Path, check: bool = False, counters: Sequence[str] = ("perf",)) -> Done:
-    """Put Perf, or what of `Family.counters` is meant, into a tree, and IPC if it has a place there.
-    With `check` nothing is written.
+    """Put Perf, or what else of `Family.counters` is meant, into a tree, and IPC if it has a place
+    there. With `check` nothing is written.
 
     TockmarkError, with nothing changed, if the tree is of no family, Perf does not fit, what is in
     the tree is a part of the patch only, or a file cannot be written."""
