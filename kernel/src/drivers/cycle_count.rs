@@ -82,3 +82,62 @@ impl Default for CycleCount {
 fn now() -> u64 {
     read_wide(|| Hardware.cycles_high(), || Hardware.cycles())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(driver: &mut CycleCount, process: usize, number: u32) -> Return {
+        let arguments = [0, 0];
+        driver.command(Call {
+            process,
+            number,
+            arguments,
+        })
+    }
+
+    fn read(driver: &mut CycleCount) -> u64 {
+        match ask(driver, 3, 2) {
+            Return::U64(count) => count,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The fake machine counts one cycle each time that it is asked.
+    #[test]
+    fn it_counts_from_its_start_to_its_stop_and_goes_on() {
+        let mut driver = CycleCount::new();
+        assert_eq!(read(&mut driver), 0);
+        assert_eq!(ask(&mut driver, 0, 1), Return::Success);
+        assert_eq!((read(&mut driver), read(&mut driver)), (1, 2));
+        assert_eq!(ask(&mut driver, 0, 1), Return::Success); // it runs already
+        assert_eq!(read(&mut driver), 3);
+        assert_eq!(ask(&mut driver, 0, 4), Return::Success);
+        now(); // the core's own counter goes on
+        assert_eq!((read(&mut driver), read(&mut driver)), (4, 4));
+        assert_eq!(ask(&mut driver, 0, 1), Return::Success);
+        assert_eq!(read(&mut driver), 5);
+        assert_eq!(ask(&mut driver, 0, 3), Return::Success);
+        assert_eq!(read(&mut driver), 0);
+    }
+
+    #[test]
+    fn the_first_process_controls_it_until_it_ends() {
+        let mut driver = CycleCount::new();
+        assert_eq!(ask(&mut driver, 1, 1), Return::Success);
+        for number in [1, 3, 4] {
+            let refused = Return::Failure(ErrorCode::Reserve);
+            assert_eq!(ask(&mut driver, 0, number), refused);
+        }
+        driver.forget(1);
+        assert_eq!(ask(&mut driver, 0, 4), Return::Success);
+    }
+
+    #[test]
+    fn it_has_no_other_commands() {
+        let none = Return::Failure(ErrorCode::NoSupport);
+        let mut driver = CycleCount::new();
+        assert_eq!(ask(&mut driver, 0, 0), Return::Success);
+        assert_eq!(ask(&mut driver, 0, 5), none);
+    }
+}

@@ -7,7 +7,7 @@
 pub mod alarm;
 pub mod call;
 pub mod console;
-#[cfg(feature = "cyclecount")]
+#[cfg(any(test, feature = "cyclecount"))]
 pub mod cycle_count;
 pub mod debug;
 pub mod ipc;

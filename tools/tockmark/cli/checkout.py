@@ -5,7 +5,7 @@ change of it costs, bisect which change it is that costs.
 
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ from tockmark.rig.protocol import Ability, require
 from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import only_one, select
+from tockmark.suite.selection import of_names, only_one, select
 from tockmark.trees import remembered
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
 from tockmark.trees.patch import Done, put_in, release, take_out
@@ -52,6 +52,7 @@ NEED_IPC = (
     "boot.restart, ctx.ring, fault.stop, ipc, some of sched.alarm_lateness,"
     " some of syscall.by_regions"
 )
+PUT_IN = {name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLES_ALONE)}
 
 
 @verb(
@@ -69,6 +70,13 @@ def patch_verb(
         bool, Option("--check", help="Change nothing; say whether it could be done.")
     ] = False,
     reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
+    counter: Annotated[
+        str,
+        options.several_of(
+            lambda: PUT_IN,
+            "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver.",
+        ),
+    ] = "perf",
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
 
@@ -76,7 +84,8 @@ def patch_verb(
     has no place. Building Tock is left to you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    done = (take_out if reverse else put_in)(tree, check)
+    counters = of_names("counter", counter, PUT_IN)
+    done = take_out(tree, check) if reverse else put_in(tree, check, counters)
     commit = _commit(tree)
     print(f"{tree}: {release(tree)}{f', at {commit[:9]}' if commit else ''}")
     if not done.changed:
@@ -84,7 +93,7 @@ def patch_verb(
     elif check:
         print(f"The patch can be {'taken out' if reverse else 'put in'}; nothing was changed.")
     else:
-        print("The patch is out again." if reverse else _what_is_in(done))
+        print("The patch is out again." if reverse else _what_is_in(done, counters))
     if not reverse:
         if done.no_ipc is not None:
             print(f"IPC is left out: {done.no_ipc}.\nRows that need it will fail: {NEED_IPC}.")
@@ -92,10 +101,12 @@ def patch_verb(
             print(_next(tree, done))
 
 
-def _what_is_in(done: Done) -> str:
+def _what_is_in(done: Done, counters: Sequence[str]) -> str:
     """Say what was put into the tree."""
-    wired = "Perf" if done.no_ipc else "Perf and IPC"
-    added = "".join(f"\n  {file}" for file in done.family.perf.copies)
+    names = [title for name, title in PUT_IN.items() if name in counters]
+    wired = " and ".join([*names, *["IPC"] * (not done.no_ipc)])
+    copies = [file for name in counters for file in done.family.counters[name].copies]
+    added = "".join(f"\n  {file}" for file in copies)
     return f"{wired} wired into {done.family.board}. Added:{added}"
 
 

@@ -137,12 +137,9 @@ class AppChoice:
     @property
     def counters(self) -> list[CounterName]:
         """What the apps may read, the first that the kernel has."""
-        given = [one for one in catalogues.COUNTERS if self.counter == one]
-        if self.counter is not None and not given:
-            known = ", ".join(catalogues.COUNTERS)
-            raise TockmarkError(f"there is no counter '{self.counter}'", f"choose from: {known}")
+        given = options.counters(self.counter)
         if given and self.apps is not None:
-            raise TockmarkError("--apps says what its apps read", "leave out --counter")
+            raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
         only = self.apps is not None or self.abi == 1 or (self.lang or "c") != "c"
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
 

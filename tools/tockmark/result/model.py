@@ -72,7 +72,6 @@ from tockmark.suite.selection import Selection
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
-ABSENT = "{}_exists returned NODEVICE"  # why rows fail of an app that finds no such counter
 SLOPE = "cycles of a pass"  # what of a control is no single sample
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 NOWHERE = StoredSamples()  # in a layout that does not have the row
@@ -696,12 +695,6 @@ class Result:
     def mended(self) -> tuple[str, ...]:
         """The reasons in `incomplete` that no longer hold: rows are taken by the control."""
         return tuple(one.line for one in self.controls if one.wrong and one.mends)
-
-    @property
-    def is_without_counter(self) -> bool:
-        """Whether nothing was measured because the kernel lacks what the apps read by."""
-        why = ABSENT.format(self.provenance.counter)
-        return not self.rows and {gone.why for gone in self.failed} == {why}
 
     @property
     def unmended(self) -> tuple[str, ...]:
