@@ -13,8 +13,6 @@ use core::arch::global_asm;
 use riscv::register::{mcause, mstatus, mtval};
 
 global_asm!(include_str!("start.S"));
-#[cfg(feature = "open-counters")]
-global_asm!(".set FAULTS_CHANGE_KEPT, 1");
 global_asm!(include_str!("trap.S"));
 
 static mut KERNEL: Kernel = Kernel::new();
