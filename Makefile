@@ -119,11 +119,14 @@ kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
 kernel-eight: FEATURES := eight
 kernel-v1-eight: FEATURES := abi-v1,eight
+kernel-without-perf: FEATURES := without-perf
+kernel-cyclecount: FEATURES := cyclecount
+kernel-open-counters: FEATURES := open-counters
 kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one))
+VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,without-perf cyclecount open-counters)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
@@ -157,9 +160,10 @@ RUST_BUILT = $(OPT:%=-%)$(CALLS:%=-%)$(if $(LIBTOCK_RS),-libtock)
 apps-%: setup
 	$(call begin,build/apps/c-abi$*,the apps for version $* of the interface)
 	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi$* ABI=$*
+	@$(if $(filter 2,$*),$(foreach one,cyclecount csr,$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=$(one) &&) true)
 	@$(MAKE) $(SILENT) -f apps/conformance/build.mk OUT=build/apps/conformance-abi$* ABI=$*
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
-	$(stamp) apps build/apps/conformance-abi$* $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
+	$(stamp) apps build/apps/conformance-abi$* $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
 
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))

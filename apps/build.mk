@@ -4,6 +4,8 @@
 #     make -f apps/build.mk OUT=build/apps/c-abi2 ABI=2
 # The apps of apps/upstream/ (docs/upstream/), which are written for libtock-c, are built with them, for
 # version 2, by a shim.
+# COUNTER=cyclecount or COUNTER=csr takes samples by that in the place of Perf (apps/asm/counter.h), for
+# version 2, in a folder of its own: OUT with -cyclecount or -csr behind.
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
 # calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/findings.md).
 
@@ -14,6 +16,10 @@ ifeq ($(filter 1 2,$(ABI)),)
 $(error apps/build.mk: there is no version $(ABI) of the system-call interface; use ABI=1 or ABI=2)
 endif
 
+ifneq ($(filter-out perf cyclecount csr,$(COUNTER))$(if $(filter 1,$(ABI)),$(COUNTER:perf=)),)
+$(error apps/build.mk: no apps for version $(ABI) read by '$(COUNTER)'; use COUNTER=cyclecount or COUNTER=csr with ABI=2)
+endif
+
 CC := riscv64-unknown-elf-gcc
 AR := riscv64-unknown-elf-ar
 LD := riscv64-unknown-elf-ld
@@ -22,17 +28,22 @@ ifeq ($(shell command -v $(CC)),)
 $(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
 endif
 
+ifneq ($(COUNTER:perf=),)
+override OUT := $(OUT)-$(COUNTER)
+READ := -DTM_$(if $(filter csr,$(COUNTER)),CSR,CYCLECOUNT)
+endif
+
 # What shapes the code: every app says it in its begin record, with the language and the compiler.
 MACHINE := -march=rv32imc -mabi=ilp32
 CODE := -O3 $(MACHINE)
 SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
-	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) \
+	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) $(READ) \
 	'-DTM_CC="$(SAID)$(if $(LIBTOCK), libtock-c)"'
 # The runtime needs no C library: here a loop that copies does not become a call of memcpy.
 RUNTIME_CFLAGS := -fno-tree-loop-distribute-patterns
-ASFLAGS = $(MACHINE) -MMD -MP -I$(OUT) -Iapps/asm -DTM_ABI=$(ABI)
+ASFLAGS = $(MACHINE) -MMD -MP -I$(OUT) -Iapps/asm -DTM_ABI=$(ABI) $(READ)
 
 # Of the user's archive only the system calls are taken, so that the C library it was built with does
 # not matter.
@@ -49,7 +60,7 @@ CALLS := command subscribe allow_readwrite allow_readonly memop yield yield_no_w
 endif
 
 GROUPS := $(patsubst apps/c/%.c,$(OUT)/%.o,$(wildcard apps/c/*.c))
-ifeq ($(ABI)$(LIBTOCK),2)
+ifeq ($(ABI)$(LIBTOCK)$(READ),2)
 UPSTREAM := $(patsubst apps/upstream/%.c,$(OUT)/%.o,$(wildcard apps/upstream/*.c))
 endif
 SHARED := $(patsubst apps/%.c,$(OUT)/%.o,$(wildcard apps/runtime/*.c)) \

@@ -17,13 +17,22 @@ fn main() {
         "cw310"
     };
     let room = if is_on("EIGHT") { " eight-apps" } else { "" };
+    let counters = if is_on("CYCLECOUNT") {
+        " cyclecount"
+    } else if is_on("OPEN_COUNTERS") {
+        " open-counters"
+    } else if is_on("WITHOUT_PERF") {
+        " without-perf"
+    } else {
+        ""
+    };
     let version = if is_on("ABI_V1") { 1 } else { 2 };
     println!("cargo::rerun-if-changed=layout.ld");
     println!("cargo::rerun-if-changed=machines");
     // What the image says must be what Cargo did, so it is not written down a second time.
     let opt_level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
     println!(
-        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room} opt-level={opt_level}"
+        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{counters} opt-level={opt_level}"
     );
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");

@@ -112,6 +112,31 @@ def test_patch_goes_in_and_out(family: Family, tree: Path, main: Path) -> None:
     assert not (tree / next(iter(family.perf.copies))).with_suffix("").exists()
 
 
+def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) -> None:
+    """Where it is not meant it goes out again; a family that has none says so."""
+    family = KNOWN["earlgrey-cw310"]
+    tree = make(tmp_path / "tock", "earlgrey-cw310")
+    (tree / "chips/earlgrey/src/lib.rs").write_text("pub mod chip;\n")
+    was = contents(tree)
+    assert family.cyclecount is not None
+    for given in ("cyclecount", "perf,cyclecount", "perf", "cyclecount"):
+        done = tockmark(tree, "--counter", given)
+        assert done.returncode == 0, done.stderr
+        now = contents(tree)
+        for name, part in family.counters.items():
+            there = name in given.split(",")
+            for edit in part.edits:
+                assert now[edit.file][0].decode().count(edit.put) == there
+            assert all((copy in now) == there for copy in part.copies)
+        assert family.ipc.edits[0].put.encode() in now[family.ipc.edits[0].file][0]
+    assert "CycleCount and IPC wired" in done.stdout
+    assert tockmark(tree, "--reverse").returncode == 0
+    assert contents(tree) == was
+    old = make(tmp_path / "old", "earlgrey-nexysvideo")
+    assert "takes no cyclecount" in refused(old, "--counter", "cyclecount")
+    assert "there is no counter 'clock'" in refused(tree, "--counter", "clock")
+
+
 def test_our_files_are_the_capsules(family: Family) -> None:
     sources = {path.read_text() for path in PERF.rglob("*.rs")}
     assert set(family.perf.texts.values()) <= sources

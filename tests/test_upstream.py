@@ -14,10 +14,15 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "upstream"
 TABLE = (FOLDER / "README.md").read_text(encoding="utf-8")
 PRIVATE = FOLDER / "private"
+OFFERED = FOLDER / "offered"  # what is no fault
 TEXTS = sorted(
-    (path for path in FOLDER.rglob("*.md") if path.stem != "README"), key=lambda path: path.stem
+    (path for path in FOLDER.rglob("*.md") if path.stem != "README" and path.parent != OFFERED),
+    key=lambda path: path.stem,
 )
-PATCHES = sorted(FOLDER.rglob("*.patch"), key=lambda path: path.stem)
+PATCHES = sorted(
+    (path for path in FOLDER.rglob("*.patch") if path.parent != OFFERED),
+    key=lambda path: path.stem,
+)
 PARTS = [
     *("What happens", "Where", "To reproduce", "Expected", "Measured", "Patch"),
     "How it was found",
@@ -47,10 +52,10 @@ def parts(text: str) -> dict[str, str]:
     return dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
-def ill_formed(patch: str) -> str | None:
+def ill_formed(patch: str, most: int = MOST_LINES) -> str | None:
     """What is wrong with a patch in git's form, if anything is."""
     lines = patch.splitlines()
-    if len(lines) > MOST_LINES:
+    if len(lines) > most:
         return f"{len(lines)} lines"
     old = new = files = hunks = 0
     for line in lines:
@@ -65,7 +70,9 @@ def ill_formed(patch: str) -> str | None:
             hunks += 1
         elif line.startswith("+++ b/"):
             files += 1
-        elif not line.startswith(("diff --git a/", "index ", "--- a/")):
+        elif not line.startswith(
+            ("diff --git a/", "index ", "--- a/", "--- /dev/null", "new file mode ")
+        ):
             return f"neither header nor hunk: {line}"
     if old or new:
         return "its last hunk is short"
@@ -97,6 +104,18 @@ def test_a_text_has_its_parts(text: Path) -> None:
 def test_a_patch_is_one_and_small(patch: Path) -> None:
     assert ill_formed(patch.read_text(encoding="utf-8")) is None
     assert patch.with_suffix(".md") in TEXTS
+
+
+def test_what_is_offered_has_its_parts_and_our_own_counter() -> None:
+    """The patch to send and `tockmark patch --counter cyclecount` put in the same code."""
+    text, patch = ((OFFERED / f"cyclecount.{kind}").read_text("utf-8") for kind in ("md", "patch"))
+    assert list(parts(text)) == ["What is missing", "Where", "Patch", "Measured"]
+    assert "](offered/cyclecount.md)" in TABLE
+    assert ill_formed(patch, 3 * MOST_LINES) is None
+    ours = (ROOT / "capsules/perf/tock-2.x/cycle_count.rs").read_text(encoding="utf-8")
+    _, _, code = ours.partition("//!")
+    added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
+    assert f"//!{code}".strip() in added
 
 
 def test_what_is_no_patch_is_found() -> None:

@@ -5,7 +5,7 @@
 #ifndef TM_ASM_BODIES_H
 #define TM_ASM_BODIES_H
 
-#include "abi.h"
+#include "counter.h"
 #include "shot.h"
 
 #include "rows.h" /* the bodies, which are of the type tm_body */

@@ -10,16 +10,25 @@
 #include "sampler.inc"
 #if TM_ABI == 2
 
+#ifdef TM_CSR
+    .option arch, +zicsr
+#endif
     .section .sampler, "ax" /* where it is the same in all apps: app.ld */
 
-/* Perf command 3: the counters come back in a1 and a2. */
+/* The counters come back in a1 and a2. */
 .macro read_counters
-    li      a0, TM_PERF
-    li      a1, TM_PERF_BOTH
+#ifdef TM_CSR
+    csrr    a1, cycle
+    csrr    a2, instret
+    li      a0, TM_READ_RETURNS
+#else
+    li      a0, TM_READ_DRIVER
+    li      a1, TM_READ_COMMAND
     li      a2, 0
     li      a3, 0
     li      a4, TOCK_COMMAND
     ecall
+#endif
 .endm
 
 /* void tm_sample(struct tm_shot *shot) */

@@ -4,7 +4,7 @@
  * a0 and a1 for the harness to check after the sample. (With LIBTOCK_C=DIR these are not built: see
  * runtime/libtock_bodies.c.)
  */
-#include "abi.h"
+#include "counter.h"
 #include "body.inc"
 #ifndef TM_LIBTOCK_C
 
@@ -26,8 +26,8 @@ end_body \name
     command_body tm_syscall_command, TM_PERF, TM_PERF_CYCLES
     command_body tm_syscall_command_absent, TM_ABSENT_DRIVER, TM_PERF_CYCLES
 #else
-    command_body tm_syscall_command, TM_PERF, TM_PERF_BOTH
-    command_body tm_syscall_command_absent, TM_ABSENT_DRIVER, TM_PERF_BOTH
+    command_body tm_syscall_command, TM_READ_DRIVER, TM_READ_COMMAND
+    command_body tm_syscall_command_absent, TM_ABSENT_DRIVER, TM_READ_COMMAND
 #endif
 
 /* Adds 4 in user mode: 3 li, ecall. */

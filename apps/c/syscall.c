@@ -109,7 +109,7 @@ static bool setup_regions(struct tm_run *run) {
 
 /* The rows of the one command, whatever is beside it. */
 #define COMMAND                                                                                    \
-    .body = tm_syscall_command, .expect = TOCK_SUCCESS_U32_U32,                                    \
+    .body = tm_syscall_command, .expect = TM_READ_RETURNS,                                         \
     .returns_any = TM_BY_ABI(true, false), .call = "command", .finish = finish_command
 
 TM_BENCH(syscall_command, COMMAND);

@@ -10,6 +10,8 @@ static uint32_t upcalls;
 static bool setup(struct tm_run *run) {
     run->shot.arg = &upcalls;
     upcalls = 0;
+    if (!TM_BY_PERF && tock_failed(tock_command(TM_PERF, TM_PERF_EXISTS, 0, 0)))
+        return tm_skip(run, "this kernel has no Perf, whose upcall it takes");
     if (!tm_require(run, "subscribe", tock_subscribe(TM_PERF, 0, tm_upcall_count, &upcalls)))
         return false;
     if (tock_failed(tock_command(TM_PERF, TM_PERF_UPCALL, 0, 0)))

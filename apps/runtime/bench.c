@@ -36,7 +36,8 @@ static void add_series(const char *name, const uint32_t *first, uint32_t count) 
 /* The series of one number of passes. */
 static void add_passes(const struct tm_passes *passes, const char *cycles, const char *instret) {
     add_series(cycles, &passes->samples->cycles, passes->taken);
-    add_series(instret, &passes->samples->instret, passes->taken);
+    if (TM_COUNTS_INSTRET)
+        add_series(instret, &passes->samples->instret, passes->taken);
 }
 
 static void add_events(uint32_t count) {
@@ -49,7 +50,8 @@ static void print_data(uint32_t taken, bool passes, uint32_t events) {
     tm_record_and_next(&tm_log);
     tm_record(&tm_log, "data");
     add_series("cycles", &tm_samples->cycles, taken);
-    add_series("instret", &tm_samples->instret, taken);
+    if (TM_COUNTS_INSTRET)
+        add_series("instret", &tm_samples->instret, taken);
     if (passes) {
         add_passes(&tm_passes[TM_SHORT], "short_cycles", "short_instret");
         add_passes(&tm_passes[TM_LONG], "long_cycles", "long_instret");
@@ -75,8 +77,14 @@ static void print_row(const struct tm_run *run, uint32_t taken, bool passes, uin
     tm_record_end(&tm_log);
 }
 
-static bool perf_is_there(struct tm_run *run) {
-    return tm_require(run, "perf_exists", tock_command(TM_PERF, TM_PERF_EXISTS, 0, 0));
+/* Reading the counters in user mode faults where they are closed, so that is not tried. */
+static bool counter_is_there(struct tm_run *run) {
+#ifdef TM_CSR
+    return run;
+#else
+    return tm_require(run, TM_COUNTER "_exists",
+                      tock_command(TM_READ_DRIVER, TM_PERF_EXISTS, 0, 0));
+#endif
 }
 
 static bool is_possible(struct tm_run *run) {
@@ -129,7 +137,7 @@ static void measure(const struct tm_bench *bench, const uint32_t value[TM_PARAMS
     uint32_t taken = 0, events = 0;
     bool passes = false;
     tm_row_at_hand = &run;
-    if (is_possible(&run) && perf_is_there(&run) && (!bench->setup || bench->setup(&run))) {
+    if (is_possible(&run) && counter_is_there(&run) && (!bench->setup || bench->setup(&run))) {
         taken = tm_take_samples(&run);
         passes = taken && run.passes && tm_take_passes(&run);
         events = taken && uses(TM_BY_SAMPLER) ? tm_count_events(&run) : 0;
@@ -193,12 +201,19 @@ int main(void) {
     /* A kernel may take more or less for a call as long as others start. */
     if (tm_link.slots > 1)
         tm_nap(TM_PEER_START_MS);
+#ifdef TM_CYCLECOUNT
+    tock_command(TM_READ_DRIVER, TM_CYCLECOUNT_START, 0, 0); /* if no app has before */
+#endif
     tm_log.app = tm_app.name;
     tm_record(&tm_log, "begin proto=1");
     tm_record_pair(&tm_log, "lang", tm_app.lang);
     tm_record_words(&tm_log, "abi=" TEXT(TM_ABI));
     tm_record_number(&tm_log, "apps", tm_link.apps);
-    tm_record_words(&tm_log, "perf=" TEXT(TM_PERF));
+#ifdef TM_CSR
+    tm_record_words(&tm_log, TM_COUNTER "=user");
+#else
+    tm_record_words(&tm_log, TM_COUNTER "=" TEXT(TM_READ_DRIVER));
+#endif
     tm_record_pair(&tm_log, "boot", tm_link.boot);
     if (tm_link.only)
         tm_record_number(&tm_log, "only", tm_link.only);

@@ -8,7 +8,7 @@
 #include <libtock/tock.h>
 #include <stdlib.h>
 
-#include "abi.h"
+#include "counter.h"
 
 /* What a body leaves in a0 and a1. */
 struct words {
@@ -41,13 +41,13 @@ void exit(int code) {
 
 struct words tm_syscall_command(void *arg) {
     (void)arg;
-    syscall_return_t got = command(TM_PERF, TM_PERF_BOTH, 0, 0);
+    syscall_return_t got = command(TM_READ_DRIVER, TM_READ_COMMAND, 0, 0);
     return (struct words){got.type, got.data[0]};
 }
 
 struct words tm_syscall_command_absent(void *arg) {
     (void)arg;
-    syscall_return_t got = command(TM_ABSENT_DRIVER, TM_PERF_BOTH, 0, 0);
+    syscall_return_t got = command(TM_ABSENT_DRIVER, TM_READ_COMMAND, 0, 0);
     return (struct words){got.type, got.data[0]};
 }
 

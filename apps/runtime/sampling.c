@@ -51,7 +51,7 @@ static bool take(struct tm_run *run) {
         tm_sample_passes(&run->shot);
     else
         tm_sample(&run->shot);
-    return readings_are_good(run, TOCK_SUCCESS_U32_U32, TOCK_SUCCESS_U32_U32) && body_is_good(run);
+    return readings_are_good(run, TM_READ_RETURNS, TM_READ_RETURNS) && body_is_good(run);
 }
 
 static bool may_stop_early(const struct tm_run *run) {
@@ -138,7 +138,7 @@ static bool events_repeat(void) {
 uint32_t tm_count_events(struct tm_run *run) {
     uint32_t last = run->bench->events_to, taken = 0;
     bool repeats = may_stop_early(run);
-    if (run->bench->sample || (last && run->value[0] > last))
+    if (!TM_BY_PERF || run->bench->sample || (last && run->value[0] > last))
         return 0;
     if (tock_failed(tock_command(TM_PERF, TM_PERF_EVENT, TM_EVENT_FIRST, 0)))
         return 0;

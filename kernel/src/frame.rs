@@ -22,6 +22,12 @@ impl Frame {
         &self.0
     }
 
+    /// The same, to change them.
+    #[cfg(feature = "open-counters")]
+    pub fn words_mut(&mut self) -> &mut [u32; 32] {
+        &mut self.0
+    }
+
     pub fn pc(&self) -> u32 {
         self.0[PC]
     }

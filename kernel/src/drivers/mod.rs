@@ -7,8 +7,11 @@
 pub mod alarm;
 pub mod call;
 pub mod console;
+#[cfg(any(test, feature = "cyclecount"))]
+pub mod cycle_count;
 pub mod debug;
 pub mod ipc;
+#[cfg(any(test, not(feature = "without-perf")))]
 pub mod perf;
 
 use crate::abi::ErrorCode;
@@ -23,6 +26,8 @@ use console::Console;
 pub struct Drivers {
     pub alarm: Alarm,
     pub console: Console,
+    #[cfg(feature = "cyclecount")]
+    pub cycle_count: cycle_count::CycleCount,
 }
 
 impl Drivers {
@@ -30,6 +35,8 @@ impl Drivers {
         Drivers {
             alarm: Alarm::new(),
             console: Console::new(),
+            #[cfg(feature = "cyclecount")]
+            cycle_count: cycle_count::CycleCount::new(),
         }
     }
 
@@ -38,6 +45,8 @@ impl Drivers {
         self.console.forget(process);
         self.alarm.forget(process);
         ipc::forget(process, processes);
+        #[cfg(feature = "cyclecount")]
+        self.cycle_count.forget(process);
     }
 }
 
@@ -70,6 +79,12 @@ impl Kernel {
                 let answer = ipc::command(call, processes);
                 self.follow(answer)
             }
+            #[cfg(feature = "cyclecount")]
+            cycle_count::NUMBER => {
+                let result = drivers.cycle_count.command(call);
+                self.give(result)
+            }
+            #[cfg(any(test, not(feature = "without-perf")))]
             perf::NUMBER => {
                 let result = perf::command(call, processes);
                 self.give(result)

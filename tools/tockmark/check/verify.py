@@ -228,7 +228,7 @@ def _suites(result: Result, catalogue: Catalogue, drawn: Sequence[BootPlace]) ->
             further.append(_further(boot, catalogue))
         if names:
             abi = result.provenance.abi or 2
-            suites.append(Suite(AppBuild.built(abi, lang), own, further))
+            suites.append(Suite(AppBuild.built(abi, lang, result.provenance.counter), own, further))
     return tuple(suites)
 
 

@@ -57,6 +57,13 @@ def image_verb(
             lambda: catalogues.LANGS, "Languages of the apps, separated by commas: c, rust."
         ),
     ] = "c",
+    counter: Annotated[
+        str | None,
+        options.one_of(
+            lambda: catalogues.COUNTERS,
+            "What the apps read: perf (default), cyclecount or csr; see `tockmark run`.",
+        ),
+    ] = None,
     samples: Annotated[
         int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
     ] = None,
@@ -71,8 +78,9 @@ def image_verb(
     if boot is not None and boot not in found:
         raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
     wanted = select(known, only)
+    (read,) = options.counters(counter or catalogues.PERF)
     chosen = tuple(
-        (AppBuild.built(abi, one), found[measured.name])  # with all their rows
+        (AppBuild.built(abi, one, read), found[measured.name])  # with all their rows
         for one in options.languages(lang)
         for measured in wanted.boots(one)
         if boot in (None, measured.name)

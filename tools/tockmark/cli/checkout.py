@@ -37,7 +37,7 @@ from tockmark.rig.protocol import Ability, require
 from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import only_one, select
+from tockmark.suite.selection import of_names, only_one, select
 from tockmark.trees import remembered
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
 from tockmark.trees.patch import Done, put_in, release, take_out
@@ -53,6 +53,9 @@ NEED_IPC = (
     " some of syscall.by_regions"
 )
 NEED = {"IPC": NEED_IPC, "the new IPC": "ipc2"}
+PUT_IN: dict[str, str] = {
+    name: catalogues.COUNTERS[name] for name in (catalogues.PERF, catalogues.CYCLES_ALONE)
+}
 
 
 @verb(
@@ -70,6 +73,13 @@ def patch_verb(
         bool, Option("--check", help="Change nothing; say whether it could be done.")
     ] = False,
     reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
+    counter: Annotated[
+        str,
+        options.several_of(
+            lambda: PUT_IN,
+            "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver.",
+        ),
+    ] = "perf",
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
 
@@ -78,7 +88,12 @@ def patch_verb(
     you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    done = (take_out if reverse else put_in)(tree, check)
+    counters = of_names("counter", counter, PUT_IN)
+    done = (
+        take_out(tree, check)
+        if reverse
+        else put_in(tree, check, [PUT_IN[name] for name in counters])
+    )
     commit = _commit(tree)
     print(f"{tree}: {release(tree)}{f', at {commit[:9]}' if commit else ''}")
     if not done.changed:
@@ -99,7 +114,8 @@ def _what_is_in(done: Done) -> str:
     """Say what was put into the tree."""
     *others, last = done.wired
     wired = f"{', '.join(others)} and {last}" if others else last
-    added = "".join(f"\n  {file}" for file in done.family.perf.copies)
+    copies = [file for name in done.wired for file in done.family.parts[name].copies]
+    added = "".join(f"\n  {file}" for file in copies)
     return f"{wired} wired into {done.family.board}. Added:{added}"
 
 

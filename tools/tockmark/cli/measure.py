@@ -37,7 +37,7 @@ from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
-from tockmark.suite.catalogue import Boot, Catalogue, Lang
+from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, only_one, select
 
 SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
@@ -125,12 +125,29 @@ class AppChoice:
         Path | None,
         Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
+    counter: Annotated[
+        str | None,
+        options.one_of(
+            lambda: catalogues.COUNTERS,
+            "What the apps read: perf, cyclecount (cycles alone), or csr, which faults where user"
+            " mode may not; default: perf, or cyclecount if the kernel has no Perf.",
+        ),
+    ] = None
 
-    def builds(self) -> list[AppBuild]:
+    @property
+    def counters(self) -> list[CounterName]:
+        """What the apps may read, the first that the kernel has."""
+        given = options.counters(self.counter)
+        if given and self.apps is not None:
+            raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
+        only = self.apps is not None or self.abi == 1 or (self.lang or "c") != "c"
+        return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
+
+    def builds(self, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
         langs, abi = options.languages(self.lang or "c"), self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang) for lang in langs]
+            return [AppBuild.built(abi, lang, counter) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
@@ -241,14 +258,17 @@ def run_verb(
         boots = selection.boots(lang)
         return laid.boots(boots, lang, board, known, only) if laid else boots
 
-    suites = [
-        run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-        for built in apps.builds()
-    ]
+    def suites(counter: CounterName) -> tuple[run.Suite, ...]:
+        return tuple(
+            run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
+            for built in apps.builds(counter)
+        )
+
+    first, *behind = apps.counters[: 1 if laid else None]
     asked = run.RunOptions(
         layouts=run_layouts(kernels, layouts),
         board=board,
-        suites=tuple(suites),
+        suites=suites(first),
         catalogue=known,
         icaches=_settings(icache, board),
         all_samples=all_samples,
@@ -259,16 +279,16 @@ def run_verb(
         laid=laid,
         earlier=whole_boots(place.resume, known, board) if place.resume is not None else {},
     )
-    if not any(suite.boots for suite in suites):
+    if not any(suite.boots for suite in asked.suites):
         said = ", ".join(asked.langs)
         raise TockmarkError(f"no row of '{only}' is in --lang {said}", "nothing is left to run")
-    if len(asked.layouts) > 1 and not any(suite.further for suite in suites):
+    if len(asked.layouts) > 1 and not any(suite.further for suite in asked.suites):
         raise TockmarkError(
             f"no row of '{only}' touches the kernel",
             "run it in one layout: further ones leave it out",
         )
     with run_options.ended_once():
-        ran = run.run(asked)
+        asked, ran = _run(asked, suites(behind[0]) if behind else ())
         run_options.end_no_more()  # before all is written
         sources = [job.taken for jobs in ran.jobs for job in jobs if job.started]
         taken = {source: sources.count(source) for source in SOURCES}
@@ -277,12 +297,6 @@ def run_verb(
                 none = ", and nothing was simulated now" * (count == len(sources))
                 print(f"{source:7} {count} of {len(sources)} boots {SOURCES[source]}{none}")
         result, log = result_of(ran, asked, wanted)
-        if result.is_without_perf:
-            raise TockmarkError(
-                f"{asked.kernel.name or paths.shown(asked.kernel.path)} has no Perf capsule, by"
-                " which apps read the counters",
-                "put it in with `tockmark patch TREE`, and build that kernel",
-            )
         path = output or default_path(asked, result, only, apps.short is not None)
         try:
             if every and not as_json:
@@ -320,6 +334,23 @@ def run_verb(
     raise Exit(code)
 
 
+def _run(asked: run.RunOptions, instead: tuple[run.Suite, ...]) -> tuple[run.RunOptions, run.Ran]:
+    """Run the suite; where the kernel lacks what its apps read, those that read something else."""
+    try:
+        return asked, run.run(asked)
+    except run.WithoutCounterError as error:
+        if not all(suite.apps.folder.is_dir() for suite in instead) or not instead:
+            raise
+        named = asked.kernel.name or paths.shown(asked.kernel.path)
+        asked = dataclasses.replace(asked, suites=instead)
+        try:
+            ran = run.run(asked)
+        except run.WithoutCounterError:
+            raise error from None
+        say(f"{named} has no Perf capsule: the apps read CycleCount, which counts cycles alone")
+        return asked, ran
+
+
 def _settings(icache: options.Switch | None, board: BoardProfile) -> list[bool]:
     """Return the settings of the instruction cache in which to run. Where it cannot be switched,
     what is given is a statement, which stands in the log."""
@@ -342,6 +373,7 @@ def default_path(
         asked.board.name,
         f"icache-{catalogues.ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
         "short" if short else "",
+        result.provenance.counter if result.provenance.counter != catalogues.PERF else "",
     ]
     if only is not None:
         parts += ["only", *dict.fromkeys(row.id.partition(".")[0] for row in result.rows)]

@@ -19,7 +19,7 @@ from tockmark.files import check_writable, is_through
 from tockmark.paths import shown
 from tockmark.result.model import Result
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.catalogue import Catalogue, Lang, Params
+from tockmark.suite.catalogue import Catalogue, CounterName, Lang, Params
 from tockmark.suite.selection import TOUCHES, Selection, of_names, select
 
 SHOWN_REASONS = 20  # of an incomplete result, on stderr; the file has them all
@@ -30,6 +30,17 @@ Completer = Callable[[str], list[str]]
 def languages(given: str) -> list[Lang]:
     """Return the languages that --lang names."""
     return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
+
+
+def counters(given: str | None) -> list[CounterName]:
+    """Return the counter that --counter names, if any."""
+    if given is None:
+        return []
+    found = [one for one in catalogues.COUNTERS if one == given]
+    if not found:
+        known = ", ".join(catalogues.COUNTERS)
+        raise TockmarkError(f"there is no counter '{given}'", f"choose from: {known}")
+    return found
 
 
 class Switch(StrEnum):

@@ -269,6 +269,7 @@ def history_verb(
         form = plot.history_form(output)  # before anything is written or said
     for path in add or []:
         pairs.check_timed(paths.shown(path), result := load(path))
+        pairs.say_uncounted(paths.shown(path), result)
         new = trends.add(file, result)
         what = "added to" if new else "is already in"
         print(f"{paths.shown(path)} {what} {paths.shown(file)}")
@@ -308,6 +309,7 @@ def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     known = catalogue.load()
     _, (result,) = options.selected(known, only, [load(file)])
     pairs.check_timed(paths.shown(file), result)
+    pairs.say_uncounted(paths.shown(file), result)
     found = trends.sweeps(result, known)
     if not found:
         raise TockmarkError(

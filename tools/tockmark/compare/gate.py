@@ -78,6 +78,7 @@ def gate(
     """Judge the new result by one or more earlier ones; `known` says how far rows spread, `allowed`
     which rows may be missing: there, or such that they cannot be compared. None: no row may."""
     name, result = new
+    pairs.say_uncounted(*new)
     for side in (*bases, new):
         pairs.check_timed(*side, force)
     for base in bases:

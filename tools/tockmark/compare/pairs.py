@@ -32,14 +32,23 @@ from tockmark.compare.rule import (
     pooled,
     value_of,
 )
-from tockmark.errors import TockmarkError
+from tockmark.errors import TockmarkError, say
 from tockmark.log.rows import SERIES
 from tockmark.result.model import GONE, Result, Row, alike
 from tockmark.result.provenance import BootRun, same_simulator
-from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Key, Lang, aside
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    ICACHE,
+    LANGS,
+    Catalogue,
+    Key,
+    Lang,
+    aside,
+)
 from tockmark.suite.selection import Selection
 
-REFUSED = ("machine", "clock", "timing")
+REFUSED = ("machine", "clock", "timing", "counter")
 # Cycles of one machine, counted or checked: the simulator's and the board's can be compared.
 CHECKED = {
     "hardware",
@@ -76,6 +85,7 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "machine": board.machine,
         "clock": board.clock if board.clock_hz else "",
         "timing": board.timing,
+        "counter": COUNTERS[provenance.counter],
         "simulator": _hashed("", board.simulator_sha256),
         "board": board.name,
         "catalogue": _hashed("", provenance.catalogue_sha256),
@@ -127,6 +137,13 @@ def check_timed(name: str, result: Result, force: bool = False) -> None:
             f"{name} is {result.provenance.board.validity}: it has no cycles to judge",
             "give a run of the simulator or of a board",
         )
+
+
+def say_uncounted(name: str, result: Result) -> None:
+    """Say of a result that it has no instructions, if so: then its cycles alone count."""
+    counter = result.provenance.counter
+    if counter == CYCLES_ALONE:
+        say(f"{name} was read by {COUNTERS[counter]}, without instructions: cycles alone count")
 
 
 def check_origin(base: tuple[str, Result], new: tuple[str, Result]) -> None:
@@ -493,6 +510,7 @@ def compare(
     check_timed(name, new, force)
     check_factors(differing_factors(base, new), name, force)
     check_origin(("the baseline", base), (name, new))
+    say_uncounted(name, new)
     one, two = (result.only(only) if only else result for result in (base, new))
     rows = pair_up([one], two, loosely=True)
     usable: list[Usable] = []

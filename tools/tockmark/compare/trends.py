@@ -50,7 +50,7 @@ from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import StraightLine, fit_line, fitted, plain
-from tockmark.suite.catalogue import Catalogue, Lang, Params, RowName, label
+from tockmark.suite.catalogue import COUNTERS, PERF, Catalogue, Lang, Params, RowName, label
 from tockmark.suite.selection import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
@@ -58,7 +58,7 @@ VERSION: Literal[2] = 2
 GIVE_ONE = "give a file that `tockmark history --add` wrote, or make it anew from the results"
 HEAD = b'{"format":"tockmark-history"'  # of a line; of a torn one perhaps no more than a part
 _LINE = re.compile(rb'\{\s*"format":\s*"tockmark-history"')
-GROUPED = (*pairs.REFUSED, "ABI")  # runs that differ in these are no one series
+GROUPED = ("machine", "clock", "timing", "ABI")  # runs that differ in these are no one series
 NORMAL_MAD = 1.4826  # times the MAD is the sd, of a normal distribution
 LEAST_RUNS = 2  # runs in a segment, where there is noise: one alone may be an outlier
 
@@ -249,7 +249,11 @@ def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
     """Return the rows that are meant, run by run, with their change points."""
     found: dict[tuple[str, str], list[Point]] = {}
     for run in runs:
-        setting = ", ".join(f"{name} {run.factors[name]}" for name in GROUPED)
+        # Lines from before apps could read anything but Perf do not say it.
+        counter = {"counter": run.factors.get("counter", COUNTERS[PERF])}
+        other = counter if counter["counter"] != COUNTERS[PERF] else {}
+        grouped = {name: run.factors[name] for name in GROUPED} | other
+        setting = ", ".join(map(" ".join, grouped.items()))
         for row in run.rows:
             if meant.means(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")

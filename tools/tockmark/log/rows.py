@@ -33,7 +33,19 @@ from tockmark.log.protocol import (
     expand,
 )
 from tockmark.rig.protocol import Elsewhere
-from tockmark.suite.catalogue import LANGS, BootRowName, Key, Lang, Params, Reader, language
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    LANGS,
+    PERF,
+    BootRowName,
+    CounterName,
+    Key,
+    Lang,
+    Params,
+    Reader,
+    language,
+)
 
 Clock = Literal["core", "sim"]  # sim: the simulator's own, which goes on while the core sleeps
 CounterKind = Literal["cycles", "instret"]
@@ -118,10 +130,17 @@ def samples_of(row: StoredRow, name: str) -> list[int]:
     return expand(getattr(row, f"{name}_runs"))
 
 
-def is_whole(row: StoredRow) -> bool:
-    """Return whether a row has all its series: the simulator counts no instructions."""
-    wanted = set(SERIES) if row.clock == "core" else {"cycles"}
-    return series_of(row) == wanted | (set(PASSES) if row.passes else set())
+def counted(clock: Clock, counter: CounterName) -> tuple[str, ...]:
+    """Return the series that a row has by its clock and what reads it: neither the simulator's nor
+    CycleCount counts instructions."""
+    return SERIES if clock == "core" and counter != CYCLES_ALONE else SERIES[:1]
+
+
+def is_whole(row: StoredRow, counter: CounterName = PERF) -> bool:
+    """Return whether a row has all its series, of apps that read by this."""
+    series = counted(row.clock, counter)
+    passes = {name for name in PASSES if row.passes and name.rpartition("_")[2] in series}
+    return series_of(row) == {*series, *passes}
 
 
 @dataclass
@@ -143,6 +162,11 @@ class App:
     def rows(self) -> tuple[StoredRow, ...]:
         """All rows that the app measured."""
         return tuple(self.found.values())
+
+    @property
+    def counter(self) -> CounterName:
+        """What it reads; Perf, if nothing is known."""
+        return next((one for one in COUNTERS if one in (self.begin or {})), PERF)
 
     @property
     def only(self) -> int:

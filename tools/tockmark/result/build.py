@@ -48,7 +48,16 @@ from tockmark.rig.image import AppSlot
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.protocol import Draw
 from tockmark.rig.run import Job, Ran, RunOptions
-from tockmark.suite.catalogue import ICACHE, OF_BOOT, Boot, Catalogue, Lang, Params
+from tockmark.suite.catalogue import (
+    ICACHE,
+    OF_BOOT,
+    PERF,
+    Boot,
+    Catalogue,
+    CounterName,
+    Lang,
+    Params,
+)
 from tockmark.suite.selection import Selection
 
 OF_ONE_BOOT = {"apps", "boot", "image"}  # of what a begin record says
@@ -122,6 +131,10 @@ def build(
     strange = sorted(said - {one.lang for one in boots})
     problems = [f"the apps are in {lang}: give --lang {lang}" for lang in strange]
     problems += [showable(str(problem)) for problem in (*notes, *measured.problems)]
+    counters = sorted({app.counter for _, app in measured.each()}) or [PERF]
+    if len(counters) > 1:
+        problems.append(f"apps read by {' and by '.join(counters)}, which cost different cycles")
+    counter: CounterName = counters[0]
     kept: dict[object, StoredRow] = {}
     gone = [(name, row) for name, row in dropped if row.id in OF_BOOT or wanted.means(row)]
     for row in taken:
@@ -137,8 +150,10 @@ def build(
             kept[row.identity] = structs.replace(row, **counted)
     impossible = [one for one in boots if one.skipped is not None]
     gone += [("skipped", row) for one in impossible for row in one.rows(wanted)]
-    gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted)]
-    rows = {row.identity: row for row in linked(list(kept.values()), context.board.clock_hz)}
+    gone += [("missing", row) for row in _missing(taken, dropped, boots, wanted, counter)]
+    rows = {
+        row.identity: row for row in linked(list(kept.values()), context.board.clock_hz, counter)
+    }
     lists: dict[str, dict[object, Absent]] = {name: {} for name in GONE}
     for name, absent in gone:
         there = rows.get(absent.identity)
@@ -160,6 +175,7 @@ def build(
                 if id_ in catalogue.benchmarks
             },
             apps=_said(measured),
+            counter=counter,
             elsewhere=_elsewhere(measured),
             **vars(context),
         ),
@@ -214,10 +230,14 @@ def _missing(
     dropped: Iterable[tuple[str, Absent]],
     boots: Iterable[Expected],
     wanted: Selection,
+    counter: CounterName,
 ) -> list[Absent]:
     """Return the rows that these boots should have given and did not, each with its first boot, and
     those that apps announced and gave nothing of, whatever the catalogue knows of them."""
-    measured_rows = [*(row for row in taken if is_whole(row)), *(row for _, row in dropped)]
+    measured_rows = [
+        *(row for row in taken if is_whole(row, counter)),
+        *(row for _, row in dropped),
+    ]
     there = {row.key for row in measured_rows}
     in_boots = {(row.id, row.boot, row.icache, row.lang) for row in measured_rows}
     missing: dict[object, Absent] = {}

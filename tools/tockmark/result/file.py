@@ -22,6 +22,7 @@ from tockmark.paths import shown
 from tockmark.result.checks import contradiction
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
+from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF
 
 FORMAT = "tockmark-result"
 VERSION = 5  # of a file with a language besides C; all others are of version 4, as they ever were
@@ -113,7 +114,7 @@ def _result(document: Document) -> Result:
 
 def _checked_rows(document: Document) -> Iterator[Row]:
     layouts, total = len(document.provenance.layouts), 0
-    rows = linked(document.rows, document.provenance.board.clock_hz)
+    rows = linked(document.rows, document.provenance.board.clock_hz, document.provenance.counter)
     for row in rows:
         if row.further and len(row.further) != layouts - 1:
             held = f"{1 + len(row.further)} layouts, but {layouts} in provenance"
@@ -162,6 +163,8 @@ def _contradiction(row: Row) -> str | None:
         return "cycles and instret differ in their number of samples"
     if row.clock == "sim" and row.instret is not None:
         return "the simulator's clock counts no instructions"
+    if row.counter == CYCLES_ALONE and row.instret is not None:
+        return f"{COUNTERS[row.counter]} counts no instructions"
     return None
 
 
@@ -175,7 +178,8 @@ def text(result: Result) -> str:
     tail = "".join(f",\n {_line(name)}: {_lines(found, ' ')}" for name, found in blocks.items())
     gone = {name: getattr(result, name) for name in GONE}
     every = (*result.provenance.boots, *result.rows, *sum(gone.values(), start=()))
-    rows = [structs.replace(row, overhead=None, control=None, clock_hz=None) for row in result.rows]
+    derived = {"overhead": None, "control": None, "clock_hz": None, "counter": PERF}
+    rows = [structs.replace(row, **derived) for row in result.rows]
     lists = {"rows": rows, **gone, "problems": result.problems}
     parts = [
         f'"format": {_line(FORMAT)}',

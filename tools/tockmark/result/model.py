@@ -38,6 +38,7 @@ from tockmark.log.rows import (
     CounterKind,
     StoredRow,
     StoredSamples,
+    counted,
 )
 from tockmark.result.provenance import Provenance
 from tockmark.result.stats import (
@@ -57,8 +58,10 @@ from tockmark.suite.catalogue import (
     LANGS,
     OVERHEAD,
     OVERHEADS,
+    PERF,
     BootRowName,
     By,
+    CounterName,
     Key,
     Lang,
     RowKey,
@@ -69,7 +72,6 @@ from tockmark.suite.selection import Selection
 CYCLE = 1  # that a control may be off with the cache off
 STRAY = 1  # instructions that Ibex's minstret may be off
 IN_MEDIAN, IN_EACH = 0.02, 0.05  # of time.read, with it on
-NO_PERF = "perf_exists returned NODEVICE"  # why rows fail of an app that finds no Perf
 SLOPE = "cycles of a pass"  # what of a control is no single sample
 GONE = ("failed", "skipped", "missing")  # kinds of rows that are not there
 NOWHERE = StoredSamples()  # in a layout that does not have the row
@@ -209,6 +211,7 @@ class Row(StoredRow, frozen=True, dict=True):
     overhead: Row | None = None  # the row of its boot that says what its readings cost
     control: Row | None = None  # the one that shows whether they do so where the row is measured
     clock_hz: int | None = None
+    counter: CounterName = PERF  # by which its app reads
 
     @property
     def app(self) -> str:
@@ -337,7 +340,8 @@ class Row(StoredRow, frozen=True, dict=True):
     @property
     def lacks(self) -> list[str]:
         """The names of the series that it should have and has not."""
-        gone = [name for name in SERIES if self.series(name) is None]
+        wanted = counted(self.clock, self.counter)
+        gone = [name for name in wanted if self.series(name) is None]
         short = [n for n in SERIES if (one := self.series(n)) and self.passes and not one.slope]
         return [*gone, *(f"{name} of several passes" for name in short)]
 
@@ -459,9 +463,11 @@ class Row(StoredRow, frozen=True, dict=True):
         return found is not None and found.wanders
 
 
-def linked(rows: Sequence[StoredRow], clock_hz: int | None) -> tuple[Row, ...]:
-    """Return rows with the clock, and with the rows of their boot that say what readings of their
-    kind cost, and whether they do: the first that do."""
+def linked(
+    rows: Sequence[StoredRow], clock_hz: int | None, counter: CounterName = PERF
+) -> tuple[Row, ...]:
+    """Return rows with the clock and what reads them, and with the rows of their boot that say what
+    readings of their kind cost, and whether they do: the first that do."""
 
     def of_boot(row: StoredRow, table: Mapping[By, str]) -> tuple[object, ...]:
         return table.get(row.by), row.boot, row.icache, row.lang
@@ -470,7 +476,8 @@ def linked(rows: Sequence[StoredRow], clock_hz: int | None) -> tuple[Row, ...]:
         stored = {name: getattr(row, name) for name in StoredRow.__struct_fields__}
         overhead = readings.get(of_boot(row, OVERHEADS))
         control = None if row.is_control else controls.get(of_boot(row, CONTROLS))
-        return Row(**stored, overhead=overhead, control=control, clock_hz=clock_hz)
+        beside: dict[str, Any] = {"clock_hz": clock_hz, "counter": counter}
+        return Row(**stored, overhead=overhead, control=control, **beside)
 
     def first(meant: Callable[[StoredRow], bool]) -> dict[tuple[object, ...], Row]:
         found = [row for row in reversed(rows) if meant(row)]
@@ -684,11 +691,6 @@ class Result:
     def mended(self) -> tuple[str, ...]:
         """The reasons in `incomplete` that no longer hold: rows are taken by the control."""
         return tuple(one.line for one in self.controls if one.wrong and one.mends)
-
-    @property
-    def is_without_perf(self) -> bool:
-        """Whether nothing was measured because the kernel has no driver that reads the counters."""
-        return not self.rows and {gone.why for gone in self.failed} == {NO_PERF}
 
     @property
     def unmended(self) -> tuple[str, ...]:

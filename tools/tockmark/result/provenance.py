@@ -18,7 +18,7 @@ from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading, toml
 from tockmark.rig.protocol import Draw, Elsewhere
-from tockmark.suite.catalogue import Lang
+from tockmark.suite.catalogue import COUNTERS, PERF, CounterName, Lang
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
@@ -224,6 +224,7 @@ class Provenance(Part, frozen=True, dict=True):
     kernel: Kernel
     board: Board
     abi: Abi | None = None  # version of the system-call interface
+    counter: CounterName = PERF  # by which the apps read
     catalogue_sha256: Sha256 | None = None
     # Of what figures hang on in the catalogue's entries of the rows here, by id.
     entries: dict[str, str] = msgspec.field(default_factory=dict)
@@ -327,6 +328,7 @@ class Provenance(Part, frozen=True, dict=True):
             f"ABI {self.abi}" if self.abi else "",
             f"{board.machine or board.name or 'unknown board'}, {board.clock}",
             f"timing: {board.validity}",
+            f"read by {COUNTERS[self.counter]}" if self.counter != PERF else "",
             self.date[:10],
         ]
         return " · ".join(part for part in parts if part)

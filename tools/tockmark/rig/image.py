@@ -45,7 +45,7 @@ from tockmark.rig import sources
 from tockmark.rig.board import Address, BoardProfile, Room
 from tockmark.rig.elf import archived, read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
-from tockmark.suite.catalogue import Boot, Lang
+from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, Boot, CounterName, Lang
 
 COMPILERS = (paths.LIBRARIES / "libgcc.a", paths.LIBRARIES / "libc.a")  # its own libraries
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
@@ -83,9 +83,17 @@ class AppBuild:
     lang: Lang = "c"
 
     @staticmethod
-    def built(abi: int, lang: Lang = "c") -> "AppBuild":
-        """Return those that `make apps` makes."""
-        return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)
+    def built(abi: int, lang: Lang = "c", counter: CounterName = PERF) -> "AppBuild":
+        """Return those that `make apps` makes. TockmarkError if none read by this counter."""
+        if counter == PERF:
+            return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)
+        if (lang, abi) != ("c", 2):
+            raise TockmarkError(
+                f"no apps in {LANGS[lang]} for version {abi} of the interface read by"
+                f" {COUNTERS[counter]}",
+                "measure those in C for version 2, or use Perf",
+            )
+        return AppBuild(paths.APPS / f"{lang}-abi{abi}-{counter}", abi, lang)
 
 
 class AppSlot(Part, frozen=True):

@@ -35,7 +35,17 @@ from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Draw, Elsewhere, Session, Start, elsewhere_of
-from tockmark.suite.catalogue import ICACHE, Boot, Catalogue, Lang, aside
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    ICACHE,
+    PERF,
+    Boot,
+    Catalogue,
+    CounterName,
+    Lang,
+    aside,
+)
 
 # Samples of a row on a simulator: enough for a median where they never repeat
 # (docs/method.md), and where the kernel takes no part in what is measured.
@@ -45,11 +55,29 @@ BOOTING = 1.0  # million cycles or so that a boot costs besides its samples, its
 # What ends a row, for progress.
 _ROW = re.compile(r"#tm \d+ \w+ (?:(?:data cycles|fail|skip) |.*\bclock=sim\b)")
 
+# How an app says that the kernel lacks the driver that it reads by; a long line is split.
+_ABSENT = re.compile(
+    r"#tm \d+ \w+ fail time\.read call=(perf|cyclecount)_exists"
+    r"(?: \*\w+ *\n#tm \d+ \w+ \+)? err=NODEVICE"
+)
+
 # The simulator is asked to mark where an app's functions begin and what the core does unasked;
 # log/marks.py reads the lines that come of it.
 SYMBOL = "tm_mark_"  # an app's symbol tm_mark_x is the address of the mark x
 ENTRY = "_start"  # and this one that of the mark start
 OWN_MARKS = ("irq", "trap", "wake", RESET)  # they need no address
+
+
+class WithoutCounterError(TockmarkError):
+    """The kernel lacks the driver by which the apps read."""
+
+    def __init__(self, kernel: KernelElf, counter: CounterName) -> None:
+        named, option = COUNTERS[counter], f" --counter {counter}" * (counter != PERF)
+        super().__init__(
+            f"{kernel.name or paths.shown(kernel.path)} has no {named} capsule, by which apps read"
+            " the counters",
+            f"put it in with `tockmark patch{option} TREE`, and build that kernel",
+        )
 
 
 @dataclass(frozen=True)
@@ -313,12 +341,15 @@ class _Runner:
                 -job.weight,
             ),
         )
-        left = {pool.submit(self._run_one, job) for job in order}
+        left = {pool.submit(self._run_one, job): job for job in order}
         try:
             while left:
-                done, left = wait(left, timeout=0.2)
-                for future in done:
+                for future in wait(left, timeout=0.2).done:
                     future.result()  # a defect of the tool itself must not pass in silence
+                    if absent := _ABSENT.search("\n".join(left[future].lines)):
+                        lacking = PERF if absent[1] == PERF else CYCLES_ALONE
+                        raise WithoutCounterError(self.options.kernel, lacking)
+                    del left[future]
                 display.show()
         except BaseException as error:
             self.stop.set()

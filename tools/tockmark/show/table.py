@@ -17,9 +17,12 @@ from tockmark.result.provenance import Kernel
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures, number
 from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
     ICACHE,
     LANGS,
     OVERHEAD,
+    PERF,
     Catalogue,
     Lang,
     Params,
@@ -625,7 +628,10 @@ def readings(result: Result, icaches: Sequence[bool | None] | None = None) -> li
             off = "no null controls" if error is None else f"null controls within {number(error)}"
             of = f" in {LANGS[lang]}" * (len(result.langs) > 1)
             notes.append(f"{number(row.net)} ({off}) with the i-cache {ICACHE[icache]}{of}")
-    return [f"{OVERHEAD} {', '.join(notes)}"] if notes else []
+    counter = result.provenance.counter
+    by = f" by {COUNTERS[counter]}" if counter != PERF else ""
+    by += ", which counts no instructions:" if counter == CYCLES_ALONE else ""
+    return [f"{OVERHEAD}{by} {', '.join(notes)}"] if notes else []
 
 
 def layouts(result: Result) -> str:

@@ -37,6 +37,16 @@ ICACHE = {True: "on", False: "off", None: "unknown"}
 Lang = Literal["c", "rust"]  # that apps are written in, as their `begin` records have it
 LANGS: dict[Lang, str] = {"c": "C", "rust": "Rust"}  # the one that leads first
 
+# What reads the counters for a build of the apps, as their `begin` records have it.
+CounterName = Literal["perf", "cyclecount", "csr"]
+COUNTERS: dict[CounterName, str] = {
+    "perf": "Perf",
+    "cyclecount": "CycleCount",
+    "csr": "the core's own instructions",
+}
+PERF: CounterName = "perf"
+CYCLES_ALONE: CounterName = "cyclecount"  # it counts no instructions
+
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 Key = tuple[str, frozenset[tuple[str, int | str]], bool | None, Lang]

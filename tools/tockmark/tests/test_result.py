@@ -126,15 +126,6 @@ def test_what_failed_twice_or_is_there_too_is_listed_once(catalogue: Catalogue) 
     assert ([gone.id for gone in three.failed], three.missing) == (["time.read"], ())
 
 
-def test_a_kernel_without_perf_is_known(catalogue: Catalogue) -> None:
-    """By every app saying so; one that says something else may not have been asked for it."""
-    absent = "fail loop.empty call=perf_exists err=NODEVICE"
-    for why, known in ((absent, True), ("fail loop.empty call=memop err=NOMEM", False)):
-        log = encoded("loop", ["begin proto=1 apps=1", why, "end ok"])
-        assert result_of(log, catalogue).is_without_perf is known
-    assert not result_of([], catalogue).is_without_perf
-
-
 def test_events_are_net_of_those_of_the_readings(catalogue: Catalogue) -> None:
     records = ["begin proto=1 apps=1", "bench time.read inner=1 n=2", "data cycles 9*2"]
     rest = " ".join(["0*2"] * 7)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Puts Perf and IPC into a tree of Tock or takes them out: all that was asked for, or an error and
-nothing.
+"""Puts what counts and IPC into a tree of Tock or takes them out: all that was asked for, or an
+error and nothing.
 
-kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part, such as
-Perf, is made of edits and of our own files. An edit finds its place by an anchor, a line that the
-board would hardly do without, so that it outlasts what else moves around it. A tree is first
-brought, in memory, to what it is without the patch, and from there to what is asked for; only then
-files are written.
+kernel-patches/ has a file for each family of versions, which is read as a `Family`. A part (Perf,
+CycleCount, IPC) is made of edits and of our own files. An edit finds its place by an anchor, a line
+that the board would hardly do without, so that it outlasts what else moves around it. A tree is
+first brought, in memory, to what it is without the patch, and from there to what is asked for; only
+then files are written.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -99,11 +99,18 @@ class Family(Part, frozen=True):
     perf: PatchPart
     ipc: PatchPart
     ipc2: PatchPart | None = None
+    cyclecount: PatchPart | None = None  # only where asked for
+
+    @property
+    def counters(self) -> dict[str, PatchPart]:
+        """Return the parts by which apps read cycles, by their names."""
+        named = {"Perf": self.perf, "CycleCount": self.cyclecount}
+        return {name: part for name, part in named.items() if part is not None}
 
     @property
     def parts(self) -> dict[str, PatchPart]:
         """Return the parts by their names, in the order in which they stand at one anchor."""
-        named = {"Perf": self.perf, "IPC": self.ipc, "the new IPC": self.ipc2}
+        named = {**self.counters, "IPC": self.ipc, "the new IPC": self.ipc2}
         return {name: part for name, part in named.items() if part is not None}
 
     def elf(self, tree: Path) -> Path:
@@ -121,20 +128,29 @@ class Done:
     left_out: dict[str, str] = field(default_factory=dict)  # names of the others, and why
 
 
-def put_in(tree: Path, check: bool = False) -> Done:
-    """Put Perf into a tree, and what else has a place there. With `check` nothing is written.
+def put_in(tree: Path, check: bool = False, counters: Sequence[str] = ("Perf",)) -> Done:
+    """Put these counters into a tree, and what else has a place there. With `check` nothing is
+    written.
 
     TockmarkError, with nothing changed, if the tree is of no family, Perf does not fit, what is in
     the tree is a part of the patch only, or a file cannot be written."""
     family = recognise(tree)
     now, _ = _stripped(TreeFiles(tree), family)
+    if lacking := [name for name in counters if name not in family.counters]:
+        raise TockmarkError(f"{family.versions} takes no {lacking[0]}", "leave it out of --counter")
     left_out = {}
-    parts = {name: part for name, part in family.parts.items() if (tree / part.needs).exists()}
+    parts = {
+        name: part
+        for name, part in family.parts.items()
+        if (tree / part.needs).exists() and (name in counters or name not in family.counters)
+    }
     for name, part in reversed(parts.items()):
         try:
+            if name in counters:
+                _check_absent(now, part)
             now = now.patched(part)
         except MisfitError as misfit:
-            if part is family.perf:
+            if name in counters:
                 raise TockmarkError(
                     f"the patch does not fit {tree}: {misfit}",
                     "nothing was changed; wire the board by hand: kernel-patches/ shows what it"

@@ -3,6 +3,8 @@
 //! OpenTitan Earl Grey: an Ibex core with its counters, its PMP and its interrupts, and the few
 //! devices that the kernel uses.
 
+#[cfg(feature = "open-counters")]
+mod counters;
 #[cfg(not(feature = "abi-v1"))]
 mod events;
 #[cfg_attr(feature = "nexysvideo", path = "machines/nexysvideo.rs")]
@@ -182,6 +184,8 @@ fn set_up() {
     timer::set_up();
     plic::set_up();
     pmp::set_up();
+    #[cfg(feature = "open-counters")]
+    counters::open();
     // Safety: interrupts stay off in the kernel, and by the time a process runs, which is when they
     // can be taken, the trap vector and all that serves them are in place.
     unsafe {

@@ -115,6 +115,9 @@ fault:                          # not a hot path: saves all, for the report
     sw    t0, 4*0(sp)
     la    sp, _stack_top
     call  on_fault
+    .ifdef FAULTS_CHANGE_KEPT   # also those that Rust keeps: counters.rs
+    j     enter
+    .endif
     j     resume
 
 switch:                         # another process goes on; t0: the frame of the one that does not

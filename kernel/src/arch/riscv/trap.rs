@@ -86,12 +86,20 @@ extern "C" fn on_fault() -> *mut Frame {
     // Safety: called from `trap.S` alone, and this is the only reference taken: a trap out of the
     // kernel itself, where one might be live, has been dealt with above.
     let kernel = unsafe { kernel() };
+    #[cfg(feature = "open-counters")]
+    if cause == ILLEGAL && super::counters::read_for(kernel.frame().words_mut(), value) {
+        return kernel.frame();
+    }
     kernel.fault(cause, value);
     kernel.frame()
 }
 
 /// The bits of mstatus that tell which mode a trap came from; zero is user mode.
 const FROM_MACHINE_MODE: usize = 3 << 11;
+
+/// The cause of an instruction that the core does not have, which mtval then holds.
+#[cfg(feature = "open-counters")]
+const ILLEGAL: u32 = 2;
 
 /// The cause of Ibex's non-maskable interrupt.
 const NON_MASKABLE: usize = 31;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What counts in this build of the apps: Perf; or, in builds of their own for version 2 (COUNTER of
+ * apps/build.mk), Tock's driver CycleCount, which counts cycles alone, or the core's counters,
+ * which user mode reads itself. A reading returns TM_READ_RETURNS, cycles, and instructions or, of
+ * CycleCount, the high half of the cycles.
+ */
+#ifndef TM_ASM_COUNTER_H
+#define TM_ASM_COUNTER_H
+
+#include "abi.h"
+
+#if defined(TM_CYCLECOUNT)
+#define TM_COUNTER "cyclecount"
+#define TM_READ_DRIVER 0x90008
+#define TM_READ_COMMAND 2
+#define TM_READ_RETURNS TOCK_SUCCESS_U64
+#define TM_CYCLECOUNT_START 1
+#elif defined(TM_CSR)
+/* No driver reads: the rows of a command ask the alarm for the time. */
+#define TM_COUNTER "csr"
+#define TM_READ_DRIVER TOCK_ALARM
+#define TM_READ_COMMAND TOCK_ALARM_NOW
+#define TM_READ_RETURNS TOCK_SUCCESS_U32
+#define TM_COUNTS_INSTRET 1
+#else
+#define TM_COUNTER "perf"
+#define TM_READ_DRIVER TM_PERF
+#define TM_READ_COMMAND TM_PERF_BOTH
+#define TM_READ_RETURNS TOCK_SUCCESS_U32_U32
+#define TM_BY_PERF 1
+#define TM_COUNTS_INSTRET 1
+#endif
+
+#ifndef TM_BY_PERF
+#define TM_BY_PERF 0
+#endif
+#ifndef TM_COUNTS_INSTRET
+#define TM_COUNTS_INSTRET 0
+#endif
+
+#endif

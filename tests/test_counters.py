@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The suite on kernels without Perf: by CycleCount, by the core's own counters, and on one that has
+neither. Samples that are read by other means are other samples, but what a row costs is the same.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import products
+import pytest
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.result.model import Result, Row
+
+ONLY = (
+    "time,syscall,loop.empty,loop.taken,call.args,upcall.yield_wait,sched.preempted,"
+    "ipc.client_to_server"
+)
+COMMAND = ("syscall.command", "syscall.by_processes", "syscall.by_regions")
+NEAR = 0.05  # of the cycles of a row in another link of the kernel
+
+
+def kernel(variant: str) -> Path:
+    products.make(f"kernel-{variant}")
+    return paths.ROOT / f"build/cargo-{variant}/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+
+
+def run(*options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tockmark", "run", "--icache", "off", *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+
+
+def result(out: Path, *options: object) -> Result:
+    done = run("-o", out, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return file.load(out)
+
+
+@pytest.fixture(scope="module")
+def by_perf(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return result(tmp_path_factory.mktemp("perf") / "r.json", "--only", ONLY)
+
+
+def same_cost(row: Row, base: Row) -> None:
+    """A row of the apps takes the very same cycles; one of the kernel is in another link of it."""
+    assert row.net is not None
+    assert base.net is not None
+    near = 0 if base.id.startswith(("loop", "call")) else NEAR * base.net
+    assert abs(row.net - base.net) <= near, row.name
+
+
+def test_an_unpatched_kernel_with_cyclecount_is_measured(by_perf: Result, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    done = run("-o", out, "--only", ONLY, "--kernel", kernel("cyclecount"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "has no Perf capsule: the apps read CycleCount, which counts cycles alone" in done.stderr
+    assert "by CycleCount, which counts no instructions" in " ".join(done.stdout.split())
+    found = file.load(out)
+    assert found.provenance.counter == "cyclecount"
+    assert not any(row.instret for row in found.rows)
+    assert {row.why for row in found.skipped if row.id.startswith("upcall")} == {
+        "this kernel has no Perf, whose upcall it takes"
+    }
+    by_id = {(row.id, str(row.params)): row for row in by_perf.table.values()}
+    rows = [row for row in found.table.values() if row.clock == "core"]
+    assert len(rows) > 30
+    # A command that reads the counter costs more than Perf's, by as much as a reading does.
+    dearer = next(r.net or 0 for r in rows if r.id == "time.read") - (
+        by_id["time.read", "{}"].net or 0
+    )
+    assert dearer > 0
+    for row in rows:
+        base = by_id[row.id, str(row.params)]
+        if row.id in COMMAND:
+            assert (row.net or 0) - (base.net or 0) == dearer, row.name
+        elif not row.is_overhead:
+            same_cost(row, base)
+
+
+def test_user_mode_that_may_read_the_counters_needs_no_driver(
+    by_perf: Result, tmp_path: Path
+) -> None:
+    """The core of the simulator has no such counters: this variant of the kernel reads for it."""
+    only = "time,loop,syscall.memop,syscall.command,call.args"
+    options = ("--only", only, "--kernel", kernel("open-counters"), "--counter", "csr")
+    found = result(tmp_path / "r.json", *options)
+    assert found.provenance.counter == "csr"
+    for row in found.table.values():
+        base = next((b for b in by_perf.table.values() if b.key == row.key), None)
+        if base is not None and not row.is_overhead and row.id not in COMMAND:
+            assert row.instructions == base.instructions, row.name
+            same_cost(row, base)
+
+
+def test_csr_is_not_tried_unasked_and_none_of_them_ends_in_one_line() -> None:
+    for variant in ("without-perf", "open-counters"):
+        done = run("--only", "loop.empty", "--kernel", kernel(variant))
+        assert done.returncode == 2
+        (line,) = done.stderr.splitlines()
+        assert "has no Perf capsule, by which apps read the counters" in line
+        assert "`tockmark patch TREE`" in line
+
+
+def test_what_is_asked_for_and_not_there_is_named() -> None:
+    done = run("--only", "loop.empty", "--counter", "cyclecount")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "has no CycleCount capsule" in line
+    assert "`tockmark patch --counter cyclecount TREE`" in line

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What reads the counters: apps say it, a result keeps it, and figures of two kinds are not taken
+for one kind. CycleCount counts no instructions, and no row has any then.
+"""
+
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+from typer.testing import CliRunner
+
+from tockmark.cli.app import app
+from tockmark.compare import trends
+from tockmark.documents import RefusedError
+from tockmark.errors import TockmarkError
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.rig.image import AppBuild
+from tockmark.show import table
+from tockmark.suite.catalogue import COUNTERS, Catalogue, CounterName
+from tockmark.suite.selection import Selection
+from tockmark.tests.conftest import encoded
+from tockmark.tests.of_samples import SIMULATED, exit_code, of_log, with_provenance
+
+SAID: dict[CounterName, str] = {
+    "perf": "perf=0x90010",
+    "cyclecount": "cyclecount=0x90008",
+    "csr": "csr=user",
+}
+
+
+def log(said: str, instret: bool, app: str = "loop") -> list[str]:
+    """What an app prints of a row with passes."""
+    records = [f"begin proto=1 apps=1 {said}"]
+    for row, cycles in (("time.read inner=1", 300), (f"{app}.empty inner=1000", 12300)):
+        records.append(f"bench {row} n=9 passes=1")
+        for series in ("", "short_", "long_"):
+            records.append(f"data {series}cycles {cycles}*9")
+            records += [f"data {series}instret {cycles // 3}*9"] * instret
+    return encoded(app, [*records, "end ok"])
+
+
+def result(catalogue: Catalogue, counter: CounterName) -> Result:
+    found = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
+    return with_provenance(found, board=SIMULATED, counter=counter)
+
+
+@pytest.mark.parametrize("counter", COUNTERS)
+def test_apps_say_what_they_read(counter: CounterName, catalogue: Catalogue) -> None:
+    found = of_log(log(SAID[counter], counter != "cyclecount"), catalogue)
+    assert found.provenance.counter == counter
+    assert not found.problems
+    (row,) = (row for row in found.table.values() if row.id == "loop.empty")
+    assert row.net == 0  # slopes of equal samples
+    assert (row.instructions is None) == (counter == "cyclecount")
+    assert row.lacks == []
+
+
+def test_old_apps_say_nothing_and_read_perf(catalogue: Catalogue) -> None:
+    found = of_log(log("", True), catalogue)
+    assert found.provenance.counter == "perf"
+    assert "counter" not in file.text(found)
+
+
+def test_a_row_without_instructions_is_not_whole_where_they_are_counted(
+    catalogue: Catalogue,
+) -> None:
+    found = of_log(log(SAID["perf"], False), catalogue)
+    assert any("loop.empty lacks instret" in problem for problem in found.problems)
+
+
+def test_apps_that_read_by_different_means_are_a_problem(catalogue: Catalogue) -> None:
+    lines = [*log(SAID["perf"], True), *log(SAID["cyclecount"], False, "call")]
+    assert "apps read by cyclecount and by perf" in of_log(lines, catalogue).problems[0]
+
+
+def test_the_file_keeps_it_and_takes_no_instructions_of_cyclecount(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(file.text(result(catalogue, "cyclecount")))
+    again = file.load(path)
+    assert again.provenance.counter == "cyclecount"
+    assert {row.counter for row in again.rows} == {"cyclecount"}
+    path.write_text(file.text(with_provenance(result(catalogue, "perf"), counter="cyclecount")))
+    with pytest.raises((TockmarkError, RefusedError), match="CycleCount counts no instructions"):
+        file.load(path)
+
+
+def test_headings_name_it_and_instructions_are_a_dash(catalogue: Catalogue) -> None:
+    shown = table.every_row(result(catalogue, "cyclecount"), catalogue)
+    assert "by CycleCount, which counts no instructions: 300" in " ".join(shown.split())
+    (line,) = (line for line in shown.splitlines() if line.startswith("time.read"))
+    assert line.split()[1:3] == ["300", "-"]
+    assert "CycleCount" not in table.every_row(result(catalogue, "perf"), catalogue)
+    assert "read by CycleCount" in result(catalogue, "cyclecount").provenance.line
+
+
+@pytest.mark.parametrize("verb", [["compare"], ["ci", "gate"]])
+def test_results_of_different_counters_are_not_compared(
+    verb: list[str], tmp_path: Path, catalogue: Catalogue
+) -> None:
+    paths = []
+    for counter in ("perf", "cyclecount"):
+        path = tmp_path / f"{counter}.json"
+        path.write_text(file.text(result(catalogue, counter)))
+        paths.append(str(path))
+    done = CliRunner().invoke(app, [*verb, *paths])
+    assert exit_code(done) == 2
+    assert "counter is Perf on one side, CycleCount on the other" in str(done.exception)
+    same = CliRunner().invoke(app, [*verb, paths[1], paths[1]])
+    assert f"{paths[1]} was read by CycleCount, without instructions" in same.output
+
+
+def test_a_history_keeps_counters_apart(tmp_path: Path, catalogue: Catalogue) -> None:
+    path = tmp_path / "h.jsonl"
+    for counter in ("perf", "cyclecount"):
+        trends.add(path, result(catalogue, counter))
+    runs, _ = trends.load(path)
+    found = trends.series(runs, Selection(catalogue, ("loop.empty",)))
+    assert len(found) == 2
+    old = structs.replace(
+        runs[0], factors={k: v for k, v in runs[0].factors.items() if k != "counter"}
+    )
+    assert len(trends.series([runs[0], old], Selection(catalogue, ("loop.empty",)))) == 1
+
+
+def test_apps_that_nobody_builds_are_named(tmp_path: Path) -> None:
+    assert AppBuild.built(2, "c", "cyclecount").folder.name == "c-abi2-cyclecount"
+    for abi, lang in ((1, "c"), (2, "rust")):
+        with pytest.raises(
+            TockmarkError, match=f"version {abi} of the interface read by CycleCount"
+        ):
+            AppBuild.built(abi, lang, "cyclecount")  # type: ignore[arg-type]
+    for more, says in (
+        (["--counter", "clock"], "there is no counter 'clock'; choose from: perf, cyclecount, csr"),
+        (["--counter", "csr", "--apps", str(tmp_path)], "leave out --counter"),
+        (["--counter", "csr", "--lang", "rust"], "no apps in Rust"),
+    ):
+        done = CliRunner().invoke(app, ["run", *more])
+        assert (exit_code(done), says in str(done.exception)) == (2, True)
