@@ -51,10 +51,9 @@ static inline uint32_t start_of(uint32_t start, uint32_t round) {
     return start + (round - pair_first) * pair_round_ticks;
 }
 
-/* An alarm at a moment that is less than a round away. */
-static inline void set_alarm(uint32_t moment) {
-    uint32_t before = moment - pair_round_ticks;
-    command(ALARM, 6, before, pair_round_ticks);
+/* Sets an alarm, by a time that is past. */
+static inline void set_alarm(uint32_t past, uint32_t moment) {
+    command(ALARM, 6, past, moment - past);
 }
 
 #if TM_ABI == 1

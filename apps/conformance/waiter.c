@@ -44,9 +44,9 @@ static void wait_for_any(uint32_t event) {
         wrong("twice", event);
 }
 
-static void sleep_until(uint32_t moment) {
+static void sleep_until(uint32_t past, uint32_t moment) {
     uint32_t before = ran[BY_ALARM].count;
-    set_alarm(moment);
+    set_alarm(past, moment);
     wait_for_any(BY_ALARM);
     if (ran[BY_ALARM].count == before || ran[BY_ALARM].last.a1 != moment)
         wrong("left-over", EVENTS);
@@ -139,8 +139,8 @@ static void begin(void) {
     be_service(on_event, BY_FIRST);
     if (has_event(BY_SECOND))
         subscribe(IPC, senders[BY_SECOND], on_event, BY_SECOND);
-    plan.start = now() + pair_round_ticks / 2;
-    plan.round = EVENTS;
+    plan.start = now() + 2 * pair_round_ticks;
+    plan.round = UINT32_MAX;
     for (uint32_t event = BY_FIRST; event < BY_FIRST + app_slot; event++) {
         share(senders[event], &plan, sizeof plan);
         notify_service(senders[event]);
@@ -149,23 +149,23 @@ static void begin(void) {
 
 void run(void) {
     begin();
+    sleep_until(now(), plan.start);
     for (round_now = pair_first; round_now < pair_rounds; round_now++) {
         uint32_t start = start_of(plan.start, round_now);
-        sleep_until(start);
         begin_round();
         plan.round = round_now;
         for (uint32_t event = 0; event < EVENTS; event++)
             ran[event].count = 0;
         if (has_event(BY_ALARM))
-            set_alarm(start + pair_event_ticks);
+            set_alarm(start, start + pair_event_ticks);
         if (has_event(BY_CONSOLE))
             write_after(moving_event() == BY_CONSOLE ? delay_of(round_now) : pair_write);
         if (awaited_event() == EVENTS)
             wait_for_both();
         else
             wait_for_one(awaited_event());
+        sleep_until(start, start + pair_round_ticks);
     }
-    sleep_until(start_of(plan.start, round_now));
     say("pairs", "done", NUMBER("rounds", pair_rounds), NUMBER("together", together));
     finish();
 }
