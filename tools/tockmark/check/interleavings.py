@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Delivers upcalls to a process in pairs, at every distance in a window, and sees that it gets both.
+"""Delivers upcalls to a process in pairs, at every distance in a window: does it get both?
 
 The app waiter (apps/conformance/waiter.c) waits for two events. One is steady, an alarm or what
 comes with one; the other moves from round to round by some cycles along it, from well before to
@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 from tockmark import paths
 from tockmark.check.conformance import Plan, logs_of
@@ -33,7 +32,6 @@ from tockmark.suite.catalogue import Boot
 
 ALARM, CONSOLE, FIRST, SECOND, ANY = range(5)  # as in apps/conformance/pairs.h
 NAMES = ("alarm", "console", "first sender", "second sender")
-LOST = "wait"  # what is wrong where the waiter never goes on
 STEP = 15  # cycles from a distance to the next; waits of one pair lie between each other's
 BYTES = 8  # of a write
 LEAST = 25  # cycles of a delay
@@ -121,7 +119,9 @@ class Pace:
         """Return so many cycles in ticks, rounded up."""
         return -(-cycles // self.tick)
 
-    def words(self, pair: EventPair, rounds: int, delay: int, write: int, step: int) -> dict[str, int]:
+    def words(
+        self, pair: EventPair, rounds: int, delay: int, write: int, step: int
+    ) -> dict[str, int]:
         """Return what the apps are told."""
         return {
             "cf_rounds": rounds,
@@ -136,7 +136,17 @@ class Pace:
 
 
 OWN = Pace(24, 1800, 700, wake=2200, ready=2900, rest=5500, rest_held=8000, written=430, spare=400)
-OTHER = Pace(9600, 8000, 8000, wake=16_000, ready=19_000, rest=38_000, rest_held=58_000, written=7800, spare=4000)
+OTHER = Pace(
+    9600,
+    8000,
+    8000,
+    wake=16_000,
+    ready=19_000,
+    rest=38_000,
+    rest_held=58_000,
+    written=7800,
+    spare=4000,
+)
 
 
 @dataclass(frozen=True)
@@ -284,7 +294,9 @@ class Sweeper:
         pair, found = self.pair, self.found
         done, wrong = heard.said("pairs"), heard.said("wrong")
         at = [self.distance(one) for one in heard.rounds]
-        if late := [one.number for one in heard.rounds if not all(map(one.called.__getitem__, self.callers))]:
+        if late := [
+            one.number for one in heard.rounds if not all(map(one.called.__getitem__, self.callers))
+        ]:
             raise TockmarkError(f"an event did not come in round {late[0]}", "give it more rest")
         found.distances += at
         if done and not heard.ending:
@@ -319,7 +331,9 @@ class Sweeper:
         """Learn when the first round begins: at what wakes the core before a later one."""
         if trial.said("pairs") is None:
             wrong = trial.said("wrong")
-            raise TockmarkError(wrong["what"] if wrong else trial.ending or "nothing", "see its log")
+            raise TockmarkError(
+                wrong["what"] if wrong else trial.ending or "nothing", "see its log"
+            )
         length = self.pace.round(self.pair)
         last = trial.rounds[-1]
         woken = max((cycle for cycle in trial.wakes if cycle < last.begun), default=0)
@@ -347,7 +361,9 @@ class Sweeper:
             "max-cycles": 2_000_000 + (self.rounds - first + TRIAL_ROUNDS) * length,
             "uart-cycles": self.pace.uart_cycles(pair),
         }
-        start = Start(pair.boot.name, image.flash, False, marks_of(image), panics=plan.kernel.panics)
+        start = Start(
+            pair.boot.name, image.flash, False, marks_of(image), panics=plan.kernel.panics
+        )
         session = plan.board.target.configured(limits).start(start)
         lines = list(session.lines())
         ending = session.ending()
@@ -359,8 +375,9 @@ class Sweeper:
         marks = [mark for n, line in enumerate(lines) if (mark := decode_mark(line, n))]
         rounds = list(self.timed(marks, first))
         interrupts = [mark.cycle for mark in marks if mark.name == "irq"]
-        wakes = [one.cycle for one, after in zip(marks, marks[1:], strict=False)
-                 if (one.name, after.name) == ("irq", "wake")]
+        wakes = [
+            one.cycle for one, after in pairwise(marks) if (one.name, after.name) == ("irq", "wake")
+        ]
         return Heard(rounds, records, ending, session.idle, interrupts, wakes)
 
     def timed(self, marks: Sequence[Mark], first: int) -> Iterator[TimedRound]:
@@ -386,15 +403,36 @@ def beginning(image: Image, first: int, base: int) -> None:
 
 def marks_of(image: Image) -> tuple[str, ...]:
     """Return the marks: where a round begins, where each app makes its call, what the core does."""
-    names = [f"call{n}={slot.symbols['tm_mark_event']:#x}" for n, slot in enumerate(image.slots)
-             if "tm_mark_event" in slot.symbols]
+    names = [
+        f"call{n}={slot.symbols['tm_mark_event']:#x}"
+        for n, slot in enumerate(image.slots)
+        if "tm_mark_event" in slot.symbols
+    ]
     names.append(f"round={image.slots[-1].symbols['tm_mark_round']:#x}")
     return tuple(word for name in [*names, *OWN_MARKS] for word in ("--mark", name))
 
 
 def sweeps_text(found: Sequence[Sweep]) -> str:
-    """Return what the sweeps of a kernel add up to, in a line."""
-    rounds = sum(len(one.distances) for one in found)
-    cycles = sum(one.cycles for one in found) / 1e6
-    gap = max((one.gap for one in found), default=0)
-    return f"{len(found)} pairs, {rounds} rounds, at most {gap} cycles between two distances; {cycles:.0f} M cycles"
+    """Return in a line what the sweeps of a kernel add up to; nothing if there are none."""
+    tried = [one for one in found if not one.skipped]
+    rounds = sum(len(one.distances) for one in tried)
+    cycles = sum(one.cycles for one in tried) / 1e6
+    left = f"; {len(found) - len(tried)} skipped, without IPC" if len(tried) < len(found) else ""
+    said = f"{len(tried)} with their waits, {rounds} distances; {cycles:.1f} M cycles{left}"
+    return said if found else ""
+
+
+def sweeps_json(found: Iterable[Sweep]) -> list[dict[str, object]]:
+    """Return each sweep of a kernel."""
+    return [
+        {
+            "pair": str(one.pair),
+            "distances": sorted(one.distances),
+            "together": one.together,
+            "wrong": dict(one.wrong),
+            "lost": one.lost,
+            "skipped": one.skipped or None,
+            "cycles": one.cycles,
+        }
+        for one in found
+    ]
