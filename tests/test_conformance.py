@@ -18,7 +18,7 @@ import pytest
 from products import make
 
 from tockmark import paths
-from tockmark.check import conformance
+from tockmark.check import conformance, interleavings
 from tockmark.check.bounds import PathBound
 from tockmark.check.interrupts_off import Held, Stretches, Worst, longest
 from tockmark.rig import board as boards
@@ -29,6 +29,7 @@ TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 SOURCES = paths.ROOT / "apps" / "conformance"
 CALLS = 5_000  # with each seed; `make conformance` makes 100,000
 STEP = 16  # from a control register to the next; `make conformance` tries all 4096
+FAR = 500  # cycles from a distance of two upcalls to the next; tests/test_interleavings.py has more
 NOP = 0x13
 CSRW_PMPADDR2 = 0x3B2 << 20 | 1 << 12 | 0x73  # csrw pmpaddr2, REGISTER
 REGISTER = 31 << 15
@@ -55,6 +56,7 @@ def test_each_rule_is_checked_and_each_check_has_a_rule() -> None:
 def said() -> dict[str, Any]:
     """What the verb says of version 1. Who attacks whom is in tests/test_availability.py."""
     fewer = ["--seeds", "1", "--calls", str(CALLS), "--attackers", "0", "--mixes", "0"]
+    fewer += ["--step", str(FAR)]
     make("profile")
     command = [TOCKMARK, "dev", "conformance", "--json", "--abi", "1", *fewer]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
@@ -94,6 +96,13 @@ def test_the_baseline_kernel_loses_nothing(said: dict[str, Any]) -> None:
         assert count["attempts"] >= 60
         tried = 2 * 4096 // STEP if abi == 2 else 0
         assert (count["csrs"], count["open_csrs"]) == (tried, [])
+
+
+def test_upcalls_come_in_pairs(said: dict[str, Any]) -> None:
+    assert len(said["pairs"]) == len(list(interleavings.pairs(1, own=True)))
+    for one in said["pairs"]:
+        assert (one["wrong"], one["lost"], one["skipped"]) == ({}, [], None)
+        assert one["distances"][0] < 0 < one["distances"][-1]
 
 
 def kernel(abi: int) -> KernelElf:

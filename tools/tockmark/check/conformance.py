@@ -525,9 +525,9 @@ def _header_entry(kind: int, value: bytes) -> bytes:
     return struct.pack("<HH", kind, len(value)) + value
 
 
-def count_text(plan: Plan, count: Count, stretches: str) -> str:
+def count_text(plan: Plan, count: Count, stretches: str, pairs: str) -> str:
     """Return what the boots of a kernel add up to, what each victim finished, and, where they were
-    traced, what is said of the stretches with interrupts off."""
+    tried, what is said of the stretches with interrupts off, and of pairs of upcalls."""
     lines = [f"  rules checked     {count.rules}"]
     if count.skipped:
         lines.append(f"  rules skipped     {len(count.skipped)}: {', '.join(count.skipped)}")
@@ -542,6 +542,8 @@ def count_text(plan: Plan, count: Count, stretches: str) -> str:
         lines += share_lines(count.shares)
     if stretches:
         lines.append(f"  interrupts off    {stretches}")
+    if pairs:
+        lines.append(f"  pairs of upcalls  {pairs}")
     lines.append(f"  lost              {len(count.lost) or 'none'}")
     lines.append(f"  logs              {paths.shown(logs_of(plan))}/")
     return "\n".join(lines) + "\n"

@@ -14,6 +14,7 @@ from tockmark import paths
 from tockmark.check import (
     conformance,
     doctor,
+    interleavings,
     interrupts_off,
     programs,
     simulators,
@@ -147,6 +148,7 @@ def verify_verb(
     "tockmark dev conformance",
     "tockmark dev conformance --abi 1 --seeds 20",
     "tockmark dev conformance --kernel ~/tock/earlgrey-cw310.elf",
+    "tockmark dev conformance --kernel ~/tock/earlgrey-cw310.elf --step 100",
     exits={OK: "nothing is lost", INCOMPLETE: "something is lost"},
 )
 def conformance_verb(
@@ -175,16 +177,24 @@ def conformance_verb(
         int,
         Option(min=0, max=len(MIXES), help="And by so many random mixes of calls."),
     ] = len(MIXES),
+    step: Annotated[
+        int | None,
+        Option(
+            min=0,
+            help="Cycles from a distance of two upcalls to the next; 0: no pairs. Default:"
+            f" {interleavings.STEP}, and for another kernel 0.",
+        ),
+    ] = None,
     jobs: Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check the rules of the system-call interface, attack the kernel, fuzz it, and see what is
-    left for an app beside greedy ones.
+    """Check the rules of the system-call interface, attack the kernel, fuzz it, see what is left
+    for an app beside greedy ones, and deliver upcalls in pairs, at every distance.
 
     Another kernel than the baseline is held to the rules that any Tock keeps, and not attacked."""
     board = boards.load(boards.simulated(machine))
     numbers = (*range(1, seeds + 1), seed or secrets.randbelow(2**32 - 1) + 1)
-    done, held = {}, {}
+    done, held, swept = {}, {}, {}
     for version in [abi] if abi else [2] if kernel else [2, 1]:
         elf = read_kernel(kernel or board.kernels[version])
         most = attackers, MIXES[:mixes]
@@ -197,15 +207,25 @@ def conformance_verb(
         held[version] = asdict(bounded)["held"] if bounded else []
         done[version] = conformance.run(plan)
         done[version].lost += bounded.lost if bounded else []
+        by = step if step is not None else interleavings.STEP if plan.own else 0
+        swept[version] = interleavings.run(plan, by) if by else []
+        done[version].lost += [line for one in swept[version] for line in one.lines()]
         if not as_json:
             print(f"version {version} of the interface, {elf.name or paths.shown(elf.path)}:")
             stretches = interrupts_off.longest(bounded) if bounded else ""
-            options.show(conformance.count_text(plan, done[version], stretches))
+            pairs = interleavings.sweeps_text(swept[version])
+            options.show(conformance.count_text(plan, done[version], stretches, pairs))
             options.say_first(done[version].lost, "lost: ")
     if as_json:
         options.show(
             [
-                {"abi": abi, "seeds": numbers, **asdict(count), "interrupts_off": held[abi]}
+                {
+                    "abi": abi,
+                    "seeds": numbers,
+                    **asdict(count),
+                    "interrupts_off": held[abi],
+                    "pairs": interleavings.sweeps_json(swept[abi]),
+                }
                 for abi, count in done.items()
             ]
         )
