@@ -10,6 +10,10 @@ pub mod console;
 pub mod debug;
 pub mod ipc;
 pub mod perf;
+#[cfg(not(feature = "abi-v1"))]
+pub mod registry;
+#[cfg(not(feature = "abi-v1"))]
+pub mod relay;
 
 use crate::abi::ErrorCode;
 use crate::kernel::Kernel;
@@ -18,11 +22,17 @@ use crate::syscall::Next;
 use alarm::Alarm;
 use call::Call;
 use console::Console;
+#[cfg(not(feature = "abi-v1"))]
+use {registry::Registry, relay::Relay};
 
 /// The drivers that keep something of their own between calls.
 pub struct Drivers {
     pub alarm: Alarm,
     pub console: Console,
+    #[cfg(not(feature = "abi-v1"))]
+    pub registry: Registry,
+    #[cfg(not(feature = "abi-v1"))]
+    pub relay: Relay,
 }
 
 impl Drivers {
@@ -30,6 +40,10 @@ impl Drivers {
         Drivers {
             alarm: Alarm::new(),
             console: Console::new(),
+            #[cfg(not(feature = "abi-v1"))]
+            registry: Registry::new(),
+            #[cfg(not(feature = "abi-v1"))]
+            relay: Relay::new(),
         }
     }
 
@@ -38,6 +52,11 @@ impl Drivers {
         self.console.forget(process);
         self.alarm.forget(process);
         ipc::forget(process, processes);
+        #[cfg(not(feature = "abi-v1"))]
+        {
+            self.registry.forget(process);
+            self.relay.forget(process, processes);
+        }
     }
 }
 
@@ -74,6 +93,16 @@ impl Kernel {
                 let result = perf::command(call, processes);
                 self.give(result)
             }
+            #[cfg(not(feature = "abi-v1"))]
+            registry::BY_STRING | registry::BY_PACKAGE => {
+                let result = drivers.registry.command(driver, call, processes);
+                self.give(result)
+            }
+            #[cfg(not(feature = "abi-v1"))]
+            relay::NUMBER => match drivers.relay.command(call, processes) {
+                Some(answer) => self.follow(answer),
+                None => self.repeat(driver, call),
+            },
             _ => self.fail(ErrorCode::NoDevice),
         }
     }
