@@ -94,11 +94,23 @@ impl Kernel {
                 self.give(result)
             }
             #[cfg(not(feature = "abi-v1"))]
+            registry::BY_STRING.. => self.command_to_others(driver, call.number, call.arguments),
+            _ => self.fail(ErrorCode::NoDevice),
+        }
+    }
+
+    /// The words of the call are given one by one, in registers, so that commands to the drivers above
+    /// store none.
+    #[cfg(not(feature = "abi-v1"))]
+    #[inline(never)]
+    fn command_to_others(&mut self, driver: u32, number: u32, arguments: [u32; 2]) -> Next {
+        let call = self.command_call(number, arguments);
+        let (drivers, processes) = (&mut self.drivers, &mut self.processes);
+        match driver {
             registry::BY_STRING | registry::BY_PACKAGE => {
                 let result = drivers.registry.command(driver, call, processes);
                 self.give(result)
             }
-            #[cfg(not(feature = "abi-v1"))]
             relay::NUMBER => match drivers.relay.command(call, processes) {
                 Some(answer) => self.follow(answer),
                 None => self.repeat(driver, call),

@@ -45,7 +45,6 @@ impl Registry {
         }
     }
 
-    #[inline(never)] // so that other commands save no registers for it
     pub fn command(&mut self, driver: u32, call: Call, processes: &mut Processes) -> Return {
         let by_string = driver == BY_STRING;
         let done = match call.number {

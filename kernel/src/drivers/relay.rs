@@ -77,7 +77,6 @@ impl Relay {
     }
 
     /// None: there is more to be done for it.
-    #[inline(never)] // so that other commands save no registers for it
     pub fn command(&mut self, call: Call, processes: &mut Processes) -> Option<Answer> {
         let caller = call.process;
         let id = call.arguments;
