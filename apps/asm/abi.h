@@ -109,8 +109,7 @@
 #define TOCK_IPC_NOTIFY_CLIENT 3
 #endif
 
-#if TM_ABI == 2
-/* The newer IPC: two registries, by which a process finds another one, and the relay, which copies
+/* The newer IPC, of version 2: two registries, by which a process finds another one, and the relay, which copies
  * what one asks and what the other answers. */
 #define TOCK_BY_STRING 0xa0000
 #define TOCK_BY_PACKAGE 0xa0001
@@ -131,7 +130,6 @@
 #define TOCK_RELAY_TAKE 0x22
 #define TOCK_RELAY_TAKE_OF 0x23
 #define TOCK_RELAY_RESPOND 0x24
-#endif
 
 /* Perf's commands. Version 1 has those whose result is one word. */
 #define TM_PERF_EXISTS 0

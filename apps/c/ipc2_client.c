@@ -192,8 +192,7 @@ static bool sample_served(struct tm_run *run) {
     if (!is_answer(run, told, sizeof *score))
         return false;
     put_sample(run, score->from, score->to);
-    return score->answers == TM_INNER_ipc2_served ||
-           tm_skip(run, "others had 48 answers before it had 4");
+    return score->enough || tm_skip(run, "others had 48 answers first");
 }
 
 /* What is measured of the registries. Their names are the kernel's from then on. */

@@ -28,23 +28,23 @@ static struct tock_return take_next(void) {
     return has_rivals ? tm_relay_take_of(master) : tm_relay_take();
 }
 
+/* From one answer to the client that counts to so many further ones. */
 static void contest(uint32_t of, uint32_t answers) {
     static struct score score;
-    uint32_t counts = of == WHO_ORDERS ? master.low : of, others = 0;
-    score.answers = 0;
-    score.from = take_reading(0);
-    while (score.answers < answers && others < STARVED) {
+    uint32_t counts = of == WHO_ORDERS ? master.low : of, own = 0, others = 0;
+    while (own <= answers && others < STARVED) {
         tm_relay_request();
         struct tock_return taken = tm_relay_take();
         if (tock_failed(taken))
             continue;
         tm_relay_respond();
-        if (taken.word[1] == counts)
-            score.answers++;
-        else
+        if (taken.word[1] != counts)
             others++;
+        else if (own++ == 0)
+            score.from = take_reading(0);
     }
     score.to = take_reading(0);
+    score.enough = own > answers;
     /* The answer that ends it: the request is there, or comes. */
     tm_relay_out(&score, sizeof score);
     while (tock_failed(tm_relay_take_of(master)))

@@ -33,7 +33,7 @@ struct order {
     uint32_t check;   /* STAMP: sum up all that came, not its ends alone */
     uint32_t of;      /* CONTEST: the client that counts, by the low word of its id; 0xffffffff:
                          who gives the order */
-    uint32_t answers; /* CONTEST: how many it is to have */
+    uint32_t answers; /* CONTEST: how many it is to have, behind its first */
 };
 #define ORDER_MARK 0x0de40de4
 #define WHO_ORDERS 0xffffffff
@@ -48,7 +48,7 @@ struct note {
 /* What ends a CONTEST. */
 struct score {
     struct reading from, to;
-    uint32_t answers; /* of the client that counts */
+    uint32_t enough; /* the client that counts had as many answers as it was to have */
 };
 
 /* Sent to a rival, before it asks for ever. */
