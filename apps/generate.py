@@ -42,7 +42,7 @@ BENCHMARK = {
     NUMBER: "budget",
     dict: "params?",
     list: "bodies?",
-    bool: "waits? timed?",
+    bool: "waits? timed? alike?",
 }
 BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?"}
 TOUCHES = ("kernel", "app", "control")

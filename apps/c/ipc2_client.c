@@ -124,9 +124,9 @@ static bool sample_stamp(struct tm_run *run, uint32_t size) {
     return run->shot.cycles < 1u << 31 || tm_fail(run, "timestamp", "STALE");
 }
 
-static bool setup_round_trip(struct tm_run *run) { return setup_echo(run, run->value[1]); }
-static bool sample_round_trip(struct tm_run *run) { return sample_echo(run, run->value[1]); }
-static bool finish_round_trip(struct tm_run *run) { return finish_echo(run, run->value[1]); }
+static bool setup_round_trip(struct tm_run *run) { return setup_echo(run, run->value[0]); }
+static bool sample_round_trip(struct tm_run *run) { return sample_echo(run, run->value[0]); }
+static bool finish_round_trip(struct tm_run *run) { return finish_echo(run, run->value[0]); }
 
 static bool setup_request(struct tm_run *run) { return setup_stamp(run, 0, false); }
 static bool sample_request(struct tm_run *run) { return sample_stamp(run, 0); }
@@ -266,6 +266,8 @@ TM_BENCH(ipc2_discover, .setup = setup_discover, .finish = finish_discover);
 TM_BENCH(ipc2_request, .setup = setup_request, .sample = sample_request);
 TM_BENCH(ipc2_round_trip, .setup = setup_round_trip, .sample = sample_round_trip,
          .finish = finish_round_trip);
+TM_BENCH(ipc2_round_trip_late, .setup = setup_round_trip, .sample = sample_round_trip,
+         .finish = finish_round_trip);
 TM_BENCH(ipc2_bandwidth, .setup = setup_bandwidth, .sample = sample_bandwidth,
          .finish = finish_bandwidth);
 TM_BENCH(ipc2_working_set, .setup = setup_set, .before = before_set, .sample = sample_set,
@@ -276,6 +278,7 @@ TM_BENCH(ipc2_register);
 TM_BENCH(ipc2_discover);
 TM_BENCH(ipc2_request);
 TM_BENCH(ipc2_round_trip);
+TM_BENCH(ipc2_round_trip_late);
 TM_BENCH(ipc2_bandwidth);
 TM_BENCH(ipc2_working_set);
 TM_BENCH(ipc2_served);

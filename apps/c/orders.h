@@ -56,12 +56,11 @@ struct go {
     struct tm_process server;
 };
 
-/* A sum in which each word has its place. */
+/* A sum in which each word has its place: of all of them, or of the ends. */
 static inline uint32_t sum_of(const uint32_t *words, uint32_t count, bool all) {
-    uint32_t sum = count;
-    for (uint32_t i = 0; i < count; i++)
-        if (all || i == 0 || i == count - 1)
-            sum = sum * 31 + words[i];
+    uint32_t sum = count, step = all || count < 2 ? 1 : count - 1;
+    for (uint32_t i = 0; i < count; i += step)
+        sum = sum * 31 + words[i];
     return sum;
 }
 

@@ -61,13 +61,15 @@ pub const fn message<const N: usize>() -> Message<N> {
     [const { AtomicU32::new(0) }; N]
 }
 
-/// A sum in which each word has its place.
+/// A sum in which each word has its place: of all of them, or of the ends.
 pub fn sum_of(words: &[AtomicU32], all: bool) -> u32 {
-    let mut sum = words.len() as u32;
-    for (i, word) in words.iter().enumerate() {
-        if all || i == 0 || i == words.len() - 1 {
-            sum = sum.wrapping_mul(31).wrapping_add(word.load(Relaxed));
-        }
-    }
-    sum
+    let step = if all || words.len() < 2 {
+        1
+    } else {
+        words.len() - 1
+    };
+    let summed = words.iter().step_by(step);
+    summed.fold(words.len() as u32, |sum, word| {
+        sum.wrapping_mul(31).wrapping_add(word.load(Relaxed))
+    })
 }

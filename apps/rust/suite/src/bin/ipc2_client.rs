@@ -171,6 +171,18 @@ mod client {
         run.verify(is_same(size, true))
     }
 
+    pub fn setup_round_trip(run: &mut Run) -> Outcome {
+        setup_echo(run, run.value(0))
+    }
+
+    pub fn sample_round_trip(run: &mut Run) -> Outcome {
+        sample_echo(run, run.value(0))
+    }
+
+    pub fn finish_round_trip(run: &mut Run) -> Outcome {
+        finish_echo(run, run.value(0))
+    }
+
     pub fn setup_stamp(run: &mut Run, size: u32, all: bool) -> Outcome {
         give(
             run,
@@ -348,8 +360,9 @@ use tock::bench as row;
 row!(ipc2_register, setup: setup_register);
 row!(ipc2_discover, returns_any: true, setup: setup_discover, finish: finish_discover);
 row!(ipc2_request, setup: |run| setup_stamp(run, 0, false), sample: |run| sample_stamp(run, 0));
-row!(ipc2_round_trip, setup: |run| setup_echo(run, run.value(1)),
-    sample: |run| sample_echo(run, run.value(1)), finish: |run| finish_echo(run, run.value(1)));
+row!(ipc2_round_trip, setup: setup_round_trip, sample: sample_round_trip, finish: finish_round_trip);
+row!(ipc2_round_trip_late, setup: setup_round_trip, sample: sample_round_trip,
+    finish: finish_round_trip);
 row!(ipc2_bandwidth, setup: setup_bandwidth, sample: |run| sample_stamp(run, run.value(0)),
     finish: finish_bandwidth);
 row!(ipc2_working_set, setup: |run| setup_echo(run, SET_SIZE), before: before_set,
