@@ -42,7 +42,7 @@ BENCHMARK = {
     NUMBER: "budget",
     dict: "params?",
     list: "bodies?",
-    bool: "waits? timed?",
+    bool: "waits? timed? alike?",
 }
 BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?"}
 TOUCHES = ("kernel", "app", "control")
@@ -142,7 +142,7 @@ def benchmark_rules(entry: dict[str, Any], sections: list[str], ids: list[str]) 
     """Yield the rules that a benchmark must keep, in their order."""
     params, section, by = entry.get("params", {}), entry["section"], entry.get("by", BY[0])
     yield section in sections, f"'{section}' is none of the sections at the top"
-    right = bool(re.fullmatch(r"[a-z]+\.[a-z][a-z0-9_]*", entry["id"]))
+    right = bool(re.fullmatch(r"[a-z][a-z0-9]*\.[a-z][a-z0-9_]*", entry["id"]))
     yield right, "an id is group.operation"
     yield entry["touches"] in TOUCHES, "'touches' must be kernel, app or control"
     yield by in BY, "'by' must be sampler, reading or mark"

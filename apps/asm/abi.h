@@ -109,6 +109,28 @@
 #define TOCK_IPC_NOTIFY_CLIENT 3
 #endif
 
+/* The newer IPC, of version 2: two registries, by which a process finds another one, and the relay, which copies
+ * what one asks and what the other answers. */
+#define TOCK_BY_STRING 0xa0000
+#define TOCK_BY_PACKAGE 0xa0001
+#define TOCK_REGISTRY_NAME 0 /* the buffer */
+#define TOCK_REGISTER 1      /* a command, whose upcall is the one before */
+#define TOCK_DISCOVER 2
+#define TOCK_REGISTERED 0
+#define TOCK_DISCOVERED 1
+#define TOCK_RELAY 0xa0010
+#define TOCK_RELAY_OUT 0 /* the buffers: what is read of this process, what it gets */
+#define TOCK_RELAY_IN 0
+#define TOCK_RELAY_ANSWER 0 /* the upcalls */
+#define TOCK_RELAY_REQUEST 1
+#define TOCK_RELAY_SEND 0x10
+#define TOCK_RELAY_CANCEL 0x11
+#define TOCK_RELAY_ENABLE 0x20
+#define TOCK_RELAY_DISABLE 0x21
+#define TOCK_RELAY_TAKE 0x22
+#define TOCK_RELAY_TAKE_OF 0x23
+#define TOCK_RELAY_RESPOND 0x24
+
 /* Perf's commands. Version 1 has those whose result is one word. */
 #define TM_PERF_EXISTS 0
 #define TM_PERF_CYCLES 1

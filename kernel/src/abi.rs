@@ -56,7 +56,7 @@ pub struct UpcallId {
     pub number: u32,
 }
 
-pub use of_version::{FIRST_PROCESS, INTERFACE, NOT_QUEUED, PERF, UNSTATED};
+pub use of_version::{FIRST_PROCESS, INTERFACE, NOT_QUEUED, PERF, RELAYS, UNSTATED};
 
 #[cfg(not(feature = "abi-v1"))]
 mod of_version {
@@ -75,6 +75,9 @@ mod of_version {
 
     /// What a notification that finds no room fails with.
     pub const NOT_QUEUED: ErrorCode = ErrorCode::NoMemory;
+
+    /// Are there the registries and the relay, which is IPC, too?
+    pub const RELAYS: bool = true;
 }
 
 #[cfg(feature = "abi-v1")]
@@ -95,4 +98,7 @@ mod of_version {
 
     /// What a notification that finds no room fails with.
     pub const NOT_QUEUED: ErrorCode = ErrorCode::Fail;
+
+    /// Are there the registries and the relay, which is IPC, too?
+    pub const RELAYS: bool = false;
 }

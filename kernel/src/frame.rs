@@ -12,6 +12,8 @@ const RA: usize = 1;
 const SP: usize = 2;
 const A0: usize = 10;
 
+const ECALL_BYTES: u32 = 4;
+
 impl Frame {
     pub const fn new() -> Frame {
         Frame([0; 32])
@@ -42,6 +44,11 @@ impl Frame {
     #[inline(always)]
     pub fn set_value(&mut self, word: u32) {
         self.0[A0] = word;
+    }
+
+    /// Makes the process do the `ecall` again that it is in.
+    pub fn repeat(&mut self) {
+        self.0[PC] = self.0[PC].wrapping_sub(ECALL_BYTES);
     }
 
     /// Makes the process call `function` and return to where it stands now.

@@ -76,6 +76,8 @@ pub struct Process {
     /// End of the RAM that the application may use now; the rest, up to the end of its RAM region,
     /// it can ask for.
     app_break: u32,
+    /// How often it has begun.
+    starts: u32,
     upcalls: Queue,
     /// What other processes share with this one.
     pub inbox: Inbox,
@@ -91,6 +93,7 @@ impl Process {
             app: App::NONE,
             state: State::Stopped,
             app_break: 0,
+            starts: 0,
             upcalls: Queue::new(),
             inbox: Inbox::new(),
             subscriptions: [Subscription::NULL; SUBSCRIPTION_SLOTS],
@@ -106,7 +109,9 @@ impl Process {
     pub fn start(&mut self, app: App) {
         let mut inbox = core::mem::take(&mut self.inbox);
         inbox.close();
+        let starts = self.starts.wrapping_add(1);
         *self = Process::new();
+        self.starts = starts;
         self.inbox = inbox;
         self.app = app;
         self.app_break = app.ram.start();
@@ -126,6 +131,12 @@ impl Process {
     /// Is there an application in this place?
     pub fn exists(&self) -> bool {
         self.app.flash.length() > 0
+    }
+
+    /// What the process in this place is called until it ends; if it starts again it is another one.
+    pub fn id(&self, place: usize) -> u32 {
+        let before = self.starts.wrapping_mul(MAX_PROCESSES as u32);
+        before.wrapping_add(place as u32)
     }
 
     /// The RAM that the application may use now.
@@ -186,6 +197,18 @@ impl Process {
             return Ok(());
         }
         self.upcalls.push_foreign(Upcall { id, arguments })?;
+        self.note(id);
+        Ok(())
+    }
+
+    /// Reports that another process has a request: its id and more.
+    #[cfg(not(feature = "abi-v1"))]
+    pub fn notify_of_request(&mut self, id: UpcallId, words: [u32; 3]) -> Result<(), ErrorCode> {
+        if self.ignores(id) {
+            return Ok(());
+        }
+        let arguments = words;
+        self.upcalls.push_request(Upcall { id, arguments })?;
         self.note(id);
         Ok(())
     }
@@ -281,6 +304,15 @@ fn handler(
 ) -> Option<Subscription> {
     let slot = subscription_slot(id).ok()?;
     Some(subscriptions[slot]).filter(|handler| handler.function != 0)
+}
+
+/// The place of the living process with this id.
+#[cfg(not(feature = "abi-v1"))]
+pub fn place_of(id: u32, processes: &Processes) -> Option<usize> {
+    let place = id as usize % MAX_PROCESSES;
+    let process = &processes[place];
+    let lives = process.exists() && process.state != State::Stopped;
+    (lives && process.id(place) == id).then_some(place)
 }
 
 impl Default for Process {

@@ -4,7 +4,7 @@
 //! buffers it has allowed have a slot each, found by the numbers of driver and upcall or buffer. The
 //! numbers of the drivers and of processes are here, since the tables are made of them.
 
-use crate::abi::{ErrorCode, PERF, UpcallId};
+use crate::abi::{ErrorCode, PERF, RELAYS, UpcallId};
 
 /// How many applications the kernel takes.
 pub const MAX_PROCESSES: usize = if cfg!(feature = "eight") { 8 } else { 4 };
@@ -14,11 +14,21 @@ pub const ALARM: u32 = 0x0;
 pub const CONSOLE: u32 = 0x1;
 pub const DEBUG: u32 = 0x8;
 pub const IPC: u32 = 0x1_0000;
+pub const BY_STRING: u32 = 0xA_0000;
+pub const BY_PACKAGE: u32 = 0xA_0001;
+pub const RELAY: u32 = 0xA_0010;
 
 /// How many subscriptions, read-only and read-write buffers a process can have.
-pub const SUBSCRIPTION_SLOTS: usize = 3 + MAX_PROCESSES;
-pub const READ_ONLY_SLOTS: usize = 2;
-pub const READ_WRITE_SLOTS: usize = 1 + MAX_PROCESSES;
+pub const SUBSCRIPTION_SLOTS: usize = RELAY_UPCALLS + if RELAYS { 6 } else { 0 };
+pub const READ_ONLY_SLOTS: usize = if RELAYS { 5 } else { 2 };
+pub const READ_WRITE_SLOTS: usize = RELAY_IN + RELAYS as usize;
+
+/// Where those of the relay are, as far as others need to know.
+const RELAY_UPCALLS: usize = 3 + MAX_PROCESSES;
+pub const STRING: usize = 2;
+pub const PACKAGE: usize = 3;
+pub const RELAY_OUT: usize = 4;
+pub const RELAY_IN: usize = 1 + MAX_PROCESSES;
 
 /// Where a process keeps the subscription to this upcall.
 pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
@@ -27,11 +37,14 @@ pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
         (CONSOLE, 1) => Ok(1),
         (PERF, 0) => Ok(2),
         (IPC, process) if process < MAX_PROCESSES as u32 => Ok(3 + process as usize),
+        (BY_STRING, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + number as usize),
+        (BY_PACKAGE, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + 2 + number as usize),
+        (RELAY, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + 4 + number as usize),
         (driver, _) => Err(absent(driver)),
     }
 }
 
-/// Does another process send this upcall? Then it brings what that one shares; and subscribing keeps
+/// Does another process send this upcall by notifying? Then it brings what that one shares; and subscribing keeps
 /// those that came before, or a service that starts late would miss its first client.
 pub fn is_from_process(id: UpcallId) -> bool {
     id.driver == IPC
@@ -42,6 +55,9 @@ pub fn read_only_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     match (driver, number) {
         (CONSOLE, 1) => Ok(0),
         (IPC, 0) => Ok(1),
+        (BY_STRING, 0) if RELAYS => Ok(STRING),
+        (BY_PACKAGE, 0) if RELAYS => Ok(PACKAGE),
+        (RELAY, 0) if RELAYS => Ok(RELAY_OUT),
         (driver, _) => Err(absent(driver)),
     }
 }
@@ -51,19 +67,21 @@ pub fn read_write_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
     match (driver, number) {
         (CONSOLE, 1) => Ok(0),
         (IPC, process) if process < MAX_PROCESSES as u32 => Ok(1 + process as usize),
+        (RELAY, 0) if RELAYS => Ok(RELAY_IN),
         (driver, _) => Err(absent(driver)),
     }
 }
 
 /// The process with which a read-write buffer in this slot is shared.
 pub fn shared_with(slot: usize) -> Option<usize> {
-    slot.checked_sub(1)
+    slot.checked_sub(1).filter(|with| *with < MAX_PROCESSES)
 }
 
 /// Why there is no such slot.
 fn absent(driver: u32) -> ErrorCode {
     match driver {
         ALARM | CONSOLE | DEBUG | IPC | PERF => ErrorCode::NoSupport,
+        BY_STRING | BY_PACKAGE | RELAY if RELAYS => ErrorCode::NoSupport,
         _ => ErrorCode::NoDevice,
     }
 }

@@ -5,7 +5,7 @@
 //! The queue is bounded, so no driver can make the kernel run out of memory; an upcall that finds no
 //! room is dropped and its driver is told.
 
-use crate::abi::{ErrorCode, UpcallId};
+use crate::abi::{ErrorCode, RELAYS, UpcallId};
 use crate::slots::MAX_PROCESSES;
 
 /// An event that a driver reports to a process.
@@ -16,14 +16,17 @@ pub struct Upcall {
 }
 
 /// How many upcalls a process can have waiting: its own, and what each of the others sends.
-pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * PER_SENDER;
+pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
 
 /// How many of these places others leave free: one for each driver that reports to a process.
-pub const OWN: usize = 3;
+pub const OWN: usize = 3 + RELAYS as usize;
 
 /// How many places each of the others has: so no process that notifies without end can take them from a
 /// third one.
 pub const PER_SENDER: usize = 3;
+
+/// And how many more for its requests by the relay: one says that there is one.
+const REQUESTS: usize = RELAYS as usize;
 
 pub struct Queue {
     // The first `length` entries, oldest first, are the queue.
@@ -58,6 +61,21 @@ impl Queue {
         match self.iter().filter(own).count() < PER_SENDER {
             true => self.push(upcall),
             false => Err(ErrorCode::NoMemory),
+        }
+    }
+
+    /// Queues that there is a request, by a process in this place: once, with the newest arguments. The
+    /// first argument is an id, whose remainder is the place.
+    #[cfg(not(feature = "abi-v1"))]
+    pub fn push_request(&mut self, upcall: Upcall) -> Result<(), ErrorCode> {
+        let place = |other: &Upcall| (other.id, other.arguments[0] % MAX_PROCESSES as u32);
+        let mut entries = self.entries.iter_mut().take(self.length);
+        match entries.find(|other| place(other) == place(&upcall)) {
+            Some(other) => {
+                *other = upcall;
+                Ok(())
+            }
+            None => self.push(upcall),
         }
     }
 
@@ -165,6 +183,12 @@ mod tests {
                 sent += 1;
             }
             assert_eq!(sent, PER_SENDER);
+            #[cfg(not(feature = "abi-v1"))]
+            for serial in [0, 1, 7] {
+                let id = sender + MAX_PROCESSES as u32 * serial;
+                assert_eq!(queue.push_request(upcall(2, id)), Ok(()));
+                assert_eq!(queue.iter().last(), Some(&upcall(2, id)));
+            }
         }
         let own = (0..CAPACITY).take_while(|_| queue.push(upcall(1, 0)).is_ok());
         assert_eq!(own.count(), OWN);

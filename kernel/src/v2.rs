@@ -8,6 +8,7 @@
 //! four argument words to what is to run [`Next`]; what the calls do is in [`crate::syscall`].
 
 use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::drivers::call::Call;
 use crate::kernel::Kernel;
 use crate::process::Subscription;
 use crate::syscall::Next;
@@ -138,6 +139,15 @@ impl Kernel {
     #[inline(always)]
     pub fn give(&mut self, result: Return) -> Next {
         self.frame().set_result(result.registers());
+        Next::Same
+    }
+
+    /// Has the current process make the same command again: it is not done yet, and others may run before.
+    pub fn repeat(&mut self, driver: u32, call: Call) -> Next {
+        let [first, second] = call.arguments;
+        let frame = self.frame();
+        frame.set_result([driver, call.number, first, second]);
+        frame.repeat();
         Next::Same
     }
 

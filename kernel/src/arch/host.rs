@@ -118,6 +118,20 @@ impl Machine for Fake {
         with(|machine| machine.ram[(address - RAM_START) as usize] = value);
     }
 
+    unsafe fn peek_word(address: u32) -> u32 {
+        assert!(address.is_multiple_of(4), "the address is not aligned");
+        // Safety: the caller's.
+        u32::from_le_bytes([0, 1, 2, 3].map(|byte| unsafe { Fake::peek(address + byte) }))
+    }
+
+    unsafe fn poke_word(address: u32, value: u32) {
+        assert!(address.is_multiple_of(4), "the address is not aligned");
+        for (byte, value) in (0..).zip(value.to_le_bytes()) {
+            // Safety: the caller's.
+            unsafe { Fake::poke(address + byte, value) };
+        }
+    }
+
     fn protect(flash: Region, ram: Region) {
         with(|machine| {
             machine.protected = (flash, ram);

@@ -57,6 +57,18 @@ pub trait Machine: Counters {
     /// The address must lie in the applications' RAM.
     unsafe fn poke(address: u32, value: u8);
 
+    /// Reads a word.
+    ///
+    /// # Safety
+    /// The address must be a multiple of 4, and the word lie in application memory.
+    unsafe fn peek_word(address: u32) -> u32;
+
+    /// Writes a word.
+    ///
+    /// # Safety
+    /// The address must be a multiple of 4, and the word lie in the applications' RAM.
+    unsafe fn poke_word(address: u32, value: u32);
+
     /// Opens an application's flash (to read and execute) and RAM (to read and write) to user mode, in
     /// the place of the last one's.
     fn protect(flash: Region, ram: Region);

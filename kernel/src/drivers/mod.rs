@@ -13,6 +13,10 @@ pub mod debug;
 pub mod ipc;
 #[cfg(any(test, not(feature = "without-perf")))]
 pub mod perf;
+#[cfg(not(feature = "abi-v1"))]
+pub mod registry;
+#[cfg(not(feature = "abi-v1"))]
+pub mod relay;
 
 use crate::abi::ErrorCode;
 use crate::kernel::Kernel;
@@ -21,6 +25,8 @@ use crate::syscall::Next;
 use alarm::Alarm;
 use call::Call;
 use console::Console;
+#[cfg(not(feature = "abi-v1"))]
+use {registry::Registry, relay::Relay};
 
 /// The drivers that keep something of their own between calls.
 pub struct Drivers {
@@ -28,6 +34,10 @@ pub struct Drivers {
     pub console: Console,
     #[cfg(feature = "cyclecount")]
     pub cycle_count: cycle_count::CycleCount,
+    #[cfg(not(feature = "abi-v1"))]
+    pub registry: Registry,
+    #[cfg(not(feature = "abi-v1"))]
+    pub relay: Relay,
 }
 
 impl Drivers {
@@ -37,6 +47,10 @@ impl Drivers {
             console: Console::new(),
             #[cfg(feature = "cyclecount")]
             cycle_count: cycle_count::CycleCount::new(),
+            #[cfg(not(feature = "abi-v1"))]
+            registry: Registry::new(),
+            #[cfg(not(feature = "abi-v1"))]
+            relay: Relay::new(),
         }
     }
 
@@ -47,6 +61,11 @@ impl Drivers {
         ipc::forget(process, processes);
         #[cfg(feature = "cyclecount")]
         self.cycle_count.forget(process);
+        #[cfg(not(feature = "abi-v1"))]
+        {
+            self.registry.forget(process);
+            self.relay.forget(process, processes);
+        }
     }
 }
 
@@ -89,6 +108,28 @@ impl Kernel {
                 let result = perf::command(call, processes);
                 self.give(result)
             }
+            #[cfg(not(feature = "abi-v1"))]
+            registry::BY_STRING.. => self.command_to_others(driver, call.number, call.arguments),
+            _ => self.fail(ErrorCode::NoDevice),
+        }
+    }
+
+    /// The words of the call are given one by one, in registers, so that commands to the drivers above
+    /// store none.
+    #[cfg(not(feature = "abi-v1"))]
+    #[inline(never)]
+    fn command_to_others(&mut self, driver: u32, number: u32, arguments: [u32; 2]) -> Next {
+        let call = self.command_call(number, arguments);
+        let (drivers, processes) = (&mut self.drivers, &mut self.processes);
+        match driver {
+            registry::BY_STRING | registry::BY_PACKAGE => {
+                let result = drivers.registry.command(driver, call, processes);
+                self.give(result)
+            }
+            relay::NUMBER => match drivers.relay.command(call, processes) {
+                Some(answer) => self.follow(answer),
+                None => self.repeat(driver, call),
+            },
             _ => self.fail(ErrorCode::NoDevice),
         }
     }

@@ -79,6 +79,8 @@ class Benchmark(Part, frozen=True):
     waits: bool = False  # whether a sample waits for time to pass, be it asleep
     # Whether a clock sets how long a sample is, so that its instructions depend on the layout, too.
     timed: bool = False
+    # Whether all that differs by language is a few loads before and behind calls of the kernel.
+    alike: bool = False
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
 

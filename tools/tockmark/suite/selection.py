@@ -274,6 +274,6 @@ def short(catalogue: Catalogue) -> Selection:
     compiled = [
         one.id
         for one in catalogue.benchmarks.values()
-        if not one.bodies and one.by != "mark" and one.id not in OF_BOOT
+        if not (one.bodies or one.alike or one.by == "mark" or one.id in OF_BOOT)
     ]
     return Selection(catalogue, (*LABELS.values(), *compiled))

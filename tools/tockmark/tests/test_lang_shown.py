@@ -157,6 +157,7 @@ def test_a_short_run_has_the_first_screen_and_what_compilers_make() -> None:
     assert all(wanted.fits(*row, lang="rust") for row in first)
     ids = set(wanted.ids(["rust"]))
     assert {"mem.copy_loop", "ctx.ring", "ipc.round_trip"} <= ids
+    assert {"ipc2.round_trip"} == {id_ for id_ in ids if id_.startswith("ipc2")}
     assert not ids & {"icache.nops", "call.args", "irq.entry", "syscall.brk", *OF_BOOT}
     rows = wanted.rows(["rust"])
     assert ("syscall.allow_ro", {"size": 64}) in rows

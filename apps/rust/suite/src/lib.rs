@@ -9,6 +9,8 @@ pub mod alarm_mark;
 #[cfg(feature = "calls")]
 pub mod calls;
 pub mod exchange;
+#[cfg(not(feature = "abi-v1"))]
+pub mod orders;
 pub mod peer;
 pub mod reading;
 pub mod ring;

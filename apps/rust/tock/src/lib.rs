@@ -57,6 +57,8 @@ pub mod memory;
 pub mod misuse;
 pub mod perf;
 mod raw;
+#[cfg(not(feature = "abi-v1"))]
+pub mod relay;
 mod returned;
 #[cfg(all(target_arch = "riscv32", feature = "abi-v1"))]
 mod riscv32_v1;

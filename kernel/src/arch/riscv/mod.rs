@@ -95,6 +95,18 @@ impl Machine for EarlGrey {
         }
     }
 
+    unsafe fn peek_word(address: u32) -> u32 {
+        // Safety: as in `peek`; the address is aligned.
+        unsafe { core::ptr::with_exposed_provenance::<u32>(address as usize).read_volatile() }
+    }
+
+    unsafe fn poke_word(address: u32, value: u32) {
+        // Safety: as in `poke`; the address is aligned.
+        unsafe {
+            core::ptr::with_exposed_provenance_mut::<u32>(address as usize).write_volatile(value);
+        }
+    }
+
     fn protect(flash: Region, ram: Region) {
         pmp::protect(flash, ram);
     }

@@ -86,6 +86,14 @@ impl Asm {
         // SAFETY: from there on it is NOPs, and the end, which returns what it is given.
         Self(unsafe { core::mem::transmute::<*const u8, RawBody>(at) })
     }
+
+    /// Runs through so many bytes of NOPs, and returns the word that it is given.
+    #[must_use]
+    pub fn run_nops(bytes: u32, word: u32) -> u32 {
+        let Self(body) = Self::nops(4, bytes);
+        // SAFETY: NOPs and their end reach nothing, and return what is given.
+        unsafe { body(core::ptr::without_provenance_mut(word as usize)) }
+    }
 }
 
 /// A body in Rust, and what it takes.

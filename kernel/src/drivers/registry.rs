@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Registries, drivers 0xA0000 (by a string) and 0xA0001 (by the name of an application's package):
+//! processes that serve others register, and others find them. What is found is an id, for
+//! [`super::relay`]. Version 2 only.
+//!
+//! | command | reply | meaning |
+//! |---|---|---|
+//! | 0 | success | the driver is there |
+//! | 1 | success | registers the caller; upcall 0 says so: (0, 0, 0) |
+//! | 2 | success | finds another process that registered; upcall 1 says which: (0, id, 0), or (NODEVICE, 0, 0) |
+//!
+//! Read-only buffer 0 has the name: by string exactly 20 bytes, else SIZE, and not all of them zero, else
+//! INVAL. By package command 1 needs none. A string is one process's (ALREADY); a second one of the same
+//! process takes the first one's place. NOMEM: too much waits for the caller already, and nothing is done.
+//!
+//! Where Tock does otherwise: there the upcall is lost if it finds no room.
+
+use super::call::Call;
+use crate::abi::{ErrorCode, Return, UpcallId};
+use crate::process::{Process, Processes};
+use crate::slots::{MAX_PROCESSES, PACKAGE, STRING};
+use crate::umem::UserBuffer;
+
+pub use crate::slots::{BY_PACKAGE, BY_STRING};
+
+/// The bytes of a string.
+const STRING_BYTES: usize = 20;
+
+type Text = [u8; STRING_BYTES];
+
+/// What stands for no string.
+const NONE: Text = [0; STRING_BYTES];
+
+pub struct Registry {
+    strings: [Text; MAX_PROCESSES],
+    packages: [bool; MAX_PROCESSES],
+}
+
+impl Registry {
+    pub const fn new() -> Registry {
+        Registry {
+            strings: [NONE; MAX_PROCESSES],
+            packages: [false; MAX_PROCESSES],
+        }
+    }
+
+    pub fn command(&mut self, driver: u32, call: Call, processes: &mut Processes) -> Return {
+        let by_string = driver == BY_STRING;
+        let done = match call.number {
+            0 => Ok(()),
+            1 if by_string => self.register_string(call.process, processes),
+            1 => self.register_package(call.process, processes),
+            2 if by_string => self.find_string(call.process, processes),
+            2 => self.find_package(call.process, processes),
+            _ => Err(ErrorCode::NoSupport),
+        };
+        done.into()
+    }
+
+    /// Drops what a process that has ended had registered.
+    pub fn forget(&mut self, process: usize) {
+        self.strings[process] = NONE;
+        self.packages[process] = false;
+    }
+
+    fn register_string(
+        &mut self,
+        caller: usize,
+        processes: &mut Processes,
+    ) -> Result<(), ErrorCode> {
+        let string = text(processes[caller].read_only[STRING])?;
+        if self.who_has(&string, caller).is_some() {
+            return Err(ErrorCode::Already);
+        }
+        registered(BY_STRING, &mut processes[caller])?;
+        self.strings[caller] = string;
+        Ok(())
+    }
+
+    fn register_package(
+        &mut self,
+        caller: usize,
+        processes: &mut Processes,
+    ) -> Result<(), ErrorCode> {
+        registered(BY_PACKAGE, &mut processes[caller])?;
+        self.packages[caller] = true;
+        Ok(())
+    }
+
+    fn find_string(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
+        let string = text(processes[caller].read_only[STRING])?;
+        discovered(BY_STRING, caller, self.who_has(&string, caller), processes)
+    }
+
+    fn find_package(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
+        let name = processes[caller].read_only[PACKAGE];
+        let is_it = |place: usize| {
+            let own = processes[place].app.name;
+            self.packages[place]
+                && place != caller
+                && own.len() == name.length() as usize
+                && name.bytes_from(0).eq(own.bytes())
+        };
+        let found = (0..MAX_PROCESSES).find(|place| is_it(*place));
+        discovered(BY_PACKAGE, caller, found, processes)
+    }
+
+    /// Another process that has registered by this string.
+    fn who_has(&self, string: &Text, caller: usize) -> Option<usize> {
+        let is_it = |place: &usize| *place != caller && self.strings[*place] == *string;
+        (0..MAX_PROCESSES).find(is_it)
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::new()
+    }
+}
+
+fn text(buffer: UserBuffer) -> Result<Text, ErrorCode> {
+    if buffer.length() as usize != STRING_BYTES {
+        return Err(ErrorCode::Size);
+    }
+    let mut text = NONE;
+    for (place, byte) in text.iter_mut().zip(buffer.bytes_from(0)) {
+        *place = byte;
+    }
+    if text == NONE {
+        return Err(ErrorCode::Invalid);
+    }
+    Ok(text)
+}
+
+fn registered(driver: u32, process: &mut Process) -> Result<(), ErrorCode> {
+    process.schedule(UpcallId { driver, number: 0 }, [0; 3])
+}
+
+fn discovered(
+    driver: u32,
+    caller: usize,
+    found: Option<usize>,
+    processes: &mut Processes,
+) -> Result<(), ErrorCode> {
+    let arguments = match found {
+        Some(place) => [0, processes[place].id(place), 0],
+        None => [ErrorCode::NoDevice as u32, 0, 0],
+    };
+    processes[caller].schedule(UpcallId { driver, number: 1 }, arguments)
+}
