@@ -64,9 +64,11 @@ def tree(known: str, tmp_path: Path) -> Path:
     return make(tmp_path / "my tock", known)
 
 
-def with_new_ipc(tree: Path, board: str) -> Path:
-    """A tree that has the capsules of the new IPC if the board's family wires them."""
+def whole(tree: Path, board: str) -> Path:
+    """A tree that has all that the board's family wires."""
     make(tree, board)
+    if KNOWN[board].cyclecount:
+        write(tree / "chips/earlgrey/src/lib.rs", "pub mod chip;\n")
     if part := KNOWN[board].ipc2:
         write(tree / part.needs, "// it is there\n")
     return tree
@@ -124,7 +126,7 @@ def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) ->
         assert done.returncode == 0, done.stderr
         now = contents(tree)
         for name, part in family.counters.items():
-            there = name in given.split(",")
+            there = name.lower() in given.split(",")
             for edit in part.edits:
                 assert now[edit.file][0].decode().count(edit.put) == there
             assert all((copy in now) == there for copy in part.copies)
@@ -133,7 +135,7 @@ def test_cyclecount_goes_in_if_asked_for_alone_or_beside_perf(tmp_path: Path) ->
     assert tockmark(tree, "--reverse").returncode == 0
     assert contents(tree) == was
     old = make(tmp_path / "old", "earlgrey-nexysvideo")
-    assert "takes no cyclecount" in refused(old, "--counter", "cyclecount")
+    assert "takes no CycleCount" in refused(old, "--counter", "cyclecount")
     assert "there is no counter 'clock'" in refused(tree, "--counter", "clock")
 
 
@@ -210,16 +212,17 @@ def place(edit: Edit) -> str:
 def test_an_anchor_that_is_gone_leaves_perf_or_all_out(
     board: str, edit: Edit, tmp_path: Path
 ) -> None:
-    tree = with_new_ipc(tmp_path / "tock", board)
+    tree = whole(tmp_path / "tock", board)
     path = tree / edit.file
     pattern = re.escape(edit.instead) if edit.instead else place(edit)
     path.write_text(re.sub(pattern, "// gone", path.read_text()), encoding="utf-8")
     was = contents(tree)
-    if place(edit) in map(place, KNOWN[board].perf.edits):
+    counters = KNOWN[board].counters
+    if place(edit) in (place(one) for part in counters.values() for one in part.edits):
         with pytest.raises(TockmarkError, match=f"does not fit .* {edit.file} has no places like"):
-            put_in(tree)
+            put_in(tree, counters=list(counters))
     else:
-        done = put_in(tree)
+        done = put_in(tree, counters=list(counters))
         assert done.changed
         assert f"{edit.file} has no places like" in done.left_out["IPC"]
         assert all(put.put not in (tree / put.file).read_text() for put in KNOWN[board].ipc.edits)
@@ -274,7 +277,7 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
 
 def test_a_board_that_wires_the_new_ipc_itself_is_left_with_that(tmp_path: Path) -> None:
     board, family = next(one for one in KNOWN.items() if one[1].ipc2)
-    tree = with_new_ipc(tmp_path / "tock", board)
+    tree = whole(tmp_path / "tock", board)
     main = tree / family.board / "src" / "main.rs"
     change(main, "led: Led,", "led: Led,\n    own: capsules_core::ipc::ipc_relay_request::Relay,")
     was = contents(tree)
@@ -368,8 +371,8 @@ def test_capsule_that_was_changed_is_not_removed(family: Family, tree: Path) -> 
 
 @pytest.mark.parametrize(("board", "edit"), EDITS)
 def test_a_line_that_was_changed_is_not_removed(board: str, edit: Edit, tmp_path: Path) -> None:
-    tree = with_new_ipc(tmp_path / "tock", board)
-    put_in(tree)
+    tree = whole(tmp_path / "tock", board)
+    put_in(tree, counters=list(KNOWN[board].counters))
     change(tree / edit.file, edit.put, edit.put.replace(edit.put.split()[0], "/**/", 1))
     was = contents(tree)
     with pytest.raises(TockmarkError, match="was patched and changed since then: "):
