@@ -156,7 +156,7 @@ def test_patch_says_what_to_do_next(family: Family, tree: Path) -> None:
 
 def test_check_changes_nothing(tree: Path) -> None:
     was = contents(tree)
-    assert "can be put in" in tockmark(tree, "--check").stdout
+    assert "Perf and IPC can be put in; " in tockmark(tree, "--check").stdout
     assert "It is not patched" in tockmark(tree, "--reverse").stdout
     assert contents(tree) == was
     tockmark(tree)
@@ -260,6 +260,8 @@ def test_the_new_ipc_is_wired_where_its_capsules_are(tmp_path: Path) -> None:
 
     assert family.ipc2
     write(tree / family.ipc2.needs, "// it is there\n")
+    said = tockmark(tree, "--check").stdout
+    assert "Perf, IPC and the new IPC can be put in; nothing was changed." in said
     assert "Perf, IPC and the new IPC wired into" in tockmark(tree).stdout
     for edit in (*family.perf.edits, *family.ipc.edits, *family.ipc2.edits):
         assert (tree / edit.file).read_text(encoding="utf-8").count(edit.put) == 1

@@ -99,7 +99,8 @@ def patch_verb(
     if not done.changed:
         print(f"It is {'not patched' if reverse else 'patched already'}; nothing was changed.")
     elif check:
-        print(f"The patch can be {'taken out' if reverse else 'put in'}; nothing was changed.")
+        what = "The patch can be taken out" if reverse else f"{_wired(done)} can be put in"
+        print(f"{what}; nothing was changed.")
     else:
         print("The patch is out again." if reverse else _what_is_in(done))
     if not reverse:
@@ -110,13 +111,17 @@ def patch_verb(
             print(_next(tree, done))
 
 
+def _wired(done: Done) -> str:
+    """Return the parts that a tree takes."""
+    *others, last = done.wired
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def _what_is_in(done: Done) -> str:
     """Say what was put into the tree."""
-    *others, last = done.wired
-    wired = f"{', '.join(others)} and {last}" if others else last
     copies = [file for name in done.wired for file in done.family.parts[name].copies]
     added = "".join(f"\n  {file}" for file in copies)
-    return f"{wired} wired into {done.family.board}. Added:{added}"
+    return f"{_wired(done)} wired into {done.family.board}. Added:{added}"
 
 
 def _next(tree: Path, done: Done) -> str:
