@@ -26,6 +26,7 @@ import msgspec
 from msgspec import Meta, structs
 
 from tockmark.compare import trends
+from tockmark.compare.answer import Certainty, Line
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.documents import (
     Count,
@@ -113,15 +114,17 @@ class GapLine(Part, frozen=True):
 
 
 class JudgedRow(RowName, Part, frozen=True):
-    """What paired links say of one row: shares by which its cycles changed."""
+    """What paired links say of one row."""
 
     id: str
     base: float  # net cycles of one operation
     head: float
-    estimate: float
-    low: float
+    estimate: float  # the share by which these changed
+    low: float  # at least, and at most
     high: float
     sure: bool
+    more: float = 0.0  # instructions that came, or went
+    where: str = ""  # functions that the change is in, as far as they were looked for
     params: SomeParams = msgspec.field(default_factory=dict)
     icache: bool | None = None
     lang: Lang = "c"
@@ -135,8 +138,7 @@ class JudgedLine(Part, frozen=True):
     kind: Literal["judged"]
     base: CommitSha
     head: CommitSha
-    links: Positive  # of a side, at most
-    paired: bool
+    links: Positive  # of a side, paired
     rows: tuple[JudgedRow, ...]
 
 
@@ -402,6 +404,31 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
         return strictly(raw.decode(), make, where, TODO)
     except ValueError:
         return None
+
+
+def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> JudgedLine:
+    """Return what the file keeps of a verdict on two commits: the rows that moved, or may have."""
+    rows = []
+    for line in lines:
+        cycles = line.cycles
+        if line.is_news and cycles and cycles.ratio and cycles.base > 0:
+            rows.append(
+                JudgedRow(
+                    id=line.row.id,
+                    base=cycles.base,
+                    head=cycles.new,
+                    estimate=cycles.ratio - 1,
+                    low=cycles.low - 1,
+                    high=cycles.high - 1,
+                    sure=line.certainty is Certainty.SURE,
+                    more=line.more,
+                    where=line.where,
+                    params=line.row.params,
+                    icache=line.row.icache,
+                    lang=line.row.lang,
+                )
+            )
+    return JudgedLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
 
 
 def append_line(path: Path, line: AnyLine) -> None:

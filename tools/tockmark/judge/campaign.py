@@ -238,10 +238,13 @@ class Campaign:
         (probe,) = one.measured(0, 1, select(catalogue, PROBE))
         if not probe.rows:
             said = next(iter(probe.problems), "its boot printed no row")
-            raise TockmarkError(f"does not boot: {said.partition(': ')[2] or said}")
+            _, _, why = said.partition(": ")  # behind the name of the boot
+            raise TockmarkError(f"does not boot: {(why or said).partition(': ')[0]}")
         (result,) = one.measured(0, 1, select(catalogue, only))
         boots = result.provenance.boots
         spent = sum(sum(boot.cycles.values()) for boot in boots)
+        if one.taken < one.boots:  # or all was simulated before
+            self.cost.cycles += spent
         self.cost.boots += one.boots - one.taken
         if not result.table:
             raise TockmarkError(f"boots, but has none of the rows: {next(iter(result.incomplete))}")
