@@ -19,12 +19,12 @@ WITHOUT = "instructions only"
 
 def commits_text(held: ByCommit, mean: CommitTrail, trails: Sequence[CommitTrail]) -> str:
     """Show one row in full, several in a line each; above them the geometric mean."""
-    lines = [mean_line(mean, held), ""]
+    lines = [*text.wrap(mean_line(mean, held), ""), ""]
     if len(trails) == 1:
         return "\n".join([*lines, *_full(trails[0]), *_gaps(held)]) + "\n"
     columns = [
         TableColumn("", 40, 0, left=True),
-        *figures({"commits": 7, "instr": 9, "last": 9, "change": 9, "jumps": 5}),
+        *figures({"commits": 8, "first": 9, "last": 9, "change": 9, "jumps": 6}),
         TableColumn("", 0, 2, left=True),
     ]
     for setting in dict.fromkeys(one.setting for one in trails):
@@ -101,7 +101,7 @@ def range_words(point: CommitPoint) -> str:
     """Write the range of the cycles over samples; nothing where all are equal."""
     if point.low == point.high:
         return ""
-    return f"{text.trimmed(point.low, 0)}–{text.trimmed(point.high, 0)}"
+    return f"{text.number(point.low)}–{text.number(point.high)}"
 
 
 def trail_cells(trail: CommitTrail) -> list[str]:

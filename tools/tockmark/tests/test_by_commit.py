@@ -88,7 +88,7 @@ def only_jump(*lines: AnyLine) -> Jump:
 
 def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "tock.jsonl"
-    lines = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
+    lines: list[AnyLine] = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
     for one in lines:
         by_commit.append_line(path, one)
     found, problems = by_commit.load_commits(path)
@@ -209,9 +209,8 @@ def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
     assert commits.cycles_words(only_jump(*ends)) == "instructions only"
     assert commits.cycles_words(only_jump(*ends, judged(1, 2, sure=False))) == "instructions only"
     assert commits.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
-    assert (
-        commits.cycles_words(only_jump(*ends, judged(1, 2))) == "cycles +10.0 % (+9.0 % … +11.0 %)"
-    )
+    sure = commits.cycles_words(only_jump(*ends, judged(1, 2)))
+    assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
 
 
 def test_another_toolchain_is_said() -> None:
@@ -261,12 +260,12 @@ def shown(path: Path, *words: str) -> str:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     found = tmp_path / "tock.jsonl"
-    lines = [
+    lines: list[AnyLine] = [
         line(commit(1, 5), row(100), row(50, "syscall.memop")),
         line(commit(2, None, names=("release-9",)), row(100), row(50, "syscall.memop")),
-        line(commit(3, 6), row(144, cycles=440, span=(430, 452)), row(50, "syscall.memop")),
+        line(commit(3, 6), row(144, cycles=440, span=(430, 452)), row(52, "syscall.memop")),
         gap(commit(4, 7)),
-        line(commit(6, 9), row(120), row(50, "syscall.memop")),
+        line(commit(6, 9), row(120), row(52, "syscall.memop")),
         judged(1, 3),
     ]
     for one in lines:
@@ -277,13 +276,14 @@ def path(tmp_path: Path) -> Path:
 def test_one_row_is_shown_in_full(path: Path) -> None:
     text = shown(path, "syscall.command")
     lines = text.splitlines()
-    assert lines[0].startswith("geometric mean of what touches the kernel, 000000000 by 000000000")
+    said = "geometric mean of what touches the kernel, 000000000 by 000000000: instructions 1.12"
+    assert lines[0].startswith(said)
     marks = [one.split()[-1] for one in lines if one.startswith("2026-01-")][:4]
     assert marks == ["o", "|", "#", "#"]
     assert "430–452" in text
-    first = "2026-01-03 +44 instructions (+44.00 %), cycles +10.0 % (+9.0 % … +11.0 %)"
+    first = "2026-01-03 +44 instructions (+44.0 %), cycles +10.0 % (+9.00 % … +11.0 %)"
     assert f"{first}: 000000000, #3" in " ".join(text.split())
-    second = "2026-01-06 -24 instructions (-16.67 %), instructions only: one of 3"
+    second = "2026-01-06 -24 instructions (-16.7 %), instructions only: one of 3"
     assert second in " ".join(text.split())
     assert "2026-01-04 000000000: does not boot: it sleeps" in text
     assert max(map(len, lines)) <= 100
@@ -291,8 +291,9 @@ def test_one_row_is_shown_in_full(path: Path) -> None:
 
 def test_without_a_row_those_that_jumped_are_shown_in_short(path: Path) -> None:
     text = shown(path)
-    (one,) = (text for text in text.splitlines() if "icache=off" in text)
-    assert one.split() == [*ROW.split(), "4", "100", "120", "+20.00", "%", "2", "▁▁█▄"]
+    one, other = (line for line in text.splitlines() if "icache=off" in line)
+    assert one.split() == [*ROW.split(), "4", "100", "120", "+20.0", "%", "2", "▁▁█▄"]
+    assert other.split()[-2:] == ["1", "▁▁██"]
 
 
 def test_json_has_points_jumps_and_gaps(path: Path) -> None:
