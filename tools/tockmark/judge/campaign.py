@@ -35,6 +35,7 @@ from tockmark.judge.engine import Simulated
 from tockmark.paths import shown
 from tockmark.result.model import Result
 from tockmark.rig.run import RunOptions
+from tockmark.suite.catalogue import named
 from tockmark.suite.selection import Selection, select
 from tockmark.trees.builds import Builder, BuildError, Built
 from tockmark.trees.repository import Commit, Repository
@@ -124,13 +125,15 @@ class Campaign:
         """Halve what lies between both sides of the jumps of some rows, the largest first, until
         no commit lies there, or none that can be measured."""
         start, wanted = time.monotonic(), select(self.options.catalogue, rows)
-        dead: set[tuple[str, str]] = set()  # pairs of commits between which all are gaps
+        dead: set[tuple[str, str]] = set()  # pairs of commits between which there is nothing more
+        tried = set(self.known.gaps)  # a commit that was measured may lack the row, too
         try:
             while found := next(self._to_halve(wanted, beyond, dead), None):
-                middle = self._middle(found)
+                middle = self._middle(found, tried)
                 if middle is None:
                     dead.add((found.base.sha, found.head.sha))
                 else:
+                    tried.add(middle.sha)
                     self._measured(middle, rows, "", f"{found.row} {found.change:+.0f}")
         finally:
             self._count(start)
@@ -148,13 +151,13 @@ class Campaign:
             if here and not (jump.exact or known_dead) and wanted.means(row):
                 yield jump
 
-    def _middle(self, jump: Jump) -> Commit | None:
-        """Return the commit nearest to the middle that is no gap; None if there is none."""
+    def _middle(self, jump: Jump, tried: set[str]) -> Commit | None:
+        """Return the commit nearest to the middle that was not tried; None if there is none."""
         first = self.places[self.line[0].sha]
         low, high = (jump.base.place or 0) - first, (jump.head.place or 0) - first
         middle = (low + high) / 2
         there = [self.line[n] for n in sorted(range(low + 1, high), key=lambda n: abs(n - middle))]
-        return next((one for one in there if one.sha not in self.known.gaps), None)
+        return next((one for one in there if one.sha not in tried), None)
 
     def _stand_in(self, gap: Commit) -> None:
         """Measure the nearest commit to one of which nothing can be measured."""
@@ -175,7 +178,7 @@ class Campaign:
     ) -> bool:
         """Measure a commit, unless it was; whether there is anything of it."""
         known = self.known.measured.get(commit.sha)
-        if known is not None and known.asked & {only, self.only}:
+        if known is not None and (only in known.asked or self._names(only) <= known.rows.keys()):
             return True
         if commit.sha in self.known.gaps:
             return False
@@ -206,6 +209,12 @@ class Campaign:
         self.cost.commits += 1
         self.say(f"measured  {commit}{aside}: {len(line.run.rows)} rows")
         return True
+
+    def _names(self, only: str) -> set[str]:
+        """Return the rows that are asked for, as the file calls them."""
+        (lang,) = self.options.langs
+        rows = select(self.options.catalogue, only).rows([lang])
+        return {named(id_, params, False, lang) for id_, params in rows}
 
     def _told(self, commit: Commit, name: str) -> LineCommit:
         """Return what the file says of a commit."""

@@ -198,6 +198,19 @@ def test_a_jump_is_followed_to_its_commit(user: User, tmp_path: Path) -> None:
     assert list(rows) == ["syscall.command icache=off"]  # and no more than was asked for
 
 
+def test_rows_that_are_there_are_not_measured_again_and_others_are_added(
+    user: User, tmp_path: Path
+) -> None:
+    (one,), path = line(user, "100"), tmp_path / "a.jsonl"
+    assert called(user, path, "--only", "syscall.command,syscall.memop").exit_code == 0
+    assert called(user, path, "--only", "syscall.memop").exit_code == 0
+    assert path.read_bytes().count(b"\n") == 1
+    assert called(user, path).exit_code == 0  # all of syscall, of which there is more
+    assert path.read_bytes().count(b"\n") == 2
+    assert len(held(path).measured[one].rows) == 2
+    assert user.builds == ["0"]
+
+
 def test_two_jumps_are_followed_and_what_is_too_small_is_not(user: User, tmp_path: Path) -> None:
     steps = ["100"] * 3 + ["140"] * 4 + ["150"] * 3 + ["60"] * 3
     shas, path = line(user, *steps), tmp_path / "a.jsonl"
