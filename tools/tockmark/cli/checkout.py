@@ -423,7 +423,7 @@ def bisect_verb(
     "tockmark history syscall.command -f tock.jsonl",
     exits={
         OK: "each commit that was chosen is in the file, measured or as a gap",
-        INCOMPLETE: "a line of the file was torn and left out",
+        INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",
         UNUSABLE: "unusable input, wrong usage, or a file of another line",
         INTERRUPTED: KEPT,
     },

@@ -29,7 +29,7 @@ from tockmark.compare.by_commit import (
     append_line,
     load_commits,
 )
-from tockmark.errors import INTERRUPTED, TockmarkError, quoted
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted
 from tockmark.files import toml
 from tockmark.judge.engine import Simulated
 from tockmark.paths import shown
@@ -45,6 +45,10 @@ TRIES = 4  # commits that are asked to stand in for a gap, at most
 BEYOND = 20.0  # instructions of one operation that a jump may have before it is followed
 LEVELS = tuple("0123sz")  # of optimisation
 _ERROR = re.compile(r"^error(\[\w+\])?: ")
+
+
+class NoFigureError(TockmarkError):
+    """A kernel was built of this commit, and nothing can be measured of it."""
 
 
 @dataclass
@@ -186,9 +190,7 @@ class Campaign:
         aside = f" ({why})" if why else f" (for {gap.short})" if gap else ""
         try:
             result, boots, cycles = self._simulated(commit, only)
-        except TockmarkError as error:
-            if error.code == INTERRUPTED:
-                raise
+        except (BuildError, NoFigureError) as error:
             cause = self._cause(commit, error)
             self._append(GapLine(FORM, COMMITS_VERSION, "gap", told, cause))
             self.say(f"gap       {commit}{aside}\n          {cause}")
@@ -242,26 +244,41 @@ class Campaign:
         """Return what was measured of a commit, and how many boots and cycles it took."""
         side = Built(commit, self.builder)
         elf = side.upto(1)[0]
-        catalogue = self.options.catalogue
         one = Simulated(commit.short, side, self.options, elf.parent)
-        (probe,) = one.measured(0, 1, select(catalogue, PROBE))
+        probe = self._of_link(one, PROBE)
         if not probe.rows:
             said = next(iter(probe.problems), "its boot printed no row")
             _, _, why = said.partition(": ")  # behind the name of the boot
-            raise TockmarkError(f"does not boot: {(why or said).partition(': ')[0]}")
-        (result,) = one.measured(0, 1, select(catalogue, only))
+            raise NoFigureError(f"does not boot: {(why or said).partition(': ')[0]}")
+        result = self._of_link(one, only)
         boots = result.provenance.boots
         spent = sum(sum(boot.cycles.values()) for boot in boots)
         if one.taken < one.boots:  # or all was simulated before
             self.cost.cycles += spent
         self.cost.boots += one.boots - one.taken
         if not result.table:
-            raise TockmarkError(f"boots, but has none of the rows: {next(iter(result.incomplete))}")
+            said = next(iter(result.incomplete), "nothing was printed")
+            raise NoFigureError(f"boots, but has none of the rows: {said}")
         level = self._said(commit, "Cargo.toml", "profile", "release", "opt-level")
         if level in LEVELS and result.provenance.kernel.opt_level is None:  # as the tree has it
             kernel = structs.replace(result.provenance.kernel, opt_level=level)
             result = replace(result, provenance=structs.replace(result.provenance, kernel=kernel))
         return result, len(boots), spent
+
+    def _of_link(self, one: Simulated, only: str) -> Result:
+        """Return what one link gives. NoFigureError if the kernel panicked; any other TockmarkError
+        is not the commit's fault."""
+        before = one.boots
+        try:
+            (result,) = one.measured(0, 1, select(self.options.catalogue, only))
+        except TockmarkError as error:
+            if error.code == INTERRUPTED or one.boots == before:
+                raise
+            raise NoFigureError(error.what) from error
+        if one.boots - before < len(result.provenance.boots):  # of those that were laid
+            said = next(iter(result.problems), "a boot did not begin")
+            raise TockmarkError(said, "the same command goes on from there", INCOMPLETE)
+        return result
 
     def _cause(self, commit: Commit, error: TockmarkError) -> str:
         """Say in one line why there is nothing of a commit, without where this machine has it."""

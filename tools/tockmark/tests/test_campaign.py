@@ -5,6 +5,7 @@ and whether it boots. Nothing is simulated.
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from tockmark.compare.by_commit import ByCommit, load_commits
 from tockmark.errors import INTERRUPTED, TockmarkError
 from tockmark.judge import campaign
 from tockmark.result.model import Result
+from tockmark.result.provenance import BootRun
 from tockmark.suite import catalogue
 from tockmark.suite.selection import Selection
 from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
-from tockmark.tests.of_samples import made, steady
+from tockmark.tests.of_samples import made, steady, with_provenance
 from tockmark.trees.builds import Built
 
 KNOWN = catalogue.load()
@@ -39,6 +41,10 @@ class Simulated:
     def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
         if Simulated.interrupt_at and Simulated.interrupt_at in self.subject:
             raise TockmarkError("interrupted: every boot that ended is kept", "", INTERRUPTED)
+        if "no simulator" in self.subject:
+            laid = (BootRun("syscall", {}, ()),)
+            nothing = with_provenance(made(KNOWN, {}, read=[], icache=(False,)), boots=laid)
+            return [replace(nothing, problems=("syscall: cannot run the simulator",))]
         self.boots += 1
         Simulated.seen.append(self.subject)
         if "asleep" in self.subject:
@@ -172,6 +178,15 @@ def test_what_was_interrupted_goes_on(user: User, tmp_path: Path) -> None:
     assert list(costs(held(path))) == shas
     assert not [subject for subject in Simulated.seen if subject.endswith("100")]
     assert user.builds == ["0"] * 3  # the commit that was built is kept
+
+
+def test_what_is_not_the_commits_fault_ends_it_and_is_no_gap(user: User, tmp_path: Path) -> None:
+    shas, path = line(user, "100", "no simulator"), tmp_path / "a.jsonl"
+    done = called(user, path)
+    assert isinstance(done.exception, TockmarkError)
+    assert "cannot run the simulator; the same command goes on" in str(done.exception)
+    assert list(costs(held(path))) == shas[:1]
+    assert held(path).gaps == {}
 
 
 def test_a_torn_last_line_is_told_and_its_commit_measured_again(user: User, tmp_path: Path) -> None:
