@@ -14,6 +14,7 @@ import jinja2
 
 import comparisons
 import opt_levels
+import over_commits
 import sample_parts
 from committed import committed, markdown, multiples, number, per_op, share, times
 from tables import added
@@ -45,7 +46,11 @@ def _render(part: str) -> str:
     )
     filled = {function.__name__: function for function in functions}
     made = template.render(
-        filled, opt_levels=opt_levels, sample_parts=sample_parts, comparisons=comparisons
+        filled,
+        opt_levels=opt_levels,
+        sample_parts=sample_parts,
+        comparisons=comparisons,
+        over_commits=over_commits,
     )
     return made.strip()
 

@@ -28,6 +28,7 @@ class TockmarkError(Exception):
 
     def __init__(self, what: str, todo: str = "", code: int = UNUSABLE) -> None:
         super().__init__(f"{what}; {todo}" if todo else what)
+        self.what = what
         self.code = code
 
 

@@ -48,6 +48,7 @@ HEADINGS = {
         "judge": "checkout",
         "compare": "read",
         "bisect": "checkout",
+        "campaign": "checkout",
         "history": "read",
     },
     "Show": {"table": "read", "site": "draw", "list": "read", "help": "read"},

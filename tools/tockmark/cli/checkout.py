@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs for the user's own checkout of Tock: patch readies it for the suite, judge says what a
-change of it costs, bisect which change it is that costs.
+change of it costs, bisect which change it is that costs, campaign what all of its commits cost.
 """
 
 import shlex
@@ -16,6 +16,7 @@ from typer import Argument, Exit, Option
 from tockmark import paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
+from tockmark.compare.by_commit import append_line, judged_line, load_commits
 from tockmark.compare.limits import load_limits
 from tockmark.errors import (
     INCOMPLETE,
@@ -28,7 +29,7 @@ from tockmark.errors import (
     say,
 )
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
-from tockmark.judge import engine, evidence, report
+from tockmark.judge import campaign, engine, evidence, report
 from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
@@ -179,6 +180,7 @@ class KernelPair:
     builders: tuple[Builder, ...] = ()  # none if the kernels were given
     pairs: Pairs | None = None
     unpaired: str = ""  # why there are no pairs
+    shas: tuple[str, str] | None = None  # of the commits; None if kernels were given
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,8 @@ class PairGiven:
                         yield KernelPair(titles, (old, new), builders, unpaired=str(error))
                     else:
                         both = Paired(pairs, 0), Paired(pairs, 1)
-                        yield KernelPair(titles, both, builders, pairs)
+                        shas = old.commit.sha, new.commit.sha
+                        yield KernelPair(titles, both, builders, pairs, shas=shas)
             remembered.took(tree, time.monotonic() - start)
         else:
             raise TockmarkError(
@@ -309,6 +312,10 @@ def judge_verb(
         Path | None,
         Option("--markdown", help="Write a comment for a pull request to this file, too."),
     ] = None,
+    history: Annotated[
+        Path | None,
+        Option(help="Append what moved over paired links to this file of a campaign, too."),
+    ] = None,
     every: options.EveryRow = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -317,6 +324,8 @@ def judge_verb(
         check_writable([comment])
     if output is not None:
         check_folder(output)
+    if history is not None:
+        load_commits(history)  # it is one of a campaign, or none yet
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)
@@ -345,6 +354,11 @@ def judge_verb(
         found.notes.append(f"it took {seconds:.0f} s, building {building:.0f} of them")
     if comment is not None:
         write_whole({comment: report.markdown(found)})
+    if history is not None:
+        if pair.shas is None:
+            raise TockmarkError("only commits whose links are paired go into a campaign's file")
+        links = max(judged.gated.comparison.links)
+        append_line(history, judged_line(pair.shas, links, found.answer.lines))
     options.show(
         report.as_json(found)
         if as_json
@@ -425,3 +439,86 @@ def bisect_verb(
         suspects = search.suspects()
     options.show(search.as_json(suspects) if as_json else search.text(suspects))
     raise Exit(OK if len(suspects) == 1 and not search.doubts else INCOMPLETE)
+
+
+@verb(
+    "tockmark campaign ~/tock release-2.1..master --every 20 --build 'make -C BOARD' -f tock.jsonl",
+    "tockmark campaign ~/tock release-2.1..master --every 20 --commit release-2.2 -f tock.jsonl"
+    " --follow syscall.command,upcall.yield_wait",
+    "tockmark history syscall.command -f tock.jsonl",
+    exits={
+        OK: "each commit that was chosen is in the file, measured or as a gap",
+        INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",
+        UNUSABLE: "unusable input, wrong usage, or a file of another line",
+        INTERRUPTED: KEPT,
+    },
+)
+def campaign_verb(
+    *,
+    tree: Annotated[Path, run_options.TREE],
+    span: Annotated[
+        str, Argument(metavar="A..B", help="The commits, by way of first parents: B's, not A's.")
+    ],
+    file: Annotated[
+        Path, Option("-f", "--file", help="What is found out: a JSON line for each commit.")
+    ],
+    every: Annotated[
+        int, Option(min=0, help="Measure every so manieth commit and the last; 0: none of them.")
+    ] = 1,
+    commit: Annotated[
+        list[str] | None,
+        Option(help="Measure this one, too: of the range, or beside it, as a release is."),
+    ] = None,
+    only: Annotated[str, Option(help="Which rows, as for --only elsewhere.")] = engine.DEFAULT,
+    follow: Annotated[
+        str | None,
+        Option(
+            metavar="ROWS",
+            help="Then find the commits at which these rows jump: halve what lies between.",
+        ),
+    ] = None,
+    beyond: Annotated[
+        float, Option(min=0, help="Follow jumps of more instructions than this.")
+    ] = campaign.BEYOND,
+    tries: Annotated[
+        int, Option(min=0, help="So many neighbours are asked to stand in for a gap.")
+    ] = campaign.TRIES,
+    build: Annotated[str | None, run_options.BUILD] = None,
+    elf: Annotated[str | None, run_options.ELF] = None,
+    board: run_options.BoardName = boards.DEFAULT,
+    abi: run_options.Abi = 2,
+    workers: run_options.Workers,
+    no_patch: run_options.NoPatch = False,
+    fresh: run_options.FreshBuilds = False,
+) -> None:
+    """Measure a line of commits, one after another, into a file for `history` and `site`.
+
+    Cache off, one link, instructions and cycles of every row. What stands in the file is not
+    measured again. A commit that does not build or boot becomes a gap with its cause."""
+    known = catalogues.load()
+    for terms in filter(None, (only, follow)):
+        select(known, terms)
+    how_built = run_options.recipe(tree, build, elf, no_patch)
+    settings = _run_options("campaign", board, abi, [False], SAMPLES, workers, fresh)
+    found = repository(tree)
+    line = found.first_parents(span)
+    named = [(found.commit(name), name) for name in commit or []]
+    with run_options.ended_once(), worktree(found) as place:
+        going = campaign.Campaign(
+            repository=found,
+            line=line,
+            places=found.places(line[-1]),
+            path=file,
+            builder=Builder(place, how_built, fresh),
+            options=settings,
+            only=only,
+            say=lambda text: print(text, flush=True),
+            tries=tries,
+        )
+        try:
+            going.run(campaign.chosen(line, every, named))
+            if follow is not None:
+                going.follow(follow, beyond)
+        finally:
+            print(f"\n{going.cost}", flush=True)
+    raise Exit(INCOMPLETE if going.torn else OK)

@@ -17,7 +17,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -162,16 +162,29 @@ def _kept(row: Row, simulated: bool) -> HistoryRow:
 def add(path: Path, result: Result) -> bool:
     """Append a run; False if the file has it already."""
     run = run_of(result)
+
+    def line(held: bytes) -> bytes | None:
+        if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
+            return None
+        return msgspec.json.encode(run)
+
+    return append(path, line)
+
+
+def append(path: Path, line: Callable[[bytes], bytes | None]) -> bool:
+    """Append the line that `line` makes of what a file holds, on the disk before this returns;
+    False if it makes none. Behind a torn line it stands apart."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # so that two at once do not both add the same run
+            fcntl.flock(file, fcntl.LOCK_EX)  # so that two at once do not both add the same
             file.seek(0)
             held = file.read()
-            if any(r.result_sha256 == run.result_sha256 for r in _runs(held, path)[0]):
+            made = line(held)
+            if made is None:
                 return False
             torn = held[-1:] not in (b"", b"\n")
-            _append(file.fileno(), len(held), b"\n" * torn + msgspec.json.encode(run) + b"\n")
+            _append(file.fileno(), len(held), b"\n" * torn + made + b"\n")
     except OSError as error:
         raise TockmarkError(
             f"cannot write {shown(path)}: {error.strerror}; it holds what it held before",

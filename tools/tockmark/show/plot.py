@@ -7,7 +7,7 @@ marker and dashes), a unit on every axis, and below each picture where its numbe
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from tockmark.compare.by_commit import CommitTrail
 from tockmark.compare.trends import RowHistory
 from tockmark.errors import TockmarkError
 from tockmark.show.table import Named
@@ -161,3 +162,54 @@ def history_picture(found: list[RowHistory], form: str) -> bytes:
         axes.set_title("; ".join(dict.fromkeys(series.setting for series in found)), fontsize=8)
         figure.legend(loc="outside lower center", ncols=2)
     return rendered(figure, form)
+
+
+# Rows over commits: each as a multiple of its first commit, a panel a row.
+
+
+PANEL = 1.9  # inches
+
+
+def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
+    """Return the picture as a file holds it: instructions, and cycles of one link with their range
+    over samples; a dotted bar where a row jumps, a dashed one at a release. TockmarkError if there
+    are too many rows."""
+    if len(trails) > MOST:
+        raise TockmarkError(f"{len(trails)} rows are too many for a picture", "name fewer")
+    commits = {point.commit.sha: point.commit for one in trails for point in one.points}
+    order = sorted(commits.values(), key=lambda one: one.moment)
+    places = {one.sha: place for place, one in enumerate(order)}
+    with mpl.rc_context(STYLE):
+        height = 0.8 + PANEL * len(trails)
+        figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout="constrained")
+        panels = figure.subplots(len(trails), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, trail in zip(panels, trails, strict=True):
+            _draw_trail(axes, trail, places)
+        step = -(-len(order) // DATES)
+        panels[-1].set_xticks(
+            range(0, len(order), step), [f"{one.date[:10]}\n{one.short}" for one in order[::step]]
+        )
+        panels[-1].tick_params(axis="x", labelsize=6.5)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return rendered(figure, form)
+
+
+def _draw_trail(axes: Axes, trail: CommitTrail, places: Mapping[str, int]) -> None:
+    first = trail.points[0]
+    x = [places[point.commit.sha] for point in trail.points]
+    counted = [(at, point.instret) for at, point in zip(x, trail.points, strict=True)]
+    base = next((value for _, value in counted if value), 1.0)
+    steps = [(at, value / base) for at, value in counted if value is not None]
+    cycles = [point.cycles / first.cycles for point in trail.points]
+    axes.plot(*zip(*steps, strict=True), label="instructions", drawstyle="steps-post", **STYLES[0])
+    axes.plot(x, cycles, label="cycles, one link", **STYLES[1])
+    for at, point in zip(x, trail.points, strict=True):
+        ends = point.low / first.cycles, point.high / first.cycles
+        axes.plot([at, at], ends, color=GREY, linewidth=2.5, alpha=0.5, zorder=1)
+        if point.jump:
+            axes.axvline(at - 0.5, color=GREY, linestyle=":", zorder=0)
+        for name in point.commit.names:
+            axes.axvline(at, color=DARK, linestyle="--", linewidth=0.8, zorder=0)
+            axes.text(at, 1, name, transform=axes.get_xaxis_transform(), fontsize=6.5, va="top")
+    axes.set_title(in_legend(trail.name), fontsize=8, loc="left")
+    axes.set_ylabel(f"× {first.commit.short}", fontsize=7)

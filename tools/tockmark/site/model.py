@@ -16,8 +16,9 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.check import validation as validations
 from tockmark.check.validation import ValidationRow
-from tockmark.compare import agree, pairs, rule, trends
+from tockmark.compare import agree, by_commit, pairs, rule, trends
 from tockmark.compare.agree import Agreement
+from tockmark.compare.by_commit import ByCommit
 from tockmark.compare.limits import Margins, load_bounds
 from tockmark.compare.paired import paired
 from tockmark.compare.pairs import Comparison
@@ -40,7 +41,7 @@ from tockmark.suite.selection import screen
 LOOKED_AT = 4096  # bytes that say of which format a file is
 SILENT = {".log", ".md", ".txt", ".svg", ".folded", ".html"}  # stand beside results
 OTHERS = {"tockmark-site", "tockmark-robustness", "tockmark-bisect"}  # ours, but for no page
-OURS = {file.FORMAT, profiles.FORMAT, trends.FORMAT, validations.FORMAT}
+OURS = {file.FORMAT, profiles.FORMAT, trends.FORMAT, validations.FORMAT, by_commit.FORM}
 WHOLE = 2 / 3  # of the catalogue's benchmarks, in a result that is of the whole suite
 MOST = 8  # comparisons, each a page
 KERNELS = 12  # with a page each; the table has all
@@ -60,6 +61,7 @@ class SiteSources:
     studies: list[Named] = field(default_factory=list)  # what others published
     profiles: list[tuple[str, StoredProfile]] = field(default_factory=list)
     runs: list[trends.HistoryRun] = field(default_factory=list)
+    campaigns: list[tuple[str, ByCommit]] = field(default_factory=list)
     validation: list[ValidationRow] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # files that are damaged, a line each
     strangers: list[str] = field(default_factory=list)  # files of no known format, a line each
@@ -92,6 +94,10 @@ class SiteSources:
             known = {run.result_sha256 for run in self.runs}
             self.runs += [run for run in runs if run.result_sha256 not in known]
             self.runs.sort(key=lambda run: run.date)
+            self.problems += problems
+        elif kind == by_commit.FORM:
+            held, problems = by_commit.load_commits(path)
+            self.campaigns.append((name, held))
             self.problems += problems
         elif kind == validations.FORMAT:
             self.validation = self.validation or validations.load_validation(path)

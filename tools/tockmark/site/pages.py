@@ -16,6 +16,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from tockmark.compare import trends
+from tockmark.compare.by_commit import ByCommit, CommitTrail, Jump, largest
 from tockmark.compare.pairs import Pair
 from tockmark.compare.rule import VERDICTS
 from tockmark.errors import TockmarkError
@@ -28,7 +29,7 @@ from tockmark.show.table import Named
 from tockmark.site.findings import us, us_range
 from tockmark.site.model import ColumnGroup, Site, SiteColumn, SiteKernel
 from tockmark.suite.catalogue import ICACHE, LANGS, Catalogue, Lang, RowKey, label, row_key
-from tockmark.suite.selection import Selection
+from tockmark.suite.selection import Selection, screen
 
 # What a reader may take from cycle counts, by what they have been compared with.
 TIMING: dict[Timing, str] = {
@@ -48,6 +49,7 @@ TIMING: dict[Timing, str] = {
 UNKNOWN = "not known"
 THIN, MINUS = "\u202f", "\u2212"
 FUNCTIONS = 12  # of a profile; the others in one line
+PICTURED = 24  # rows of the first screen, from which those of a campaign's picture are
 SHOWN = 4  # results in one picture of a benchmark: more lines cannot be told apart
 
 # Numbers.
@@ -503,6 +505,42 @@ def history_pictures(site: Site, id_: str) -> list[tuple[str, Markup]]:
             name = f"history-{anchor_of(site, id_)}"
             return [(name, inline(plot.history_picture(some, "svg"), name))]
     return []
+
+
+@dataclass(frozen=True)
+class CampaignPage:
+    """What the page of a campaign shows."""
+
+    held: ByCommit
+    mean: CommitTrail
+    trails: list[CommitTrail]  # rows of the first screen first
+    pictures: list[tuple[str, Markup]]  # the mean, and those that people ask for first
+
+    @property
+    def jumps(self) -> list[Jump]:
+        """The jumps, one for each pair of commits, the dearest first."""
+        return largest(jump for trail in self.trails for jump in trail.jumps)
+
+
+def campaign(held: ByCommit, catalogue: Catalogue) -> CampaignPage:
+    """Return what the page of a campaign shows."""
+    first = {key: place for place, key in enumerate(_asked_first(catalogue))}
+    trails = held.trails(lambda row: True)
+
+    def place(trail: CommitTrail) -> int:
+        row = next(row for one in held.line for row in one.rows.values() if row.name == trail.name)
+        return first.get(row_key(row.id, row.params), len(first))
+
+    trails.sort(key=place)
+    mean = held.mean(catalogue)
+    leading = [trail for trail in trails if place(trail) < PICTURED and trail.jumps]
+    shown = [*([mean] if mean.points else []), *leading][: plot.MOST]
+    drawn = [("over-commits", inline(plot.commits_picture(shown, "svg"), "over-commits"))]
+    return CampaignPage(held, mean, trails, drawn if shown else [])
+
+
+def _asked_first(catalogue: Catalogue) -> list[RowKey]:
+    return [key for rows in screen(catalogue).values() for key in rows.values()]
 
 
 def _inline(sheets: dict[str, plot.Sheet], of: str = "") -> list[tuple[str, Markup]]:

@@ -23,7 +23,7 @@ from tockmark.paths import shown
 from tockmark.profile.report import COLOURS
 from tockmark.profile.sample import CAUSES
 from tockmark.result.model import ratio
-from tockmark.show import answer, comparison, listing, table, text
+from tockmark.show import answer, commits, comparison, listing, table, text
 from tockmark.site import edited, findings, pages
 from tockmark.site.model import MOST, Site, SitePair, is_baseline
 from tockmark.suite.catalogue import ICACHE, LANGS, row_key
@@ -120,6 +120,9 @@ def _pages(site: Site) -> Iterator[Page]:
     for place, study in enumerate(found.studies):
         title = study.result.provenance.kernel.title
         yield Page(study_address(place), "study.html", title, "page", {"study": study})
+    for place, (_, held) in enumerate(found.campaigns):
+        over = {"campaign": pages.campaign(held, site.catalogue)}
+        yield Page(commits_address(place), "commits.html", "Over commits", "page", over)
     if found.validation:
         judged = validation.judge_rows(found.validation, validation.load_unexplained())
         values = {"told": validation.validation_text(judged)}
@@ -145,6 +148,11 @@ def _search(site: Site, made: list[Page]) -> Iterator[Found]:
 def study_address(place: int) -> str:
     """Return where the page of a study is."""
     return f"study{f'-{place + 1}' if place else ''}.html"
+
+
+def commits_address(place: int) -> str:
+    """Return where the page of a campaign is."""
+    return f"commits{f'-{place + 1}' if place else ''}.html"
 
 
 def _environment(site: Site) -> jinja2.Environment:
@@ -183,13 +191,18 @@ def _environment(site: Site) -> jinja2.Environment:
         "pair_cells": comparison.pair_cells,
         "agreement_headline": comparison.agreement_headline,
         "comparison_headline": answer.headline,
+        "commits_address": commits_address,
+        "cycles_words": commits.cycles_words,
         "heading": edited.heading,
         "sentence_of": findings.sentence,
         "history_cells": listing.history_cells,
+        "mean_line": commits.mean_line,
+        "range_words": commits.range_words,
         "ratio": ratio,
         "readings": table.readings,
         "site": site,
         "study_address": study_address,
+        "trail_cells": commits.trail_cells,
         "version": __version__,
     }
     return environment

@@ -136,6 +136,33 @@ class Repository:
             )
         return [good, *between]
 
+    def first_parents(self, span: str) -> list[Commit]:
+        """Return the commits of a range A..B by way of first parents, the oldest first: of B's
+        those that A has not. TockmarkError if it is no range, or there are none."""
+        old, dots, new = span.partition("..")
+        if not (old and dots and new) or new.startswith("."):
+            raise TockmarkError(f"'{quoted(span)}' is no range", "give one as v1..main")
+        ends = self.commit(old), self.commit(new)
+        walk = ["log", "--first-parent", "--no-show-signature", "--reverse", _FORM]
+        lines = git(self.tree, *walk, f"{ends[0].sha}..{ends[1].sha}").splitlines()
+        if not lines:
+            raise TockmarkError(f"{quoted(span)} holds no commit", "give the older one first")
+        return [_commit(line) for line in lines]
+
+    def places(self, tip: Commit) -> dict[str, int]:
+        """Return how many first parents are before each commit of the line to a tip, by sha."""
+        line = git(self.tree, "rev-list", "--first-parent", "--reverse", tip.sha).splitlines()
+        return {sha: place for place, sha in enumerate(line)}
+
+    def date(self, commit: Commit) -> str:
+        """Return when the commit was made."""
+        return git(self.tree, "log", "-1", "--no-show-signature", "--format=%cI", commit.sha)
+
+    def file(self, commit: Commit, path: str) -> str | None:
+        """Return the text of a commit's file; None if it has none there."""
+        done = tried(self.tree, "show", f"{commit.sha}:{path}")
+        return None if done.code else done.text
+
     def _missing(self) -> str:
         """Say what to do where a commit is not there."""
         if self.shallow:

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A kernel over its commits: the file of a campaign, and what it says.
+
+The file has one JSON line for each thing that was found out, appended as a history's are: what was
+measured of a commit, why nothing could be (a gap), or what `judge` says of a commit and its base.
+Order counts for nothing; what is measured of a commit twice adds rows to it.
+
+Commits stand in the order of first parents; those beside that line, such as a release's, stand by
+their date and are no neighbours of any. A jump is a change of instructions, which are exact with
+the cache off: between a commit of the line and the next one that was measured of it, with the same
+apps on the same machine. If no commit lies between them, it is known which one it is.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, structs
+
+from tockmark.compare import trends
+from tockmark.compare.answer import Certainty, Line
+from tockmark.compare.trends import HistoryRow, HistoryRun
+from tockmark.documents import (
+    Count,
+    Date,
+    Part,
+    Positive,
+    RefusedError,
+    SomeParams,
+    check_version,
+    kind_of,
+    strictly,
+    typed,
+)
+from tockmark.errors import TockmarkError
+from tockmark.files import reading
+from tockmark.paths import shown
+from tockmark.result.provenance import Kernel
+from tockmark.suite.catalogue import Catalogue, Lang, RowName
+
+FORM: Literal["tockmark-commits"] = "tockmark-commits"
+COMMITS_VERSION: Literal[1] = 1
+TODO = "give a file that `tockmark campaign` wrote"
+SHORT = 9  # characters of a commit's name, where people read it
+# Kernels that differ in these were not measured alike: no difference of them is the commits'.
+ALIKE = ("machine", "clock", "timing", "simulator", "catalogue", "compiler", "ABI", "opt-level")
+_PULL = re.compile(r"^Merge pull request #(\d+)|\(#(\d+)\)$")
+
+CommitSha = Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
+
+
+class LineCommit(Part, frozen=True):
+    """A commit as the file has it."""
+
+    sha: CommitSha
+    date: Date  # the committer's
+    subject: str
+    place: Count | None = None  # how many first parents are before it; None: beside the line
+    names: tuple[str, ...] = ()  # that the user gave it: a release
+    toolchain: str | None = None  # that its tree asks for
+
+    @property
+    def short(self) -> str:
+        return self.sha[:SHORT]
+
+    @property
+    def title(self) -> str:
+        return ", ".join(self.names) or self.short
+
+    @property
+    def moment(self) -> datetime:
+        """When it was committed, wherever that was."""
+        found = datetime.fromisoformat(self.date)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    @property
+    def pull(self) -> int | None:
+        """The pull request that it merged; None if its subject tells none."""
+        found = _PULL.search(self.subject)
+        return int(found[1] or found[2]) if found else None
+
+
+class MeasuredLine(Part, frozen=True):
+    """What was measured of a commit."""
+
+    format: Literal["tockmark-commits"]
+    version: Literal[1]
+    kind: Literal["measured"]
+    commit: LineCommit
+    only: str  # the rows that were asked for
+    kernel: Kernel
+    boots: Count  # that were simulated for it
+    cycles: Count  # of them all
+    run: HistoryRun
+    stands_for: tuple[CommitSha, ...] = ()  # gaps that it is the nearest to
+
+
+class GapLine(Part, frozen=True):
+    """A commit of which nothing can be measured."""
+
+    format: Literal["tockmark-commits"]
+    version: Literal[1]
+    kind: Literal["gap"]
+    commit: LineCommit
+    cause: str
+
+
+class JudgedRow(RowName, Part, frozen=True):
+    """What paired links say of one row."""
+
+    id: str
+    base: float  # net cycles of one operation
+    head: float
+    estimate: float  # the share by which these changed
+    low: float  # at least, and at most
+    high: float
+    sure: bool
+    more: float = 0.0  # instructions that came, or went
+    where: str = ""  # functions that the change is in, as far as they were looked for
+    params: SomeParams = msgspec.field(default_factory=dict)
+    icache: bool | None = None
+    lang: Lang = "c"
+
+
+class JudgedLine(Part, frozen=True):
+    """What `judge` says of two commits."""
+
+    format: Literal["tockmark-commits"]
+    version: Literal[1]
+    kind: Literal["judged"]
+    base: CommitSha
+    head: CommitSha
+    links: Positive  # of a side, paired
+    rows: tuple[JudgedRow, ...]
+
+
+AnyLine = MeasuredLine | GapLine | JudgedLine
+LINES: dict[str, type[AnyLine]] = {"measured": MeasuredLine, "gap": GapLine, "judged": JudgedLine}
+
+
+@dataclass
+class Measured:
+    """All that was measured of one commit."""
+
+    commit: LineCommit
+    kernel: Kernel
+    factors: dict[str, str]
+    rows: dict[str, HistoryRow] = field(default_factory=dict)  # by their names
+    asked: set[str] = field(default_factory=set)
+    stands_for: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A change of a row's instructions from one commit of the line to the next that has the row."""
+
+    row: str
+    base: LineCommit
+    head: LineCommit
+    before: float  # net instructions of one operation
+    after: float
+    cycles: tuple[float, float] | None = None  # of one link, on both sides
+    judged: JudgedRow | None = None  # by paired links
+    built_anew: bool = False  # with another toolchain
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+    @property
+    def between(self) -> int:
+        """How many commits it may be."""
+        assert self.base.place is not None
+        assert self.head.place is not None
+        return self.head.place - self.base.place
+
+    @property
+    def exact(self) -> bool:
+        return self.between == 1
+
+    @property
+    def where(self) -> str:
+        """The commit with its pull request, or those between which it is."""
+        if not self.exact:
+            return f"one of {self.between}, {self.base.short}..{self.head.short}"
+        pull = f", #{self.head.pull}" if self.head.pull else ""
+        return f"{self.head.short}{pull}"
+
+
+@dataclass(frozen=True)
+class CommitPoint:
+    """A row of a commit, or the mean of its rows."""
+
+    commit: LineCommit
+    instret: float | None  # of one operation
+    cycles: float  # of one link
+    low: float  # over its samples
+    high: float
+    jump: Jump | None = None  # to here
+
+
+@dataclass(frozen=True)
+class CommitTrail:
+    """A row over the commits that have it, in their order."""
+
+    name: str
+    setting: str  # what all were measured on
+    points: tuple[CommitPoint, ...]
+
+    @property
+    def jumps(self) -> list[Jump]:
+        return [point.jump for point in self.points if point.jump]
+
+    @property
+    def ends(self) -> tuple[CommitPoint, CommitPoint]:
+        """The first and the last commit of the line."""
+        line = [one for one in self.points if one.commit.place is not None] or [*self.points]
+        return line[0], line[-1]
+
+
+@dataclass
+class ByCommit:
+    """What a campaign's file holds."""
+
+    measured: dict[str, Measured] = field(default_factory=dict)  # by sha
+    gaps: dict[str, GapLine] = field(default_factory=dict)
+    judged: dict[tuple[str, str], JudgedLine] = field(default_factory=dict)
+    boots: int = 0
+    cycles: int = 0
+
+    def take(self, line: AnyLine) -> None:
+        """Take what a line says."""
+        if isinstance(line, GapLine):
+            self.gaps[line.commit.sha] = line
+        elif isinstance(line, JudgedLine):
+            self.judged[line.base, line.head] = line
+        else:
+            commit, run = line.commit, line.run
+            one = self.measured.setdefault(commit.sha, Measured(commit, line.kernel, run.factors))
+            one.commit = structs.replace(
+                one.commit, names=tuple(dict.fromkeys((*one.commit.names, *commit.names)))
+            )
+            one.rows |= {row.name: row for row in run.rows}
+            one.asked.add(line.only)
+            one.stands_for.update(line.stands_for)
+            self.boots += line.boots
+            self.cycles += line.cycles
+
+    @property
+    def line(self) -> list[Measured]:
+        """The commits of the line, in their order."""
+        found = [one for one in self.measured.values() if one.commit.place is not None]
+        return sorted(found, key=lambda one: one.commit.place or 0)
+
+    @property
+    def every(self) -> list[Measured]:
+        """All commits: those of the line in their order, those beside it by their date."""
+        found = self.line
+        for one in self.measured.values():
+            if one.commit.place is None:
+                later = (n for n, two in enumerate(found) if two.commit.moment > one.commit.moment)
+                found.insert(next(later, len(found)), one)
+        return found
+
+    def trails(self, means: Callable[[RowName], bool]) -> list[CommitTrail]:
+        """Return the rows that are meant, commit by commit."""
+        jumps = {(jump.row, jump.head.sha): jump for jump in self.jumps()}
+        found: dict[tuple[str, str], list[CommitPoint]] = {}
+        for one in self.every:
+            setting = ", ".join(f"{name} {one.factors[name]}" for name in trends.GROUPED)
+            for name, row in one.rows.items():
+                if means(row):
+                    inner = row.inner
+                    low, high = row.span or (row.cycles, row.cycles)
+                    point = CommitPoint(
+                        commit=one.commit,
+                        instret=None if row.instret is None else row.instret / inner,
+                        cycles=row.cycles / inner,
+                        low=low / inner,
+                        high=high / inner,
+                        jump=jumps.get((name, one.commit.sha)),
+                    )
+                    found.setdefault((name, setting), []).append(point)
+        return [CommitTrail(*key, tuple(points)) for key, points in found.items()]
+
+    def mean(self, catalogue: Catalogue) -> CommitTrail:
+        """Return the geometric mean of the rows that touch the kernel, with the cache off, as a
+        multiple of the first commit's. Each benchmark counts once."""
+        every = self.every
+        counts, times = (dict(_means(every, one, catalogue)) for one in ("instret", "cycles"))
+        found = []
+        for commit in (one.commit for one in every if one.commit.sha in times):
+            cycles = times[commit.sha]
+            found.append(CommitPoint(commit, counts.get(commit.sha), cycles, cycles, cycles))
+        return CommitTrail("geometric mean", "", tuple(found))
+
+    def jumps(self, least: float = 0.0) -> list[Jump]:
+        """Return the jumps of all rows of more than `least` instructions, by row and place."""
+        found = []
+        names = dict.fromkeys(name for one in self.line for name in one.rows)
+        for name in names:
+            having = [one for one in self.line if name in one.rows]
+            for base, head in pairwise(having):
+                jump = self._jump(name, base, head)
+                if jump is not None and abs(jump.change) > least:
+                    found.append(jump)
+        return found
+
+    def _jump(self, name: str, base: Measured, head: Measured) -> Jump | None:
+        before, after = base.rows[name], head.rows[name]
+        if before.icache is not False or before.instret is None or after.instret is None:
+            return None
+        if not alike(base, head) or before.inner != after.inner or before.instret == after.instret:
+            return None
+        judged = self.judged.get((base.commit.sha, head.commit.sha))
+        sure = [row for row in judged.rows if row.name == name] if judged else []
+        inner = before.inner
+        return Jump(
+            name,
+            base.commit,
+            head.commit,
+            before.instret / inner,
+            after.instret / inner,
+            (before.cycles / inner, after.cycles / inner),
+            sure[0] if sure else None,
+            base.commit.toolchain != head.commit.toolchain,
+        )
+
+
+def _means(
+    every: Sequence[Measured], series: str, catalogue: Catalogue
+) -> Iterator[tuple[str, float]]:
+    """Yield the commits that have all the rows of the first whole one, with their means."""
+    most = max((len(one.rows) for one in every), default=0)
+    whole = [one for one in every if len(one.rows) > most / 2]  # no commit that was only followed
+    shared = set.intersection(*(set(one.rows) for one in whole)) if whole else set()
+    for one in whole:
+        ratios: dict[str, list[float]] = defaultdict(list)
+        for name in shared:
+            row, first = one.rows[name], whole[0].rows[name]
+            known = catalogue.benchmarks.get(row.id)
+            values = getattr(row, series), getattr(first, series)
+            if known is None or known.touches != "kernel" or row.icache is not False:
+                continue
+            if None in values or min(values) <= 0:
+                continue
+            ratios[row.id].append(math.log(values[0] / values[1]))
+        if ratios and alike(one, whole[0]):
+            yield one.commit.sha, math.exp(fmean(fmean(logs) for logs in ratios.values()))
+
+
+def alike(one: Measured, other: Measured) -> bool:
+    """Return whether two commits were measured alike."""
+    return all(one.factors.get(name) == other.factors.get(name) for name in ALIKE)
+
+
+def is_by_commit(path: Path) -> bool:
+    """Return whether a file is one of a campaign."""
+    with reading(path, "`tockmark campaign` begins one"), path.open("rb") as file:
+        return kind_of(file.read(len(FORM) + 32).decode(errors="replace")) == FORM
+
+
+def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
+    """Return what a campaign's file holds, and what could not be read; nothing of a file that is
+    not there."""
+    found = ByCommit()
+    if not path.exists():
+        return found, []
+    with reading(path):
+        held = path.read_bytes()
+    if held and kind_of(held.decode(errors="replace")) not in (FORM, None):
+        raise TockmarkError(f"{shown(path)} is no file of a campaign", TODO)
+    problems = []
+    for number, raw in enumerate(held.split(b"\n"), 1):
+        where = f"{shown(path)}: line {number}"
+        line = _line(raw, where) if raw else None
+        if line is not None:
+            found.take(line)
+        elif raw:
+            problems.append(f"{where} is torn; skipped")
+    return found, problems
+
+
+def _line(raw: bytes, where: str) -> AnyLine | None:
+    """Return what one line holds; None if it is torn."""
+
+    def make(data: Any) -> AnyLine | None:
+        if not isinstance(data, dict):
+            return None
+        check_version(data, FORM, COMMITS_VERSION, where, TODO)
+        if (kind := data.get("kind")) not in LINES:
+            raise RefusedError(f"a line of the kind '{kind}' is not known")
+        return typed(data, LINES[kind])
+
+    try:
+        return strictly(raw.decode(), make, where, TODO)
+    except ValueError:
+        return None
+
+
+def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> JudgedLine:
+    """Return what the file keeps of a verdict on two commits: the rows that moved, or may have."""
+    rows = []
+    for line in lines:
+        cycles = line.cycles
+        if line.is_news and cycles and cycles.ratio and cycles.base > 0:
+            rows.append(
+                JudgedRow(
+                    id=line.row.id,
+                    base=cycles.base,
+                    head=cycles.new,
+                    estimate=cycles.ratio - 1,
+                    low=cycles.low - 1,
+                    high=cycles.high - 1,
+                    sure=line.certainty is Certainty.SURE,
+                    more=line.more,
+                    where=line.where,
+                    params=line.row.params,
+                    icache=line.row.icache,
+                    lang=line.row.lang,
+                )
+            )
+    return JudgedLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
+
+
+def append_line(path: Path, line: AnyLine) -> None:
+    """Append a line; it is on the disk before this returns."""
+    trends.append(path, lambda held: msgspec.json.encode(line))
+
+
+def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:
+    """Return of each pair of commits the jump that is the largest share of its row, the dearest
+    first and the best last."""
+    best: dict[tuple[str, str], Jump] = {}
+    for jump in jumps:
+        if rows is not None and jump.row not in rows:
+            continue
+        pair = jump.base.sha, jump.head.sha
+        if pair not in best or abs(jump.change) > abs(best[pair].change):
+            best[pair] = jump
+    return sorted(best.values(), key=lambda jump: -jump.change)

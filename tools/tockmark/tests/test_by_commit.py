@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A kernel over its commits: the file of a campaign, what counts as a jump, and what is shown."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from tockmark.cli.app import app
+from tockmark.compare import by_commit, trends
+from tockmark.compare.by_commit import (
+    COMMITS_VERSION,
+    FORM,
+    AnyLine,
+    GapLine,
+    JudgedLine,
+    JudgedRow,
+    Jump,
+    LineCommit,
+    MeasuredLine,
+)
+from tockmark.compare.trends import HistoryRow, HistoryRun
+from tockmark.errors import TockmarkError
+from tockmark.result.provenance import Kernel
+from tockmark.show import commits
+from tockmark.suite import catalogue
+from tockmark.tests.pages import check_links, pages
+from tockmark.tests.test_site import NEW, called, stored
+
+KNOWN = catalogue.load()
+FACTORS = dict.fromkeys([*trends.GROUPED, *by_commit.ALIKE], "the same")
+ROW = "syscall.command icache=off"
+
+
+def sha(number: int) -> str:
+    return f"{number:040x}"
+
+
+def commit(number: int, place: int | None, **more: Any) -> LineCommit:
+    date = more.pop("date", f"2026-01-{number:02}T00:00:00+00:00")
+    subject = more.pop("subject", f"Merge pull request #{number} from someone/else")
+    return LineCommit(sha(number), date, subject, place, **more)
+
+
+def row(instret: float | None, id_: str = "syscall.command", **more: Any) -> HistoryRow:
+    settings = {"cycles": 3 * (instret or 10), "icache": False} | more
+    return HistoryRow(id_, instret=instret, **settings)
+
+
+def line(
+    one: LineCommit, *rows: HistoryRow, factors: dict[str, str] | None = None, only: str = "kernel"
+) -> MeasuredLine:
+    kernel = Kernel("tock", sha256=sha(7) + "0" * 24, opt_level="z", flash_bytes=9, ram_bytes=7)
+    run = HistoryRun(
+        trends.FORMAT, trends.VERSION, one.date, "ab" * 32, 0, FACTORS | (factors or {}), rows
+    )
+    return MeasuredLine(FORM, COMMITS_VERSION, "measured", one, only, kernel, 3, 1000, run)
+
+
+def gap(one: LineCommit, cause: str = "does not boot: it sleeps") -> GapLine:
+    return GapLine(FORM, COMMITS_VERSION, "gap", one, cause)
+
+
+def judged(base: int, head: int, sure: bool = True) -> JudgedLine:
+    of_row = JudgedRow(
+        "syscall.command", 300, 330, 0.1, 0.09, 0.11, sure, 44, "enter, leave", {}, False
+    )
+    return JudgedLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
+
+
+def held(*lines: AnyLine) -> by_commit.ByCommit:
+    found = by_commit.ByCommit()
+    for one in lines:
+        found.take(one)
+    return found
+
+
+def only_jump(*lines: AnyLine) -> Jump:
+    (found,) = held(*lines).jumps()
+    return found
+
+
+# The file
+
+
+def test_what_is_appended_is_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "tock.jsonl"
+    lines: list[AnyLine] = [line(commit(1, 5), row(100)), gap(commit(2, 6)), judged(1, 3)]
+    for one in lines:
+        by_commit.append_line(path, one)
+    found, problems = by_commit.load_commits(path)
+    assert problems == []
+    assert found == held(*lines)
+    assert (found.boots, found.cycles) == (3, 1000)
+    assert [json.loads(text)["kind"] for text in path.read_text().splitlines()] == [
+        "measured",
+        "gap",
+        "judged",
+    ]
+    assert by_commit.is_by_commit(path)
+    assert "null" not in path.read_text()
+
+
+def test_a_torn_line_is_told_and_set_apart(tmp_path: Path) -> None:
+    path = tmp_path / "tock.jsonl"
+    by_commit.append_line(path, line(commit(1, 5), row(100)))
+    path.write_bytes(path.read_bytes() + msgspec.json.encode(gap(commit(2, 6)))[:-9])
+    by_commit.append_line(path, gap(commit(3, 7)))
+    found, problems = by_commit.load_commits(path)
+    assert [problem.rpartition("tock.jsonl")[2] for problem in problems] == [
+        ": line 2 is torn; skipped"
+    ]
+    assert list(found.measured) == [sha(1)]
+    assert list(found.gaps) == [sha(3)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": "other"}, "a line of the kind 'other' is not known"),
+        ({"version": 2}, "is no tockmark-commits of version 1"),
+        ({"cause": 3}, "Expected `str`"),
+        ({"more": 1}, "unknown field `more`"),
+        ({"commit": {"sha": "abc", "date": "2026", "subject": ""}}, "matching regex"),
+    ],
+)
+def test_what_is_whole_but_not_as_it_should_be_is_refused(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    path = tmp_path / "tock.jsonl"
+    path.write_text(json.dumps(msgspec.to_builtins(gap(commit(1, 5))) | change) + "\n")
+    with pytest.raises(TockmarkError, match=said):
+        by_commit.load_commits(path)
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"format":"tockmark-history","version":2}\n')
+    with pytest.raises(TockmarkError, match="is no file of a campaign"):
+        by_commit.load_commits(path)
+
+
+def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    assert by_commit.load_commits(tmp_path / "none.jsonl") == (by_commit.ByCommit(), [])
+
+
+# What it says
+
+
+def test_commits_stand_by_their_place_and_those_beside_the_line_by_their_date() -> None:
+    release = commit(2, None, names=("release-9",), date="2026-01-03T23:00:00-05:00")
+    late = commit(9, 4, date="2026-01-02T00:00:00+00:00")  # its clock was wrong
+    found = held(
+        line(commit(5, 8), row(1)), line(release, row(1)), line(late, row(1)), line(commit(3, 2))
+    )
+    assert [one.commit.sha for one in found.every] == [sha(n) for n in (3, 9, 2, 5)]
+    assert [one.commit.sha for one in found.line] == [sha(n) for n in (3, 9, 5)]
+
+
+def test_a_jump_between_neighbours_has_its_commit_and_pull_request() -> None:
+    one = only_jump(line(commit(1, 5), row(100)), line(commit(2, 6), row(144)))
+    assert (one.row, one.change, one.exact, one.where) == (ROW, 44, True, f"{sha(2)[:9]}, #2")
+
+
+def test_a_jump_with_commits_between_is_an_interval_until_they_are_measured() -> None:
+    ends = line(commit(1, 5), row(100)), line(commit(4, 8), row(144))
+    one = only_jump(*ends)
+    assert not one.exact
+    assert one.where == f"one of 3, {sha(1)[:9]}..{sha(4)[:9]}"
+    between = line(commit(2, 6), row(100)), line(commit(3, 7), row(144), only="syscall.command")
+    assert only_jump(*ends, *between).where == f"{sha(3)[:9]}, #3"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "factors"),
+    [
+        (row(100), row(100), {}),
+        (row(100, icache=True), row(144, icache=True), {}),
+        (row(None), row(144), {}),
+        (row(100, cycles=300), row(100, cycles=900), {}),  # it may be the layout
+        (row(100, inner=2), row(144, inner=1), {}),
+        (row(100), row(144), {"simulator": "another"}),
+        (row(100), row(144), {"compiler": "another"}),
+        (row(100), row(144), {"opt-level": "2"}),
+    ],
+)
+def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[str, str]) -> None:
+    ends = line(commit(1, 5), before), line(commit(2, 6), after, factors=factors)
+    assert held(*ends).jumps() == []
+
+
+def test_a_commit_beside_the_line_makes_no_jump() -> None:
+    beside = line(commit(2, None, names=("release-9",)), row(144))
+    assert held(line(commit(1, 5), row(100)), beside, line(commit(3, 6), row(100))).jumps() == []
+
+
+def test_a_jump_is_of_one_operation_and_only_beyond_what_is_asked() -> None:
+    found = held(line(commit(1, 5), row(200, inner=2)), line(commit(2, 6), row(288, inner=2)))
+    assert [one.change for one in found.jumps()] == [44]
+    assert [one.change for one in found.jumps(43)] == [44]
+    assert found.jumps(44) == []
+
+
+def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
+    ends = line(commit(1, 5), row(100)), line(commit(2, 6), row(144))
+    assert commits.cycles_words(only_jump(*ends)) == "instructions only"
+    assert commits.cycles_words(only_jump(*ends, judged(1, 2, sure=False))) == "instructions only"
+    assert commits.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
+    sure = commits.cycles_words(only_jump(*ends, judged(1, 2)))
+    assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
+
+
+def test_another_toolchain_is_said() -> None:
+    ends = commit(1, 5, toolchain="nightly-1"), commit(2, 6, toolchain="nightly-2")
+    one = only_jump(*(line(end, row(n)) for end, n in zip(ends, (100, 144), strict=True)))
+    assert commits.jump_words(one).endswith("#2; toolchain nightly-2")
+
+
+def test_the_mean_counts_each_benchmark_once_and_leaves_out_what_was_only_followed() -> None:
+    def rows(command: float, allow: float) -> list[HistoryRow]:
+        many = [row(allow, "syscall.allow_rw", params={"size": n}) for n in (0, 64, 4096)]
+        return [row(command), *many, row(9, "loop.empty")]
+
+    found = held(
+        line(commit(1, 5), *rows(100, 100)),
+        line(commit(2, 6), row(500), only="syscall.command"),
+        line(commit(3, 7), *rows(400, 100)),
+    )
+    mean = found.mean(KNOWN)
+    assert [point.commit.sha for point in mean.points] == [sha(1), sha(3)]
+    assert [point.instret for point in mean.points] == pytest.approx([1, 2])
+    assert "instructions 2.00" in commits.mean_line(mean, found)
+
+
+@pytest.mark.parametrize(
+    ("subject", "pull"),
+    [
+        ("Merge pull request #12 from a/b", 12),
+        ("kernel: tidy up (#34)", 34),
+        ("Merge #5: x", None),
+        ("see (#34) of it", None),
+    ],
+)
+def test_the_pull_request_is_that_of_the_subject(subject: str, pull: int | None) -> None:
+    assert commit(1, 1, subject=subject).pull == pull
+
+
+# What is shown
+
+
+def shown(path: Path, *words: str) -> str:
+    done = CliRunner(env={"COLUMNS": "100"}).invoke(app, ["history", "-f", str(path), *words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "tock.jsonl"
+    lines: list[AnyLine] = [
+        line(commit(1, 5), row(100), row(50, "syscall.memop")),
+        line(commit(2, None, names=("release-9",)), row(100), row(50, "syscall.memop")),
+        line(commit(3, 6), row(144, cycles=440, span=(430, 452)), row(52, "syscall.memop")),
+        gap(commit(4, 7)),
+        line(commit(6, 9), row(120), row(52, "syscall.memop")),
+        judged(1, 3),
+    ]
+    for one in lines:
+        by_commit.append_line(found, one)
+    return found
+
+
+def test_one_row_is_shown_in_full(path: Path) -> None:
+    text = shown(path, "syscall.command")
+    lines = text.splitlines()
+    said = "geometric mean of what touches the kernel, 000000000 by 000000000: instructions 1.12"
+    assert lines[0].startswith(said)
+    marks = [one.split()[-1] for one in lines if one.startswith("2026-01-")][:4]
+    assert marks == ["o", "|", "#", "#"]
+    assert "430–452" in text
+    first = "2026-01-03 +44 instructions (+44.0 %), cycles +10.0 % (+9.00 % … +11.0 %)"
+    assert f"{first}: 000000000, #3" in " ".join(text.split())
+    second = "2026-01-06 -24 instructions (-16.7 %), instructions only: one of 3"
+    assert second in " ".join(text.split())
+    assert "2026-01-04 000000000: does not boot: it sleeps" in text
+    assert max(map(len, lines)) <= 100
+
+
+def test_without_a_row_those_that_jumped_are_shown_in_short(path: Path) -> None:
+    text = shown(path)
+    one, other = (line for line in text.splitlines() if "icache=off" in line)
+    assert one.split() == [*ROW.split(), "4", "100", "120", "+20.0", "%", "2", "▁▁█▄"]
+    assert other.split()[-2:] == ["1", "▁▁██"]
+
+
+def test_json_has_points_jumps_and_gaps(path: Path) -> None:
+    told = json.loads(shown(path, "syscall.command", "--json"))
+    (of_row,) = told["rows"]
+    assert [point["instret"] for point in of_row["points"]] == [100, 100, 144, 120]
+    assert [jump["head"]["sha"] for jump in of_row["jumps"]] == [sha(3), sha(6)]
+    assert [one["cause"] for one in told["gaps"]] == ["does not boot: it sleeps"]
+
+
+def test_a_picture_is_drawn_and_the_same_each_time(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.svg", tmp_path / "b.svg"
+    for one in out:
+        shown(path, "syscall.command", "-o", str(one))
+    assert out[0].read_bytes() == out[1].read_bytes()
+    assert b"release-9" in out[0].read_bytes()
+
+
+def test_a_row_that_is_not_there_is_refused(path: Path) -> None:
+    done = CliRunner().invoke(app, ["history", "-f", str(path), "syscall.brk"])
+    assert isinstance(done.exception, TockmarkError)
+    assert "has no row 'syscall.brk'" in str(done.exception)
+
+
+def test_the_site_has_a_page_of_it_and_none_of_a_commit(path: Path, tmp_path: Path) -> None:
+    done = called(stored(tmp_path / "a.json", NEW), path, "-o", tmp_path / "site")
+    assert done.exit_code == 0, done.output
+    read = pages(tmp_path / "site")
+    page = read["commits.html"]
+    for words in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
+        assert words in page.text
+    assert "cycles +10.0 %" in page.text
+    assert "commits.html" in read["index.html"].targets
+    assert not [name for name in read if sha(1)[:9] in name]
+    assert check_links(tmp_path / "site")

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A campaign over the commits of a made-up repository: each says in its message what it would cost,
+and whether it boots. Nothing is simulated.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from typer.testing import Result as Done
+
+from tockmark.cli.app import app
+from tockmark.compare.by_commit import ByCommit, load_commits
+from tockmark.errors import INTERRUPTED, TockmarkError
+from tockmark.judge import campaign
+from tockmark.result.model import Result
+from tockmark.result.provenance import BootRun
+from tockmark.suite import catalogue
+from tockmark.suite.selection import Selection
+from tockmark.tests.checkout import COPY, ELF, User, elf, user_in
+from tockmark.tests.of_samples import made, steady, with_provenance
+from tockmark.trees.builds import Built
+
+KNOWN = catalogue.load()
+READ = 84  # instructions of a reading, as of_samples has them
+
+
+class Simulated:
+    """In the place of what boots kernels: the commit's message says what comes of it. The word
+    `asleep` in it: nothing is printed; a number: so many instructions take its rows."""
+
+    seen: list[str]  # commits that were booted
+    interrupt_at = ""  # the commit at which the user presses Ctrl-C
+
+    def __init__(self, name: str, links: Built, options: object, folder: Path) -> None:
+        self.subject, self.folder, self.boots, self.taken = links.commit.subject, folder, 0, 0
+
+    def measured(self, first: int, last: int, wanted: Selection) -> list[Result]:
+        if Simulated.interrupt_at and Simulated.interrupt_at in self.subject:
+            raise TockmarkError("interrupted: every boot that ended is kept", "", INTERRUPTED)
+        if "no simulator" in self.subject:
+            laid = (BootRun("syscall", {}, ()),)
+            nothing = with_provenance(made(KNOWN, {}, read=[], icache=(False,)), boots=laid)
+            return [replace(nothing, problems=("syscall: cannot run the simulator",))]
+        self.boots += 1
+        Simulated.seen.append(self.subject)
+        if "asleep" in self.subject:
+            return [made(KNOWN, {}, read=[], icache=(False,)).only(Selection(KNOWN, ("no.row",)))]
+        cost = int(self.subject.split()[-1])
+        rows = {name: steady(cost) for name in ("syscall.command", "syscall.memop")}
+        counts = {"syscall.command": READ + cost, "syscall.memop": READ + 50}
+        return [made(KNOWN, rows, instret=counts, icache=(False,)).only(wanted)]
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
+    monkeypatch.setattr(campaign, "Simulated", Simulated)
+    monkeypatch.setattr(campaign, "PROBE", "syscall.command")
+    Simulated.seen, Simulated.interrupt_at = [], ""
+    return user_in(tmp_path, monkeypatch)
+
+
+def line(user: User, *costs: str) -> list[str]:
+    """Commits that cost so much, by their messages; `broken` has no kernel."""
+    found = []
+    for number, cost in enumerate(costs):
+        kernel = {"k0": elf(0, 4, 8, more=number + 1)}
+        if "broken" in cost:
+            user.git("rm", "--quiet", "--ignore-unmatch", "k0")
+            kernel = {}
+        found.append(user.commit(f"Merge pull request #{number} from a/b {cost}", **kernel))
+    return found
+
+
+def called(user: User, path: Path, *words: str) -> Done:
+    given = ["campaign", str(user.tree), "HEAD~{}..HEAD", "-f", str(path), "--no-patch"]
+    many = int(user.git("rev-list", "--count", "--first-parent", "HEAD")) - 2
+    given[2] = given[2].format(many)
+    given += ["--build", COPY, "--elf", str(ELF), "--only", "syscall", "--jobs", "1", *words]
+    return CliRunner().invoke(app, given)
+
+
+def held(path: Path) -> ByCommit:
+    found, problems = load_commits(path)
+    assert problems == []
+    return found
+
+
+def costs(found: ByCommit) -> dict[str, float | None]:
+    """What a command of each commit costs."""
+    name = "syscall.command icache=off"
+    return {one.commit.sha: one.rows[name].instret for one in found.line}
+
+
+def test_each_commit_is_a_line_and_is_measured_once(user: User, tmp_path: Path) -> None:
+    shas, path = line(user, "100", "100", "144"), tmp_path / "a.jsonl"
+    done = called(user, path)
+    assert done.exit_code == 0, done.output
+    assert costs(held(path)) == dict(zip(shas, (100, 100, 144), strict=True))
+    assert "3 commits measured: 3 builds in " in done.output
+    written, builds = path.read_bytes(), user.builds
+    one = json.loads(written.splitlines()[0])
+    assert (one["commit"]["place"], one["only"], one["run"]["factors"]["i-cache"]) == (
+        2,
+        "syscall",
+        "off",
+    )
+    again = called(user, path)
+    assert "0 commits measured: 0 builds in" in again.output
+    assert (path.read_bytes(), user.builds) == (written, builds)
+    more = line(user, "150")
+    assert "1 commits measured: 1 builds in" in called(user, path).output
+    assert path.read_bytes().startswith(written)
+    assert costs(held(path))[more[0]] == 150
+
+
+def test_every_so_manieth_and_the_last_and_those_that_are_named(user: User, tmp_path: Path) -> None:
+    shas = line(user, "1", "2", "3", "4", "5", "6")
+    user.git("tag", "release-9", shas[1])
+    user.git("branch", "side", shas[0])
+    user.git("checkout", "--quiet", "side")
+    beside = user.commit("of a side branch 70", k0=elf(0, 4, 8, more=40))
+    user.git("checkout", "--quiet", "main")
+    path = tmp_path / "a.jsonl"
+    named = ["--commit", "release-9", "--commit", "side"]
+    done = called(user, path, "--every", "4", *named)
+    assert done.exit_code == 0, done.output
+    found = held(path)
+    assert [one.commit.sha for one in found.line] == [shas[n] for n in (0, 1, 4, 5)]
+    assert found.measured[shas[1]].commit.names == ("release-9",)
+    assert found.measured[beside].commit.place is None
+    assert held(path).jumps()[0].row == "syscall.command icache=off"
+
+
+@pytest.mark.parametrize(
+    ("bad", "cause"),
+    [("broken", "does not build: "), ("asleep", "does not boot: ")],
+)
+def test_a_gap_has_its_cause_and_the_nearest_stands_in(
+    user: User, tmp_path: Path, bad: str, cause: str
+) -> None:
+    shas = line(user, "100", "101", bad, bad, "104", "105")
+    path = tmp_path / "a.jsonl"
+    done = called(user, path, "--every", "2")  # the first, the third, the fifth and the last
+    assert done.exit_code == 0, done.output
+    found = held(path)
+    assert set(found.gaps) == {shas[2], shas[3]}
+    assert all(gap.cause.startswith(cause) for gap in found.gaps.values())
+    assert not any(str(tmp_path) in gap.cause for gap in found.gaps.values())
+    assert found.measured[shas[1]].stands_for == {shas[2]}
+    assert f"gap       {shas[2][:9]} " in done.output
+    written = path.read_bytes()
+    assert called(user, path, "--every", "2").exit_code == 0
+    assert path.read_bytes() == written
+
+
+def test_no_more_neighbours_are_tried_than_is_allowed(user: User, tmp_path: Path) -> None:
+    shas = line(user, "1", *["asleep"] * 9, "2")
+    path = tmp_path / "a.jsonl"
+    done = called(user, path, "--every", "5", "--tries", "3")
+    assert f"none of 3 commits beside {shas[5][:9]} can be measured, either" in done.output
+    assert set(held(path).gaps) == {shas[n] for n in (4, 5, 6, 7)}
+
+
+def test_what_was_interrupted_goes_on(user: User, tmp_path: Path) -> None:
+    shas, path = line(user, "100", "101", "102"), tmp_path / "a.jsonl"
+    Simulated.interrupt_at = "101"
+    done = called(user, path)
+    assert isinstance(done.exception, TockmarkError)
+    assert done.exception.code == INTERRUPTED
+    assert list(costs(held(path))) == shas[:1]
+    assert "1 commits measured" in done.output
+    Simulated.interrupt_at, Simulated.seen = "", []
+    assert called(user, path).exit_code == 0
+    assert list(costs(held(path))) == shas
+    assert not [subject for subject in Simulated.seen if subject.endswith("100")]
+    assert user.builds == ["0"] * 3  # the commit that was built is kept
+
+
+def test_what_is_not_the_commits_fault_ends_it_and_is_no_gap(user: User, tmp_path: Path) -> None:
+    shas, path = line(user, "100", "no simulator"), tmp_path / "a.jsonl"
+    done = called(user, path)
+    assert isinstance(done.exception, TockmarkError)
+    assert "cannot run the simulator; the same command goes on" in str(done.exception)
+    assert list(costs(held(path))) == shas[:1]
+    assert held(path).gaps == {}
+
+
+def test_a_torn_last_line_is_told_and_its_commit_measured_again(user: User, tmp_path: Path) -> None:
+    shas, path = line(user, "100", "101"), tmp_path / "a.jsonl"
+    called(user, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    done = called(user, path)
+    assert done.exit_code == 1
+    assert "line 2 is torn; skipped" in done.output
+    assert list(costs(load_commits(path)[0])) == shas
+
+
+def followed(user: User, path: Path, *words: str) -> Sequence[str]:
+    done = called(user, path, "--every", "100", "--follow", "syscall.command", *words)
+    assert done.exit_code == 0, done.output
+    return [jump.where for jump in held(path).jumps(20) if jump.row.startswith("syscall.command")]
+
+
+def test_a_jump_is_followed_to_its_commit(user: User, tmp_path: Path) -> None:
+    shas, path = line(user, *["100"] * 11, *["144"] * 6), tmp_path / "a.jsonl"
+    assert followed(user, path) == [f"{shas[11][:9]}, #11"]
+    assert len(held(path).line) <= 2 + 4  # by halves
+    rows = held(path).measured[shas[10]].rows
+    assert list(rows) == ["syscall.command icache=off"]  # and no more than was asked for
+
+
+def test_rows_that_are_there_are_not_measured_again_and_others_are_added(
+    user: User, tmp_path: Path
+) -> None:
+    (one,), path = line(user, "100"), tmp_path / "a.jsonl"
+    assert called(user, path, "--only", "syscall.command,syscall.memop").exit_code == 0
+    assert called(user, path, "--only", "syscall.memop").exit_code == 0
+    assert path.read_bytes().count(b"\n") == 1
+    assert called(user, path).exit_code == 0  # all of syscall, of which there is more
+    assert path.read_bytes().count(b"\n") == 2
+    assert len(held(path).measured[one].rows) == 2
+    assert user.builds == ["0"]
+
+
+def test_two_jumps_are_followed_and_what_is_too_small_is_not(user: User, tmp_path: Path) -> None:
+    steps = ["100"] * 3 + ["140"] * 4 + ["150"] * 3 + ["60"] * 3
+    shas, path = line(user, *steps), tmp_path / "a.jsonl"
+    assert followed(user, path) == [f"{shas[3][:9]}, #3", f"{shas[10][:9]}, #10"]
+    written = path.read_bytes()
+    assert len(followed(user, path)) == 2
+    assert path.read_bytes() == written
+
+
+def test_where_nothing_between_can_be_measured_the_jump_stays_an_interval(
+    user: User, tmp_path: Path
+) -> None:
+    shas, path = line(user, "100", "asleep", "broken", "144"), tmp_path / "a.jsonl"
+    assert followed(user, path) == [f"one of 3, {shas[0][:9]}..{shas[3][:9]}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "syscal"], "names no row"),
+        (["--follow", "syscal"], "names no row"),
+        (["--commit", "nowhere"], "names no commit"),
+        (["--build", " "], "the build command is empty"),
+    ],
+)
+def test_nothing_is_built_for_what_cannot_be_meant(
+    user: User, tmp_path: Path, words: list[str], said: str
+) -> None:
+    line(user, "1", "2")
+    done = called(user, tmp_path / "a.jsonl", *words)
+    assert isinstance(done.exception, TockmarkError)
+    assert said in str(done.exception)
+    assert user.builds == []
+
+
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [("HEAD", "is no range"), ("HEAD..HEAD", "holds no commit"), ("HEAD...HEAD", "is no range")],
+)
+def test_a_range_that_is_none_is_refused(user: User, tmp_path: Path, span: str, said: str) -> None:
+    words = ["campaign", str(user.tree), span, "-f", str(tmp_path / "a"), "--build", "true"]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, TockmarkError)
+    assert said in str(done.exception)
+
+
+def test_a_file_of_another_line_is_refused(user: User, tmp_path: Path) -> None:
+    line(user, "1", "2")
+    path = tmp_path / "a.jsonl"
+    assert called(user, path).exit_code == 0
+    user.git("checkout", "--quiet", "--orphan", "other")
+    line(user, "1", "2", "3", "4", "5")
+    done = called(user, path)
+    assert isinstance(done.exception, TockmarkError)
+    assert "holds commits of another line" in str(done.exception)
