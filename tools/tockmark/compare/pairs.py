@@ -41,6 +41,7 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     ICACHE,
     LANGS,
+    PERF,
     Catalogue,
     Key,
     Lang,
@@ -58,6 +59,7 @@ CHECKED = {
     "checked-against-rtl",
 }
 UNKNOWN = "unknown"
+UNSAID = {"counter": COUNTERS[PERF]}  # what a factor is that is not said; others are unknown then
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,6 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
         "machine": board.machine,
         "clock": board.clock if board.clock_hz else "",
         "timing": board.timing,
-        "counter": COUNTERS[provenance.counter],
         "simulator": _hashed("", board.simulator_sha256),
         "board": board.name,
         "catalogue": _hashed("", provenance.catalogue_sha256),
@@ -93,6 +94,7 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
     }
     known = {"flags": kernel.flags, "rustc": kernel.rustc}
     known["elsewhere"] = provenance.foreign_words
+    known["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
     return {
         **{name: text or UNKNOWN for name, text in found.items()},
         **{name: text for name, text in known.items() if text},
@@ -107,7 +109,8 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     one, two = factors_of(base, langs), factors_of(new, langs)
     shared = set(base.icaches) & set(new.icaches)
     before, after = (side.provenance.board.simulator_sha256 for side in (base, new))
-    sides = [(name, one.get(name, UNKNOWN), two.get(name, UNKNOWN)) for name in {**one, **two}]
+    every = [(name, UNSAID.get(name, UNKNOWN)) for name in {**one, **two}]
+    sides = [(name, one.get(name, unsaid), two.get(name, unsaid)) for name, unsaid in every]
     return [
         Factor(name, was, is_)
         for name, was, is_ in sides

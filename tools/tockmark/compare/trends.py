@@ -50,7 +50,7 @@ from tockmark.paths import shown
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import StraightLine, fit_line, fitted, plain
-from tockmark.suite.catalogue import COUNTERS, PERF, Catalogue, Lang, Params, RowName, label
+from tockmark.suite.catalogue import Catalogue, Lang, Params, RowName, label
 from tockmark.suite.selection import Selection
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
@@ -262,11 +262,8 @@ def series(runs: Iterable[HistoryRun], meant: Selection) -> list[RowHistory]:
     """Return the rows that are meant, run by run, with their change points."""
     found: dict[tuple[str, str], list[Point]] = {}
     for run in runs:
-        # Lines from before apps could read anything but Perf do not say it.
-        counter = {"counter": run.factors.get("counter", COUNTERS[PERF])}
-        other = counter if counter["counter"] != COUNTERS[PERF] else {}
-        grouped = {name: run.factors[name] for name in GROUPED} | other
-        setting = ", ".join(map(" ".join, grouped.items()))
+        grouped = [name for name in (*GROUPED, *pairs.UNSAID) if name in run.factors]
+        setting = ", ".join(f"{name} {run.factors[name]}" for name in grouped)
         for row in run.rows:
             if meant.means(row):
                 name = row.name + (f", {row.inner} a sample" if row.inner > 1 else "")
