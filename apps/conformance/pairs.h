@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the apps waiter and sender agree on: in each round two upcalls come to the waiter, `event_ticks`
- * after its start the one, a little before or after it the other, from round to round by `step` cycles
- * later.
+ * What the apps waiter and sender agree on: in each round two upcalls come to the waiter,
+ * `event_ticks` after its start the one, a little before or after it the other, from round to round
+ * by `step` cycles later.
  */
 #ifndef CONFORMANCE_PAIRS_H
 #define CONFORMANCE_PAIRS_H
@@ -10,13 +10,13 @@
 #include "report.h"
 
 /* What comes: the waiter's alarm; the end of its write; a notification by the first sender, as of a
- * service, and by the second, as of a client. The first moves from round to round, and the second does
- * not. */
+ * service, and by the second, as of a client. The first moves from round to round, and the second
+ * does not. */
 enum { BY_ALARM, BY_CONSOLE, BY_FIRST, BY_SECOND, EVENTS };
 
 /* The scene, as tools/tockmark/check/interleavings.py makes it: the two events, which of them the
- * waiter awaits by yield-wait-for (EVENTS: it waits for any), and whether the first sender keeps the
- * core from the waiter until both are there. */
+ * waiter awaits by yield-wait-for (EVENTS: it waits for any), and whether the first sender keeps
+ * the core from the waiter until both are there. */
 static inline uint32_t steady_event(void) { return app_scene & 0xf; }
 static inline uint32_t moving_event(void) { return app_scene >> 4 & 0xf; }
 static inline uint32_t awaited_event(void) { return app_scene >> 8 & 0xf; }
@@ -25,10 +25,10 @@ static inline bool has_event(uint32_t event) {
     return steady_event() == event || moving_event() == event;
 }
 
-/* pairs.S. What the link says: the first round and the one behind the last; cycles that the moving event
- * is delayed by, in round 0 and more from round to round, and that a steady write is; how long the core
- * is held; ticks of the alarm from round to round, from its start to the steady event, and from where
- * the first sender wakes to that. */
+/* pairs.S. What the link says: the first round and the one behind the last; cycles that the moving
+ * event is delayed by, in round 0 and more from round to round, and that a steady write is; how
+ * long the core is held; ticks of the alarm from round to round, from its start to the steady
+ * event, and from where the first sender wakes to that. */
 extern const uint32_t pair_first, pair_rounds, pair_step, pair_spin, pair_write, pair_hold,
     pair_round_ticks, pair_event_ticks, pair_lead_ticks;
 
@@ -57,11 +57,13 @@ static inline void set_alarm(uint32_t past, uint32_t moment) {
 }
 
 #if TM_ABI == 1
-#define COMMAND_WORDS(driver, number, first, second) {COMMAND, driver, number, first, second}
+#define COMMAND_WORDS(driver, number, first, second)                                               \
+    { COMMAND, driver, number, first, second }
 #define NOTIFY_SERVICE(process) COMMAND_WORDS(IPC, process, 0, 0)
 #define NOTIFY_CLIENT(process) COMMAND_WORDS(IPC, process, 1, 0)
 #else
-#define COMMAND_WORDS(driver, number, first, second) {driver, number, first, second, COMMAND}
+#define COMMAND_WORDS(driver, number, first, second)                                               \
+    { driver, number, first, second, COMMAND }
 #define NOTIFY_SERVICE(process) COMMAND_WORDS(IPC, 2, process, 0)
 #define NOTIFY_CLIENT(process) COMMAND_WORDS(IPC, 3, process, 0)
 #endif

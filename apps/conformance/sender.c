@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app sender: in each round it wakes by its own alarm, and notifies the app waiter. The first one
- * does so after a delay that grows from round to round, and may hold the core after that; where no event
- * is its own, holding the core is all that it does. The second one notifies at once.
+ * The app sender: in each round it wakes by its own alarm, and notifies the app waiter. The first
+ * one does so after a delay that grows from round to round, and may hold the core after that; where
+ * no event is its own, holding the core is all that it does. The second one notifies at once.
  */
 #include "pairs.h"
 #include "peers.h"

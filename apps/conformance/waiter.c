@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The app waiter: two upcalls come to it in each round (pairs.h), and it takes both: each has to come
- * once, with its own words. It ends at the first round that is wrong, and says what is; one that never
- * ends shows by the mark at its start.
+ * The app waiter: two upcalls come to it in each round (pairs.h), and it takes both: each has to
+ * come once, with its own words. It ends at the first round that is wrong, and says what is; one
+ * that never ends shows by the mark at its start.
  */
 #include "pairs.h"
 #include "peers.h"

@@ -194,9 +194,10 @@ def span(distances: Sequence[int]) -> str:
 
 
 def pairs(abi: int, own: bool) -> Iterator[EventPair]:
-    """Yield the pairs that are tried. On Tock a yield-wait-for does not see IPC."""
+    """Yield the pairs that are tried. On Tock a yield-wait-for does not see IPC, and the core is
+    not held: a sweep that goes on behind a hang does not meet its distances there."""
     for steady, moving in ((ALARM, CONSOLE), (ALARM, FIRST), (CONSOLE, FIRST), (SECOND, FIRST)):
-        for held in (False, True)[: 1 if steady == SECOND else 2]:
+        for held in (False, True) if own and steady != SECOND else (False,):
             for awaited in (ANY, steady, moving) if abi == 2 else (ANY,):
                 if own or awaited not in (FIRST, SECOND):
                     yield EventPair(steady, moving, awaited, held)
