@@ -115,14 +115,29 @@ static void discover(void) {
 }
 
 #if TM_ABI == 2
-/* From flash, which is long, into RAM, seldom odd. Whose ids these are is guessed: a place, and how
- * often who is there has begun. */
+static uint32_t ids[PROCESSES]; /* of those that were found */
+
+/* Registers, and finds one of its kind by the name that the search gave it. */
+static void find_another(void) {
+    uint32_t which = random(PROCESSES);
+    for (uint32_t i = 0; i < 48; i++)
+        ((volatile char *)name)[i] = i < 6 ? "seeker"[i] : '-';
+    ((volatile char *)name)[47] = '1' + which;
+    allow_ro(BY_PACKAGE, 0, name, 48);
+    command(BY_PACKAGE, 1, 0, 0);
+    if (command(BY_PACKAGE, 2, 0, 0).a0 == SUCCESS) {
+        struct answer told = call(YIELD, WAIT_FOR, BY_PACKAGE, 1, 0);
+        ids[which] = told.a0 ? ids[which] : told.a1;
+    }
+}
+
+/* From flash, which is long, into RAM, seldom odd. */
 static void relay(void) {
     extern const char tm_flash_start[];
     static const uint8_t numbers[] = {0x10, 0x10, 0x20, 0x20, 0x22, 0x22, 0x23,
                                       0x24, 0x24, 0x11, 0x21, 0,    0x30};
     static uint8_t room[2048] __attribute__((aligned(4)));
-    uint32_t id = random(PROCESSES) + PROCESSES * (1 + random(kept.starts));
+    uint32_t id = ids[random(PROCESSES)];
     if (!random(4)) {
         allow_ro(RELAY, 0, tm_flash_start + (random(8) ? 0 : 1), random(2048));
         allow_rw(RELAY, 0, room, sizeof room);
@@ -262,6 +277,10 @@ void run(void) {
         relay,
         relay,
         registries,
+        relay,
+        relay,
+        relay,
+        find_another,
 #endif
     };
     if (kept.starts == 1)
