@@ -23,6 +23,9 @@ enum { PERF = 0x90010 };
 
 enum { FAIL = 1, BUSY, ALREADY, OFF, RESERVE, INVAL, SIZE, CANCEL, NOMEM, NOSUPPORT, NODEVICE };
 enum { ALARM = 0x0, CONSOLE = 0x1, DEBUG = 0x8, IPC = 0x10000, ABSENT = 0x9fff0 };
+#if TM_ABI == 2
+enum { BY_STRING = 0xa0000, BY_PACKAGE = 0xa0001, RELAY = 0xa0010 };
+#endif
 
 /* a0 to a3 after a call. */
 struct answer {

@@ -80,6 +80,11 @@ static uint32_t driver(uint32_t bits) {
     static const uint32_t known[16] = {ALARM,   ALARM,   ALARM, ALARM, CONSOLE, CONSOLE,
                                        CONSOLE, CONSOLE, PERF,  PERF,  PERF,    IPC,
                                        IPC,     IPC,     IPC,   ABSENT};
+#if TM_ABI == 2
+    static const uint32_t newer[] = {RELAY, RELAY, BY_STRING, BY_PACKAGE};
+    if (bits >> 4 & 1)
+        return newer[bits % 4];
+#endif
     return known[bits % 16];
 }
 
@@ -138,6 +143,13 @@ static void fuzz_command(uint32_t bits) {
         first &= 15;
     if (bits >> 22 == 0)
         which = DEBUG; /* seldom: it prints */
+#if TM_ABI == 2
+    static const uint32_t asked[] = {0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0};
+    if (which == RELAY && bits >> 5 & 1) {
+        count(command(RELAY, asked[bits >> 6 & 7], first & 15, 0));
+        return;
+    }
+#endif
     count(
         command(which, number(bits >> 4), bits & 0x80000000 ? first : first & 7, word(bits >> 18)));
 }

@@ -50,8 +50,20 @@ static void subscribe_all(void) {
 }
 
 static void subscribe_one(void) {
-    static const uint32_t drivers[] = {ALARM, CONSOLE, PERF, DEBUG, IPC, IPC, ABSENT};
-    uint32_t driver = drivers[random(7)];
+    static const uint32_t drivers[] = {
+        ALARM,
+        CONSOLE,
+        PERF,
+        DEBUG,
+        IPC,
+        IPC,
+        ABSENT,
+#if TM_ABI == 2
+        RELAY,
+        BY_STRING
+#endif
+    };
+    uint32_t driver = drivers[random(sizeof drivers / sizeof *drivers)];
     uint32_t number = driver == IPC ? other() : driver == CONSOLE ? 1 : random(8) == 0;
     subscribe(driver, number, random(16) ? function() : (upcall *)4, 0);
 }
@@ -101,6 +113,45 @@ static void discover(void) {
     command(IPC, 1, 0, 0);
 #endif
 }
+
+#if TM_ABI == 2
+static uint32_t ids[PROCESSES]; /* of those that were found */
+
+/* Registers, and finds one of its kind by the name that the search gave it. */
+static void find_another(void) {
+    uint32_t which = random(PROCESSES);
+    for (uint32_t i = 0; i < 48; i++)
+        ((volatile char *)name)[i] = i < 6 ? "seeker"[i] : '-';
+    ((volatile char *)name)[47] = '1' + which;
+    allow_ro(BY_PACKAGE, 0, name, 48);
+    command(BY_PACKAGE, 1, 0, 0);
+    if (command(BY_PACKAGE, 2, 0, 0).a0 == SUCCESS) {
+        struct answer told = call(YIELD, WAIT_FOR, BY_PACKAGE, 1, 0);
+        ids[which] = told.a0 ? ids[which] : told.a1;
+    }
+}
+
+/* From flash, which is long, into RAM, seldom odd. */
+static void relay(void) {
+    extern const char tm_flash_start[];
+    static const uint8_t numbers[] = {0x10, 0x10, 0x20, 0x20, 0x22, 0x22, 0x23,
+                                      0x24, 0x24, 0x11, 0x21, 0,    0x30};
+    static uint8_t room[2048] __attribute__((aligned(4)));
+    uint32_t id = ids[random(PROCESSES)];
+    if (!random(4)) {
+        allow_ro(RELAY, 0, tm_flash_start + (random(8) ? 0 : 1), random(2048));
+        allow_rw(RELAY, 0, room, sizeof room);
+    }
+    command(RELAY, numbers[random(random(8) ? 9 : sizeof numbers)], id, random(16) == 0);
+}
+
+static void registries(void) {
+    uint32_t registry = BY_STRING + random(2);
+    allow_ro(BY_STRING, 0, random(16) ? (const char *)bytes : name, random(16) ? 20 : 19);
+    allow_ro(BY_PACKAGE, 0, name, 48);
+    command(registry, random(4), 0, 0);
+}
+#endif
 
 /* The alarms of all are due at the next full millisecond. */
 static void set_alarm(void) {
@@ -193,13 +244,44 @@ static void end(void) {
 
 void run(void) {
     static void (*const moves[])(void) = {
-        subscribe_all,  subscribe_one, subscribe_one, notify_all,
-        notify_all,     notify_one,    fill,          fill,
-        share_with_all, write,         print,         discover,
-        set_alarm,      set_alarm,     alarm_calls,   perf_calls,
-        memops,         no_such_call,  compute,       compute,
-        wait,           wait,          wait,          wait,
-        wait,           begin_anew,    end,           ask_for_drivers,
+        subscribe_all,
+        subscribe_one,
+        subscribe_one,
+        notify_all,
+        notify_all,
+        notify_one,
+        fill,
+        fill,
+        share_with_all,
+        write,
+        print,
+        discover,
+        set_alarm,
+        set_alarm,
+        alarm_calls,
+        perf_calls,
+        memops,
+        no_such_call,
+        compute,
+        compute,
+        wait,
+        wait,
+        wait,
+        wait,
+        wait,
+        begin_anew,
+        end,
+        ask_for_drivers,
+#if TM_ABI == 2
+        relay,
+        relay,
+        relay,
+        registries,
+        relay,
+        relay,
+        relay,
+        find_another,
+#endif
     };
     if (kept.starts == 1)
         kept.words[STATE] = (app_scene * PROCESSES + app_slot + 1) * 2654435761u | 1;

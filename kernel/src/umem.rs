@@ -65,7 +65,7 @@ pub fn write_byte(address: u32, value: u8, allowed: Region) {
 
 /// How many groups of words, or bytes where not both buffers are aligned alike, are copied at once.
 #[cfg(not(feature = "abi-v1"))]
-const STEPS: u32 = 256;
+const STEPS: u32 = 64;
 
 /// The words of a group: a loop over single ones would take half of its time for itself.
 #[cfg(not(feature = "abi-v1"))]

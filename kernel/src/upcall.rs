@@ -5,7 +5,7 @@
 //! The queue is bounded, so no driver can make the kernel run out of memory; an upcall that finds no
 //! room is dropped and its driver is told.
 
-use crate::abi::{ErrorCode, RELAYS, UpcallId};
+use crate::abi::{ErrorCode, UpcallId};
 use crate::slots::MAX_PROCESSES;
 
 /// An event that a driver reports to a process.
@@ -19,14 +19,14 @@ pub struct Upcall {
 pub const CAPACITY: usize = OWN + (MAX_PROCESSES - 1) * (PER_SENDER + REQUESTS);
 
 /// How many of these places others leave free: one for each driver that reports to a process.
-pub const OWN: usize = 3 + RELAYS as usize;
+pub const OWN: usize = if cfg!(feature = "abi-v1") { 3 } else { 4 };
 
 /// How many places each of the others has: so no process that notifies without end can take them from a
 /// third one.
 pub const PER_SENDER: usize = 3;
 
 /// And how many more for its requests by the relay: one says that there is one.
-const REQUESTS: usize = RELAYS as usize;
+const REQUESTS: usize = if cfg!(feature = "abi-v1") { 0 } else { 1 };
 
 pub struct Queue {
     // The first `length` entries, oldest first, are the queue.

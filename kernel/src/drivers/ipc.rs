@@ -35,7 +35,7 @@ pub fn command(call: Call, processes: &mut Processes) -> Answer {
     let target = call.arguments[0];
     let result = match call.number {
         0 => Return::Success,
-        1 => match find(processes[call.process].read_only[NAME], processes) {
+        1 => match find(processes[call.process].read_only[NAME], processes, |_| true) {
             Some(index) => Return::U32(index as u32),
             None => Return::Failure(ErrorCode::NoDevice),
         },
@@ -50,15 +50,19 @@ pub fn command(call: Call, processes: &mut Processes) -> Answer {
     (result, Then::Nothing)
 }
 
-/// The process with this name. No more of a buffer is read than a name can have ([`NAME_BYTES`]).
+/// The process with this name, among some. No more of a buffer is read than a name can have ([`NAME_BYTES`]).
 ///
 /// [`NAME_BYTES`]: crate::tbf::NAME_BYTES
-pub fn find(name: UserBuffer, processes: &Processes) -> Option<usize> {
-    let is_it = |process: &Process| {
+pub fn find(
+    name: UserBuffer,
+    processes: &Processes,
+    among: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let is_it = |(place, process): (usize, &Process)| {
         let own = process.app.name;
-        own.len() == name.length() as usize && name.bytes_from(0).eq(own.bytes())
+        own.len() == name.length() as usize && name.bytes_from(0).eq(own.bytes()) && among(place)
     };
-    let found = processes.iter().position(is_it);
+    let found = processes.iter().enumerate().position(is_it);
     found.filter(|_| name.length() > 0)
 }
 

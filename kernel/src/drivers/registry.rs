@@ -17,6 +17,7 @@
 //! Where Tock does otherwise: there the upcall is lost if it finds no room.
 
 use super::call::Call;
+use super::ipc;
 use crate::abi::{ErrorCode, Return, UpcallId};
 use crate::process::{Process, Processes};
 use crate::slots::{MAX_PROCESSES, PACKAGE, STRING};
@@ -95,14 +96,8 @@ impl Registry {
 
     fn find_package(&self, caller: usize, processes: &mut Processes) -> Result<(), ErrorCode> {
         let name = processes[caller].read_only[PACKAGE];
-        let is_it = |place: usize| {
-            let own = processes[place].app.name;
-            self.packages[place]
-                && place != caller
-                && own.len() == name.length() as usize
-                && name.bytes_from(0).eq(own.bytes())
-        };
-        let found = (0..MAX_PROCESSES).find(|place| is_it(*place));
+        let others = |place| place != caller && self.packages[place];
+        let found = ipc::find(name, processes, others);
         discovered(BY_PACKAGE, caller, found, processes)
     }
 

@@ -80,17 +80,17 @@ impl Relay {
     pub fn command(&mut self, call: Call, processes: &mut Processes) -> Option<Answer> {
         let caller = call.process;
         let id = call.arguments;
-        let result = match call.number {
-            0 => Ok(()),
-            0x10 => self.ask(caller, id, processes),
-            0x11 => self.cancel(caller, processes),
+        let (result, then) = match call.number {
+            0 => (Ok(()), Then::Nothing),
+            0x10 => (self.ask(caller, id, processes), Then::MakeRoom),
+            0x11 => (self.cancel(caller, processes), Then::Nothing),
             0x20 => {
                 self.enabled[caller] = true;
-                Ok(())
+                (Ok(()), Then::Nothing)
             }
             0x21 => {
                 self.disable(caller, processes);
-                Ok(())
+                (Ok(()), Then::MakeRoom)
             }
             0x22 => return self.take(caller, self.next_client(caller), processes),
             0x23 => {
@@ -98,9 +98,9 @@ impl Relay {
                 return self.take(caller, client, processes);
             }
             0x24 => return self.respond(caller, processes),
-            _ => Err(ErrorCode::NoSupport),
+            _ => (Err(ErrorCode::NoSupport), Then::Nothing),
         };
-        Some((result.into(), Then::MakeRoom))
+        Some((result.into(), then))
     }
 
     /// Drops what a process that has ended had under way.

@@ -4,7 +4,7 @@
 //! to its rules of who runs, and of what that one reaches.
 
 use super::*;
-use crate::drivers::{alarm, console, debug, ipc, perf};
+use crate::drivers::{alarm, console, debug, ipc, perf, registry, relay};
 use crate::process::{Process, State};
 use crate::region::Region;
 use crate::slots::MAX_PROCESSES;
@@ -36,6 +36,8 @@ fn call(kernel: &mut Kernel, numbers: &mut Numbers) {
         2 => console::NUMBER,
         3 => debug::NUMBER,
         4 => perf::NUMBER,
+        5 => registry::BY_STRING + numbers.below(2),
+        6 | 7 => relay::NUMBER,
         _ => ipc::NUMBER,
     };
     let (number, first) = (numbers.below(9), word(numbers, caller));
@@ -49,6 +51,11 @@ fn call(kernel: &mut Kernel, numbers: &mut Numbers) {
         30..40 => {
             let class = class::READ_WRITE_ALLOW + numbers.below(2);
             (class, [driver, number % 4, first, 2 * numbers.below(40)])
+        }
+        _ if driver == relay::NUMBER => {
+            let number = [0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0][number as usize % 8];
+            let id = MAX_PROCESSES as u32 * (1 + numbers.below(2)) + numbers.below(4);
+            (class::COMMAND, [driver, number, id, 0])
         }
         _ => (class::COMMAND, [driver, number, numbers.below(4), first]),
     };

@@ -8,6 +8,7 @@ mod console;
 mod ipc;
 mod loading;
 mod memory;
+mod relay;
 mod scheduling;
 
 use crate::abi::{ErrorCode, Return};

@@ -153,7 +153,7 @@ def load_notes(path: Path = NOTES) -> Notes:
 
 _CONSTANT = re.compile(r"\bconst (\w+): \w+ = ([^;]+);")
 # Bounds are of the kernel as it is built by default: without a feature that a constant depends on.
-_FEATURE = re.compile(r'if cfg!\(feature = "\w+"\) \{[^}]*\} else \{([^}]*)\}')
+_FEATURE = re.compile(r'if cfg!\(feature = "[\w-]+"\) \{[^}]*\} else \{([^}]*)\}')
 _OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -312,6 +312,13 @@ class BoundedKernel:
         return list(_roots(self))
 
 
+NEWER_IPC: dict[str, tuple[int, Iterable[int]]] = {  # of version 2: drivers, and their commands
+    "by string": (0xA_0000, range(3)),
+    "by package": (0xA_0001, range(3)),
+    "relay": (0xA_0010, (0, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24)),
+}
+
+
 def calls_of(abi: int) -> dict[str, dict[str, int]]:
     """Return each system call by name, with the registers that tell it."""
     perf = {2: 0x9_0010, 1: 0x9_0004}[abi]
@@ -328,6 +335,8 @@ def calls_of(abi: int) -> dict[str, dict[str, int]]:
         for name, (driver, numbers) in drivers.items():
             known |= {f"{name} {n}": {"a4": 2, "a0": driver, "a1": n} for n in numbers}
         known |= {f"IPC {n}": {"a4": 2, "a0": 0x1_0000, "a1": n} for n in range(4)}
+        for name, (driver, numbers) in NEWER_IPC.items():
+            known |= {f"{name} {n:#x}": {"a4": 2, "a0": driver, "a1": n} for n in numbers}
         known |= {"command, others": {"a4": 2}}
         known |= {"read-write allow": {"a4": 3}, "read-only allow": {"a4": 4}}
         known |= {f"memop {n}": {"a4": 5, "a0": n} for n in range(12)}
