@@ -420,7 +420,6 @@ def bisect_verb(
     "tockmark campaign ~/tock release-2.1..master --every 20 --build 'make -C BOARD' -f tock.jsonl",
     "tockmark campaign ~/tock release-2.1..master --every 20 --commit release-2.2 -f tock.jsonl"
     " --follow syscall.command,upcall.yield_wait",
-    "tockmark history syscall.command -f tock.jsonl",
     exits={
         OK: "each commit that was chosen is in the file, measured or as a gap",
         INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",

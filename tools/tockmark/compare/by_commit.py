@@ -29,6 +29,7 @@ from tockmark.compare import trends
 from tockmark.compare.answer import Certainty, Line
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.documents import (
+    KINDS,
     Count,
     Date,
     Part,
@@ -376,8 +377,10 @@ def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
         return found, []
     with reading(path):
         held = path.read_bytes()
-    if held and kind_of(held.decode(errors="replace")) not in (FORM, None):
-        raise TockmarkError(f"{shown(path)} is no file of a campaign", TODO)
+    kind = kind_of(held.decode(errors="replace"))
+    if kind not in (FORM, None):
+        what, todo = KINDS.get(kind or "", ("another file", TODO))
+        raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
     problems = []
     for number, raw in enumerate(held.split(b"\n"), 1):
         where = f"{shown(path)}: line {number}"

@@ -139,7 +139,7 @@ def test_what_is_whole_but_not_as_it_should_be_is_refused(
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"format":"tockmark-history","version":2}\n')
-    with pytest.raises(TockmarkError, match="is no file of a campaign"):
+    with pytest.raises(TockmarkError, match="is a history of runs, not what a campaign found"):
         by_commit.load_commits(path)
 
 
