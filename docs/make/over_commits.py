@@ -32,6 +32,7 @@ ROWS = (
     "console.write size=1",
 )
 OFF = " icache=off"
+KINDS = ("by commits", "by toolchains", "not told apart")
 
 
 @cache
@@ -75,39 +76,41 @@ def _count(of: Measured, row: str) -> float | None:
 
 def since(name: str) -> str:
     """Instructions of a release and of the newest commit, and what jumps on the way add up to:
-    those of commits, and those with another toolchain; below, the sizes."""
+    those of commits, of new toolchains, and those of which it is not known; below, the sizes."""
     old, new = release(name), newest()
-    jumps = held().jumps()
+    jumps = [one for one in held().jumps() if (one.head.place or 0) <= (new.commit.place or 0)]
     lines = []
     for row in ROWS:
         ends = [_count(of, row) for of in (old, new)]
         if None in ends:
             continue
         sums = [
-            sum(jump.change for jump in jumps if jump.row == row + OFF and jump.built_anew is anew)
-            for anew in (False, True)
+            sum(jump.change for jump in jumps if jump.row == row + OFF and kind(jump) == of_kind)
+            for of_kind in KINDS
         ]
         lines.append(
             [_code(row), *map(number, ends), text.change(*ends), *(f"{one:+.0f}" for one in sums)]
         )
     for what, field in (("flash, bytes", "flash_bytes"), ("RAM, bytes", "ram_bytes")):
         sizes = [getattr(of.kernel, field) for of in (old, new)]
-        lines.append([what, *map(number, sizes), text.change(*sizes), "", ""])
+        lines.append([what, *map(number, sizes), text.change(*sizes), "", "", ""])
     heads = ["row", name.removeprefix("release-"), new.commit.title, "change"]
-    return markdown([*heads, "by commits", "by toolchains"], lines)
+    return markdown([*heads, *KINDS], lines)
 
 
-def exact_jumps() -> list[Jump]:
-    """Return the jumps of which the commit is known, one for each, the dearest first: those of a
-    new toolchain are none of a commit's."""
-    every = [jump for jump in held().jumps() if jump.exact and not jump.built_anew]
-    return largest(every, [row + OFF for row in ROWS])
+def kind(jump: Jump) -> str:
+    """Return what made a row jump, by the words of KINDS."""
+    return KINDS[2 if not jump.exact else 1 if jump.built_anew else 0]
 
 
 def most(dearer: bool, many: int = 5) -> list[Jump]:
-    """Return so many of the dearest jumps, or of the best, at most."""
-    some = [jump for jump in exact_jumps() if (jump.change > 0) is dearer]
-    return some[:many] if dearer else some[::-1][:many]
+    """Return so many of the dearest jumps, or of the best, at most: of each commit one, of known
+    commits alone."""
+    some = [
+        jump for jump in held().jumps() if kind(jump) == KINDS[0] and (jump.change > 0) is dearer
+    ]
+    found = largest(some, [row + OFF for row in ROWS])
+    return found[:many] if dearer else found[::-1][:many]
 
 
 @cache
