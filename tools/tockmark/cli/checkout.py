@@ -301,6 +301,8 @@ def judge_verb(
         check_folder(output)
     if history is not None:
         load_commits(history)  # it is one of a campaign, or none yet
+        if given.base or given.head:
+            raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)
@@ -331,9 +333,10 @@ def judge_verb(
         write_whole({comment: report.markdown(found)})
     if history is not None:
         if pair.shas is None:
-            raise TockmarkError("only commits whose links are paired go into a campaign's file")
-        links = max(judged.gated.comparison.links)
-        append_line(history, judged_line(pair.shas, links, found.answer.lines))
+            say(f"nothing is added to {paths.shown(history)}: the links are not paired")
+        else:
+            links = max(judged.gated.comparison.links)
+            append_line(history, judged_line(pair.shas, links, found.answer.lines))
     options.show(
         report.as_json(found)
         if as_json

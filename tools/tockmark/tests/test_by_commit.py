@@ -25,9 +25,12 @@ from tockmark.compare.by_commit import (
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Kernel
-from tockmark.show import commits
+from tockmark.show import commits, figures
+from tockmark.site import pages as site_pages
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, pages
+from tockmark.tests.test_judged import full_report
+from tockmark.tests.test_judged import judged as judged_of
 from tockmark.tests.test_site import NEW, called, stored
 
 KNOWN = catalogue.load()
@@ -213,6 +216,28 @@ def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
     assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
 
 
+def test_what_judge_says_is_kept_of_the_rows_that_moved(tmp_path: Path) -> None:
+    report = full_report(judged_of("cost"))
+    kept = by_commit.judged_line((sha(1), sha(2)), 4, report.answer.lines)
+    news = [line for line in report.answer.lines if line.is_news]
+    assert [one.name for one in kept.rows] == [line.row.name for line in news]
+    assert {one.sure for one in kept.rows} == {True, False}
+    assert {one.where for one in kept.rows if one.id == "syscall.command"} == {"kernel"}
+    (one,) = (one for one in kept.rows if one.name == ROW)
+    assert (one.more, one.low < one.estimate < one.high) == (33, True)
+    by_commit.append_line(tmp_path / "a", kept)
+    assert by_commit.load_commits(tmp_path / "a")[0].judged == {(sha(1), sha(2)): kept}
+
+
+def test_judge_adds_to_a_campaign_only_what_it_can(path: Path) -> None:
+    held_before = path.read_bytes()
+    words = ["judge", "--history", str(path), "--base", "a.elf", "--head", "b.elf"]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, TockmarkError)
+    assert "--history takes what is said of commits" in str(done.exception)
+    assert path.read_bytes() == held_before
+
+
 def test_another_toolchain_is_said() -> None:
     ends = commit(1, 5, toolchain="nightly-1"), commit(2, 6, toolchain="nightly-2")
     one = only_jump(*(line(end, row(n)) for end, n in zip(ends, (100, 144), strict=True)))
@@ -318,7 +343,11 @@ def test_a_row_that_is_not_there_is_refused(path: Path) -> None:
     assert "has no row 'syscall.brk'" in str(done.exception)
 
 
-def test_the_site_has_a_page_of_it_and_none_of_a_commit(path: Path, tmp_path: Path) -> None:
+def test_the_site_has_a_page_of_it_and_none_of_a_commit(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_pages, "_inline", lambda sheets, of="": [])  # no picture but its own
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
     done = called(stored(tmp_path / "a.json", NEW), path, "-o", tmp_path / "site")
     assert done.exit_code == 0, done.output
     read = pages(tmp_path / "site")
@@ -326,6 +355,7 @@ def test_the_site_has_a_page_of_it_and_none_of_a_commit(path: Path, tmp_path: Pa
     for words in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
         assert words in page.text
     assert "cycles +10.0 %" in page.text
+    assert 'aria-label="over commits"' in (tmp_path / "site" / "commits.html").read_text()
     assert "commits.html" in read["index.html"].targets
     assert not [name for name in read if sha(1)[:9] in name]
     assert check_links(tmp_path / "site")
