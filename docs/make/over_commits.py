@@ -14,7 +14,14 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from committed import markdown, number
-from tockmark.compare.by_commit import ByCommit, CommitTrail, Jump, Measured, largest, load_commits
+from tockmark.compare.by_commit import (
+    ByCommit,
+    CommitTrail,
+    Jump,
+    MeasuredCommit,
+    largest,
+    load_commits,
+)
 from tockmark.paths import DATA, RESULTS
 from tockmark.show import text
 from tockmark.show.commits import WITHOUT, cycles_words
@@ -48,12 +55,12 @@ def mean() -> CommitTrail:
     return held().mean(catalogues.load())
 
 
-def release(name: str) -> Measured:
+def release(name: str) -> MeasuredCommit:
     """Return what was measured of a release."""
     return next(one for one in held().every if name in one.commit.names)
 
 
-def newest() -> Measured:
+def newest() -> MeasuredCommit:
     """Return the last commit of the line of which all rows were measured."""
     wanted = mean().ends[1].commit.sha
     return held().measured[wanted]
@@ -69,7 +76,7 @@ def _code(words: str) -> Markup:
     return Markup(f"`{words}`")
 
 
-def _count(of: Measured, row: str) -> float | None:
+def _count(of: MeasuredCommit, row: str) -> float | None:
     found = of.rows.get(row + OFF)
     return None if found is None or found.instret is None else found.instret / found.inner
 
@@ -161,7 +168,7 @@ def toolchains() -> str:
     return markdown(["toolchain", *map(_code, ROWS)], lines)
 
 
-def _neighbours() -> Iterator[tuple[Measured, Measured]]:
+def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
     for base, head in pairwise(held().line):
         if (head.commit.place or 0) - (base.commit.place or 0) == 1:
             yield base, head

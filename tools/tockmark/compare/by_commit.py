@@ -114,7 +114,7 @@ class GapLine(Part, frozen=True):
     cause: str
 
 
-class JudgedRow(RowName, Part, frozen=True):
+class CommitVerdict(RowName, Part, frozen=True):
     """What paired links say of one row."""
 
     id: str
@@ -131,7 +131,7 @@ class JudgedRow(RowName, Part, frozen=True):
     lang: Lang = "c"
 
 
-class JudgedLine(Part, frozen=True):
+class VerdictLine(Part, frozen=True):
     """What `judge` says of two commits."""
 
     format: Literal["tockmark-commits"]
@@ -140,15 +140,15 @@ class JudgedLine(Part, frozen=True):
     base: CommitSha
     head: CommitSha
     links: Positive  # of a side, paired
-    rows: tuple[JudgedRow, ...]
+    rows: tuple[CommitVerdict, ...]
 
 
-AnyLine = MeasuredLine | GapLine | JudgedLine
-LINES: dict[str, type[AnyLine]] = {"measured": MeasuredLine, "gap": GapLine, "judged": JudgedLine}
+AnyLine = MeasuredLine | GapLine | VerdictLine
+LINES: dict[str, type[AnyLine]] = {"measured": MeasuredLine, "gap": GapLine, "judged": VerdictLine}
 
 
 @dataclass
-class Measured:
+class MeasuredCommit:
     """All that was measured of one commit."""
 
     commit: LineCommit
@@ -169,7 +169,7 @@ class Jump:
     before: float  # net instructions of one operation
     after: float
     cycles: tuple[float, float] | None = None  # of one link, on both sides
-    judged: JudgedRow | None = None  # by paired links
+    judged: CommitVerdict | None = None  # by paired links
     built_anew: bool = False  # with another toolchain
 
     @property
@@ -231,9 +231,9 @@ class CommitTrail:
 class ByCommit:
     """What a campaign's file holds."""
 
-    measured: dict[str, Measured] = field(default_factory=dict)  # by sha
+    measured: dict[str, MeasuredCommit] = field(default_factory=dict)  # by sha
     gaps: dict[str, GapLine] = field(default_factory=dict)
-    judged: dict[tuple[str, str], JudgedLine] = field(default_factory=dict)
+    judged: dict[tuple[str, str], VerdictLine] = field(default_factory=dict)
     boots: int = 0
     cycles: int = 0
 
@@ -241,11 +241,13 @@ class ByCommit:
         """Take what a line says."""
         if isinstance(line, GapLine):
             self.gaps[line.commit.sha] = line
-        elif isinstance(line, JudgedLine):
+        elif isinstance(line, VerdictLine):
             self.judged[line.base, line.head] = line
         else:
             commit, run = line.commit, line.run
-            one = self.measured.setdefault(commit.sha, Measured(commit, line.kernel, run.factors))
+            one = self.measured.setdefault(
+                commit.sha, MeasuredCommit(commit, line.kernel, run.factors)
+            )
             one.commit = structs.replace(
                 one.commit, names=tuple(dict.fromkeys((*one.commit.names, *commit.names)))
             )
@@ -256,13 +258,13 @@ class ByCommit:
             self.cycles += line.cycles
 
     @property
-    def line(self) -> list[Measured]:
+    def line(self) -> list[MeasuredCommit]:
         """The commits of the line, in their order."""
         found = [one for one in self.measured.values() if one.commit.place is not None]
         return sorted(found, key=lambda one: one.commit.place or 0)
 
     @property
-    def every(self) -> list[Measured]:
+    def every(self) -> list[MeasuredCommit]:
         """All commits: those of the line in their order, those beside it by their date."""
         found = self.line
         for one in self.measured.values():
@@ -315,7 +317,7 @@ class ByCommit:
                     found.append(jump)
         return found
 
-    def _jump(self, name: str, base: Measured, head: Measured) -> Jump | None:
+    def _jump(self, name: str, base: MeasuredCommit, head: MeasuredCommit) -> Jump | None:
         before, after = base.rows[name], head.rows[name]
         if before.icache is not False or before.instret is None or after.instret is None:
             return None
@@ -337,7 +339,7 @@ class ByCommit:
 
 
 def _means(
-    every: Sequence[Measured], series: str, catalogue: Catalogue
+    every: Sequence[MeasuredCommit], series: str, catalogue: Catalogue
 ) -> Iterator[tuple[str, float]]:
     """Yield the commits that have all the rows of the first whole one, with their means."""
     most = max((len(one.rows) for one in every), default=0)
@@ -358,7 +360,7 @@ def _means(
             yield one.commit.sha, math.exp(fmean(fmean(logs) for logs in ratios.values()))
 
 
-def alike(one: Measured, other: Measured) -> bool:
+def alike(one: MeasuredCommit, other: MeasuredCommit) -> bool:
     """Return whether two commits were measured alike."""
     return all(one.factors.get(name) == other.factors.get(name) for name in ALIKE)
 
@@ -409,14 +411,14 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
         return None
 
 
-def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> JudgedLine:
+def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> VerdictLine:
     """Return what the file keeps of a verdict on two commits: the rows that moved, or may have."""
     rows = []
     for line in lines:
         cycles = line.cycles
         if line.is_news and cycles and cycles.ratio and cycles.base > 0:
             rows.append(
-                JudgedRow(
+                CommitVerdict(
                     id=line.row.id,
                     base=cycles.base,
                     head=cycles.new,
@@ -431,7 +433,7 @@ def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> Jud
                     lang=line.row.lang,
                 )
             )
-    return JudgedLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
+    return VerdictLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
 
 
 def append_line(path: Path, line: AnyLine) -> None:

@@ -52,7 +52,7 @@ class NoFigureError(TockmarkError):
 
 
 @dataclass
-class Cost:
+class CampaignCost:
     """What a campaign took."""
 
     commits: int = 0
@@ -99,7 +99,7 @@ class Campaign:
     only: str
     say: Callable[[str], None]
     tries: int = TRIES
-    cost: Cost = field(default_factory=Cost)
+    cost: CampaignCost = field(default_factory=CampaignCost)
     known: ByCommit = field(init=False)
     torn: list[str] = field(init=False)
 

@@ -16,8 +16,8 @@ from tockmark.compare.by_commit import (
     FORM,
     AnyLine,
     GapLine,
-    JudgedLine,
-    JudgedRow,
+    VerdictLine,
+    CommitVerdict,
     Jump,
     LineCommit,
     MeasuredLine,
@@ -67,11 +67,11 @@ def gap(one: LineCommit, cause: str = "does not boot: it sleeps") -> GapLine:
     return GapLine(FORM, COMMITS_VERSION, "gap", one, cause)
 
 
-def judged(base: int, head: int, sure: bool = True) -> JudgedLine:
-    of_row = JudgedRow(
+def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
+    of_row = CommitVerdict(
         "syscall.command", 300, 330, 0.1, 0.09, 0.11, sure, 44, "enter, leave", {}, False
     )
-    return JudgedLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
+    return VerdictLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
 
 
 def held(*lines: AnyLine) -> by_commit.ByCommit:
