@@ -15,12 +15,12 @@ from tockmark.compare.by_commit import (
     COMMITS_VERSION,
     FORM,
     AnyLine,
-    GapLine,
-    VerdictLine,
     CommitVerdict,
+    GapLine,
     Jump,
     LineCommit,
     MeasuredLine,
+    VerdictLine,
 )
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.errors import TockmarkError
