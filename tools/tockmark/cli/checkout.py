@@ -471,7 +471,8 @@ def campaign_verb(
     """Measure a line of commits, one after another, into a file for `history` and `site`.
 
     Cache off, one link, instructions and cycles of every row. What stands in the file is not
-    measured again. A commit that does not build or boot becomes a gap with its cause."""
+    measured again. A commit that does not build or boot becomes a gap with its cause; --fresh
+    tries gaps again."""
     known = catalogues.load()
     for terms in filter(None, (only, follow)):
         select(known, terms)

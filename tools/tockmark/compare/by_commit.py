@@ -3,7 +3,7 @@
 
 The file has one JSON line for each thing that was found out, appended as a history's are: what was
 measured of a commit, why nothing could be (a gap), or what `judge` says of a commit and its base.
-Order counts for nothing; what is measured of a commit twice adds rows to it.
+Order counts for nothing; what is measured of a commit twice adds rows to it, and is no gap.
 
 Commits stand in the order of first parents; those beside that line, such as a release's, stand by
 their date and are no neighbours of any. A jump is a change of instructions, which are exact with
@@ -240,7 +240,8 @@ class ByCommit:
     def take(self, line: AnyLine) -> None:
         """Take what a line says."""
         if isinstance(line, GapLine):
-            self.gaps[line.commit.sha] = line
+            if line.commit.sha not in self.measured:
+                self.gaps[line.commit.sha] = line
         elif isinstance(line, VerdictLine):
             self.judged[line.base, line.head] = line
         else:
@@ -254,6 +255,7 @@ class ByCommit:
             one.rows |= {row.name: row for row in run.rows}
             one.asked.add(line.only)
             one.stands_for.update(line.stands_for)
+            self.gaps.pop(commit.sha, None)  # it was tried again
             self.boots += line.boots
             self.cycles += line.cycles
 

@@ -184,7 +184,7 @@ class Campaign:
         known = self.known.measured.get(commit.sha)
         if known is not None and (only in known.asked or self._names(only) <= known.rows.keys()):
             return True
-        if commit.sha in self.known.gaps:
+        if commit.sha in self.known.gaps and not self.builder.fresh:
             return False
         told = self._told(commit, name)
         aside = f" ({why})" if why else f" (for {gap.short})" if gap else ""
@@ -290,7 +290,7 @@ class Campaign:
             said = f"does not build: {errors[0] if errors else said}"
         for folder in (self.builder.worktree.path, self.builder.kept(commit).parent):
             said = said.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
-        return quoted(said)
+        return quoted(said.replace(str(Path.home()), "~"))
 
     def _append(self, line: MeasuredLine | GapLine) -> None:
         append_line(self.path, line)
