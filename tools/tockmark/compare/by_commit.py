@@ -177,6 +177,11 @@ class Jump:
         return self.after - self.before
 
     @property
+    def size(self) -> tuple[float, float]:
+        """How large it is, whichever way: in instructions, and as a share."""
+        return abs(self.change), abs(self.change) / max(self.before, 1)
+
+    @property
     def between(self) -> int:
         """How many commits it may be."""
         assert self.base.place is not None
@@ -444,13 +449,11 @@ def append_line(path: Path, line: AnyLine) -> None:
 
 
 def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:
-    """Return of each pair of commits the jump that is the largest share of its row, the dearest
-    first and the best last."""
+    """Return of each pair of commits the jump of the most instructions, and of several the one
+    that is the largest share of its row; the dearest first, the best last."""
     best: dict[tuple[str, str], Jump] = {}
     for jump in jumps:
-        if rows is not None and jump.row not in rows:
-            continue
         pair = jump.base.sha, jump.head.sha
-        if pair not in best or abs(jump.change) > abs(best[pair].change):
+        if (rows is None or jump.row in rows) and (pair not in best or jump.size > best[pair].size):
             best[pair] = jump
     return sorted(best.values(), key=lambda jump: -jump.change)

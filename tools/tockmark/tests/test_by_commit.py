@@ -195,6 +195,18 @@ def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[st
     assert held(*ends).jumps() == []
 
 
+def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
+    found = held(
+        line(commit(1, 5), row(1000), row(100, "syscall.memop"), row(100, "syscall.brk")),
+        line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
+        line(commit(3, 7), row(1000), row(145, "syscall.memop"), row(90, "syscall.brk")),
+    )
+    named = [(one.row.split()[0], one.change) for one in by_commit.largest(found.jumps())]
+    assert named == [("syscall.memop", 44), ("syscall.command", -44)]
+    some = by_commit.largest(found.jumps(), ["syscall.brk icache=off"])
+    assert [one.change for one in some] == [-10]
+
+
 def test_a_commit_beside_the_line_makes_no_jump() -> None:
     beside = line(commit(2, None, names=("release-9",)), row(144))
     assert held(line(commit(1, 5), row(100)), beside, line(commit(3, 6), row(100))).jumps() == []
