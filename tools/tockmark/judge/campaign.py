@@ -29,7 +29,7 @@ from tockmark.compare.by_commit import (
     append_line,
     load_commits,
 )
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted, showable
 from tockmark.files import toml
 from tockmark.judge.engine import Simulated
 from tockmark.paths import shown
@@ -226,7 +226,7 @@ class Campaign:
             self.repository.date(commit),
             commit.subject,
             self.places.get(commit.sha),
-            (name,) if name and not commit.sha.startswith(name) else (),
+            (showable(name),) if name and not commit.sha.startswith(name) else (),
             channel,
         )
 
@@ -238,7 +238,7 @@ class Campaign:
             return None
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else None
-        return str(found) if isinstance(found, str | int) else None
+        return showable(str(found)) if isinstance(found, str | int) else None
 
     def _simulated(self, commit: Commit, only: str) -> tuple[Result, int, int]:
         """Return what was measured of a commit, and how many boots and cycles it took."""
