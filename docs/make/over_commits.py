@@ -155,7 +155,8 @@ def prices(dearer: bool) -> str:
 
 
 def toolchains() -> str:
-    """What each new toolchain changed, by the commit that brought it and its first parent."""
+    """What each new toolchain changed, by the commit that brought it and its first parent; nothing
+    if none was measured so."""
     lines = []
     for base, head in _neighbours():
         if base.commit.toolchain != head.commit.toolchain and head.commit.toolchain:
@@ -165,7 +166,7 @@ def toolchains() -> str:
                 for a, b in ((_count(base, row), _count(head, row)) for row in ROWS)
             )
             lines.append([f"{head.commit.toolchain} ({head.commit.short}{pull})", *changes])
-    return markdown(["toolchain", *map(_code, ROWS)], lines)
+    return markdown(["toolchain", *map(_code, ROWS)], lines) if lines else ""
 
 
 def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
