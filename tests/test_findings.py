@@ -13,6 +13,7 @@ import pytest
 import committed
 import comparisons
 import opt_levels
+import over_commits
 import sample_parts
 from committed import CommittedResult
 from comparisons import StudiedRow
@@ -168,6 +169,50 @@ def test_the_bisection_agrees_with_the_runs() -> None:
             own = committed.retired(opt_levels.run(kernel, "z").row(row, False))
             assert own is not None
             assert held.instructions(row, name) == pytest.approx(own, rel=0.01), (row, name)
+
+
+def test_the_campaign_agrees_with_the_bisection() -> None:
+    """Both measured some commits, months of work on the tool apart."""
+    held, by_hand = over_commits.held(), comparisons.bisection()
+    both = [
+        (held.measured[build.commit], build)
+        for build in by_hand.builds
+        if build.commit in held.measured and build.name == build.commit[: len(build.name)]
+    ]
+    assert len(both) > 2
+    for measured, build in both:
+        assert measured.commit.toolchain == build.toolchain
+        assert measured.kernel.opt_level == build.opt_level
+        for row, count in zip(by_hand.rows, build.instructions, strict=True):
+            found = measured.rows[row + over_commits.OFF]
+            assert found.instret == pytest.approx(count * found.inner, abs=1), (row, build.name)
+
+
+def test_what_commits_cost_is_theirs_alone_and_the_cause_is_of_a_known_one() -> None:
+    for dearer in (True, False):
+        jumps = over_commits.most(dearer)
+        assert len({jump.head.sha for jump in jumps}) == len(jumps) <= 5
+        for jump in jumps:
+            assert (jump.change > 0) is dearer
+            assert jump.exact
+            assert jump.base.toolchain == jump.head.toolchain
+            assert over_commits.check(jump) in over_commits.prices(dearer)
+    known = {build.commit for build in comparisons.bisection().builds}
+    known |= set(over_commits.held().measured)
+    lost = [name for name in over_commits.causes() if not any(c.startswith(name) for c in known)]
+    assert lost == []
+
+
+def test_the_sums_of_jumps_are_what_the_line_went() -> None:
+    """From its first commit to the newest, whichever of the three kinds they are."""
+    line = over_commits.held().line
+    for row in over_commits.ROWS:
+        there = [one for one in line if row + over_commits.OFF in one.rows]
+        ends = [one.rows[row + over_commits.OFF] for one in (there[0], there[-1])]
+        counts = [(one.instret or 0) / one.inner for one in ends]
+        jumps = [j for j in over_commits.held().jumps() if j.row == row + over_commits.OFF]
+        assert sum(jump.change for jump in jumps) == pytest.approx(counts[1] - counts[0])
+        assert {over_commits.kind(jump) for jump in jumps} <= set(over_commits.KINDS)
 
 
 def test_both_versions_are_of_one_machine_compiler_and_level() -> None:

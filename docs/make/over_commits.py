@@ -14,7 +14,14 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from committed import markdown, number
-from tockmark.compare.by_commit import ByCommit, CommitTrail, Jump, Measured, largest, load_commits
+from tockmark.compare.by_commit import (
+    ByCommit,
+    CommitTrail,
+    Jump,
+    MeasuredCommit,
+    largest,
+    load_commits,
+)
 from tockmark.paths import DATA, RESULTS
 from tockmark.show import text
 from tockmark.show.commits import WITHOUT, cycles_words
@@ -32,6 +39,7 @@ ROWS = (
     "console.write size=1",
 )
 OFF = " icache=off"
+KINDS = ("by commits", "by toolchains", "not told apart")
 
 
 @cache
@@ -47,12 +55,12 @@ def mean() -> CommitTrail:
     return held().mean(catalogues.load())
 
 
-def release(name: str) -> Measured:
+def release(name: str) -> MeasuredCommit:
     """Return what was measured of a release."""
     return next(one for one in held().every if name in one.commit.names)
 
 
-def newest() -> Measured:
+def newest() -> MeasuredCommit:
     """Return the last commit of the line of which all rows were measured."""
     wanted = mean().ends[1].commit.sha
     return held().measured[wanted]
@@ -68,46 +76,48 @@ def _code(words: str) -> Markup:
     return Markup(f"`{words}`")
 
 
-def _count(of: Measured, row: str) -> float | None:
+def _count(of: MeasuredCommit, row: str) -> float | None:
     found = of.rows.get(row + OFF)
     return None if found is None or found.instret is None else found.instret / found.inner
 
 
 def since(name: str) -> str:
     """Instructions of a release and of the newest commit, and what jumps on the way add up to:
-    those of commits, and those with another toolchain; below, the sizes."""
+    those of commits, of new toolchains, and those of which it is not known; below, the sizes."""
     old, new = release(name), newest()
-    jumps = held().jumps()
+    jumps = [one for one in held().jumps() if (one.head.place or 0) <= (new.commit.place or 0)]
     lines = []
     for row in ROWS:
         ends = [_count(of, row) for of in (old, new)]
         if None in ends:
             continue
         sums = [
-            sum(jump.change for jump in jumps if jump.row == row + OFF and jump.built_anew is anew)
-            for anew in (False, True)
+            sum(jump.change for jump in jumps if jump.row == row + OFF and kind(jump) == of_kind)
+            for of_kind in KINDS
         ]
         lines.append(
             [_code(row), *map(number, ends), text.change(*ends), *(f"{one:+.0f}" for one in sums)]
         )
     for what, field in (("flash, bytes", "flash_bytes"), ("RAM, bytes", "ram_bytes")):
         sizes = [getattr(of.kernel, field) for of in (old, new)]
-        lines.append([what, *map(number, sizes), text.change(*sizes), "", ""])
+        lines.append([what, *map(number, sizes), text.change(*sizes), "", "", ""])
     heads = ["row", name.removeprefix("release-"), new.commit.title, "change"]
-    return markdown([*heads, "by commits", "by toolchains"], lines)
+    return markdown([*heads, *KINDS], lines)
 
 
-def exact_jumps() -> list[Jump]:
-    """Return the jumps of which the commit is known, one for each, the dearest first: those of a
-    new toolchain are none of a commit's."""
-    every = [jump for jump in held().jumps() if jump.exact and not jump.built_anew]
-    return largest(every, [row + OFF for row in ROWS])
+def kind(jump: Jump) -> str:
+    """Return what made a row jump, by the words of KINDS."""
+    return KINDS[2 if not jump.exact else 1 if jump.built_anew else 0]
 
 
 def most(dearer: bool, many: int = 5) -> list[Jump]:
-    """Return so many of the dearest jumps, or of the best, at most."""
-    some = [jump for jump in exact_jumps() if (jump.change > 0) is dearer]
-    return some[:many] if dearer else some[::-1][:many]
+    """Return so many of the dearest jumps, or of the best, at most: of each commit one, of known
+    commits alone."""
+    some = [
+        jump for jump in held().jumps() if kind(jump) == KINDS[0] and (jump.change > 0) is dearer
+    ]
+    found = largest(some, [row + OFF for row in ROWS])
+    return found[:many] if dearer else found[::-1][:many]
 
 
 @cache
@@ -145,7 +155,8 @@ def prices(dearer: bool) -> str:
 
 
 def toolchains() -> str:
-    """What each new toolchain changed, by the commit that brought it and its first parent."""
+    """What each new toolchain changed, by the commit that brought it and its first parent; nothing
+    if none was measured so."""
     lines = []
     for base, head in _neighbours():
         if base.commit.toolchain != head.commit.toolchain and head.commit.toolchain:
@@ -155,10 +166,10 @@ def toolchains() -> str:
                 for a, b in ((_count(base, row), _count(head, row)) for row in ROWS)
             )
             lines.append([f"{head.commit.toolchain} ({head.commit.short}{pull})", *changes])
-    return markdown(["toolchain", *map(_code, ROWS)], lines)
+    return markdown(["toolchain", *map(_code, ROWS)], lines) if lines else ""
 
 
-def _neighbours() -> Iterator[tuple[Measured, Measured]]:
+def _neighbours() -> Iterator[tuple[MeasuredCommit, MeasuredCommit]]:
     for base, head in pairwise(held().line):
         if (head.commit.place or 0) - (base.commit.place or 0) == 1:
             yield base, head

@@ -326,6 +326,8 @@ def judge_verb(
         check_folder(output)
     if history is not None:
         load_commits(history)  # it is one of a campaign, or none yet
+        if given.base or given.head:
+            raise TockmarkError("--history takes what is said of commits", "give two of a checkout")
     icaches = [True, False] if icache is None else [icache is options.Switch.ON]
     settings = _run_options("judge", board, abi, icaches, samples, workers, fresh)
     allowed = load_limits(limits, settings.catalogue)
@@ -356,9 +358,10 @@ def judge_verb(
         write_whole({comment: report.markdown(found)})
     if history is not None:
         if pair.shas is None:
-            raise TockmarkError("only commits whose links are paired go into a campaign's file")
-        links = max(judged.gated.comparison.links)
-        append_line(history, judged_line(pair.shas, links, found.answer.lines))
+            say(f"nothing is added to {paths.shown(history)}: the links are not paired")
+        else:
+            links = max(judged.gated.comparison.links)
+            append_line(history, judged_line(pair.shas, links, found.answer.lines))
     options.show(
         report.as_json(found)
         if as_json
@@ -445,7 +448,6 @@ def bisect_verb(
     "tockmark campaign ~/tock release-2.1..master --every 20 --build 'make -C BOARD' -f tock.jsonl",
     "tockmark campaign ~/tock release-2.1..master --every 20 --commit release-2.2 -f tock.jsonl"
     " --follow syscall.command,upcall.yield_wait",
-    "tockmark history syscall.command -f tock.jsonl",
     exits={
         OK: "each commit that was chosen is in the file, measured or as a gap",
         INCOMPLETE: "a line of the file was torn and left out, or the simulator did not start",
@@ -494,7 +496,8 @@ def campaign_verb(
     """Measure a line of commits, one after another, into a file for `history` and `site`.
 
     Cache off, one link, instructions and cycles of every row. What stands in the file is not
-    measured again. A commit that does not build or boot becomes a gap with its cause."""
+    measured again. A commit that does not build or boot becomes a gap with its cause; --fresh
+    tries gaps again."""
     known = catalogues.load()
     for terms in filter(None, (only, follow)):
         select(known, terms)

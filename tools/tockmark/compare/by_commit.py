@@ -3,7 +3,7 @@
 
 The file has one JSON line for each thing that was found out, appended as a history's are: what was
 measured of a commit, why nothing could be (a gap), or what `judge` says of a commit and its base.
-Order counts for nothing; what is measured of a commit twice adds rows to it.
+Order counts for nothing; what is measured of a commit twice adds rows to it, and is no gap.
 
 Commits stand in the order of first parents; those beside that line, such as a release's, stand by
 their date and are no neighbours of any. A jump is a change of instructions, which are exact with
@@ -29,6 +29,7 @@ from tockmark.compare import trends
 from tockmark.compare.answer import Certainty, Line
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.documents import (
+    KINDS,
     Count,
     Date,
     Part,
@@ -113,7 +114,7 @@ class GapLine(Part, frozen=True):
     cause: str
 
 
-class JudgedRow(RowName, Part, frozen=True):
+class CommitVerdict(RowName, Part, frozen=True):
     """What paired links say of one row."""
 
     id: str
@@ -130,7 +131,7 @@ class JudgedRow(RowName, Part, frozen=True):
     lang: Lang = "c"
 
 
-class JudgedLine(Part, frozen=True):
+class VerdictLine(Part, frozen=True):
     """What `judge` says of two commits."""
 
     format: Literal["tockmark-commits"]
@@ -139,15 +140,15 @@ class JudgedLine(Part, frozen=True):
     base: CommitSha
     head: CommitSha
     links: Positive  # of a side, paired
-    rows: tuple[JudgedRow, ...]
+    rows: tuple[CommitVerdict, ...]
 
 
-AnyLine = MeasuredLine | GapLine | JudgedLine
-LINES: dict[str, type[AnyLine]] = {"measured": MeasuredLine, "gap": GapLine, "judged": JudgedLine}
+AnyLine = MeasuredLine | GapLine | VerdictLine
+LINES: dict[str, type[AnyLine]] = {"measured": MeasuredLine, "gap": GapLine, "judged": VerdictLine}
 
 
 @dataclass
-class Measured:
+class MeasuredCommit:
     """All that was measured of one commit."""
 
     commit: LineCommit
@@ -168,12 +169,17 @@ class Jump:
     before: float  # net instructions of one operation
     after: float
     cycles: tuple[float, float] | None = None  # of one link, on both sides
-    judged: JudgedRow | None = None  # by paired links
+    judged: CommitVerdict | None = None  # by paired links
     built_anew: bool = False  # with another toolchain
 
     @property
     def change(self) -> float:
         return self.after - self.before
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """How large it is, whichever way: in instructions, and as a share."""
+        return abs(self.change), abs(self.change) / max(self.before, 1)
 
     @property
     def between(self) -> int:
@@ -230,38 +236,42 @@ class CommitTrail:
 class ByCommit:
     """What a campaign's file holds."""
 
-    measured: dict[str, Measured] = field(default_factory=dict)  # by sha
+    measured: dict[str, MeasuredCommit] = field(default_factory=dict)  # by sha
     gaps: dict[str, GapLine] = field(default_factory=dict)
-    judged: dict[tuple[str, str], JudgedLine] = field(default_factory=dict)
+    judged: dict[tuple[str, str], VerdictLine] = field(default_factory=dict)
     boots: int = 0
     cycles: int = 0
 
     def take(self, line: AnyLine) -> None:
         """Take what a line says."""
         if isinstance(line, GapLine):
-            self.gaps[line.commit.sha] = line
-        elif isinstance(line, JudgedLine):
+            if line.commit.sha not in self.measured:
+                self.gaps[line.commit.sha] = line
+        elif isinstance(line, VerdictLine):
             self.judged[line.base, line.head] = line
         else:
             commit, run = line.commit, line.run
-            one = self.measured.setdefault(commit.sha, Measured(commit, line.kernel, run.factors))
+            one = self.measured.setdefault(
+                commit.sha, MeasuredCommit(commit, line.kernel, run.factors)
+            )
             one.commit = structs.replace(
                 one.commit, names=tuple(dict.fromkeys((*one.commit.names, *commit.names)))
             )
             one.rows |= {row.name: row for row in run.rows}
             one.asked.add(line.only)
             one.stands_for.update(line.stands_for)
+            self.gaps.pop(commit.sha, None)  # it was tried again
             self.boots += line.boots
             self.cycles += line.cycles
 
     @property
-    def line(self) -> list[Measured]:
+    def line(self) -> list[MeasuredCommit]:
         """The commits of the line, in their order."""
         found = [one for one in self.measured.values() if one.commit.place is not None]
         return sorted(found, key=lambda one: one.commit.place or 0)
 
     @property
-    def every(self) -> list[Measured]:
+    def every(self) -> list[MeasuredCommit]:
         """All commits: those of the line in their order, those beside it by their date."""
         found = self.line
         for one in self.measured.values():
@@ -314,7 +324,7 @@ class ByCommit:
                     found.append(jump)
         return found
 
-    def _jump(self, name: str, base: Measured, head: Measured) -> Jump | None:
+    def _jump(self, name: str, base: MeasuredCommit, head: MeasuredCommit) -> Jump | None:
         before, after = base.rows[name], head.rows[name]
         if before.icache is not False or before.instret is None or after.instret is None:
             return None
@@ -336,7 +346,7 @@ class ByCommit:
 
 
 def _means(
-    every: Sequence[Measured], series: str, catalogue: Catalogue
+    every: Sequence[MeasuredCommit], series: str, catalogue: Catalogue
 ) -> Iterator[tuple[str, float]]:
     """Yield the commits that have all the rows of the first whole one, with their means."""
     most = max((len(one.rows) for one in every), default=0)
@@ -357,7 +367,7 @@ def _means(
             yield one.commit.sha, math.exp(fmean(fmean(logs) for logs in ratios.values()))
 
 
-def alike(one: Measured, other: Measured) -> bool:
+def alike(one: MeasuredCommit, other: MeasuredCommit) -> bool:
     """Return whether two commits were measured alike."""
     return all(one.factors.get(name) == other.factors.get(name) for name in ALIKE)
 
@@ -376,8 +386,10 @@ def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
         return found, []
     with reading(path):
         held = path.read_bytes()
-    if held and kind_of(held.decode(errors="replace")) not in (FORM, None):
-        raise TockmarkError(f"{shown(path)} is no file of a campaign", TODO)
+    kind = kind_of(held.decode(errors="replace"))
+    if kind not in (FORM, None):
+        what, todo = KINDS.get(kind or "", ("another file", TODO))
+        raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
     problems = []
     for number, raw in enumerate(held.split(b"\n"), 1):
         where = f"{shown(path)}: line {number}"
@@ -406,14 +418,14 @@ def _line(raw: bytes, where: str) -> AnyLine | None:
         return None
 
 
-def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> JudgedLine:
+def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> VerdictLine:
     """Return what the file keeps of a verdict on two commits: the rows that moved, or may have."""
     rows = []
     for line in lines:
         cycles = line.cycles
         if line.is_news and cycles and cycles.ratio and cycles.base > 0:
             rows.append(
-                JudgedRow(
+                CommitVerdict(
                     id=line.row.id,
                     base=cycles.base,
                     head=cycles.new,
@@ -428,7 +440,7 @@ def judged_line(shas: tuple[str, str], links: int, lines: Iterable[Line]) -> Jud
                     lang=line.row.lang,
                 )
             )
-    return JudgedLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
+    return VerdictLine(FORM, COMMITS_VERSION, "judged", *shas, links, tuple(rows))
 
 
 def append_line(path: Path, line: AnyLine) -> None:
@@ -437,13 +449,11 @@ def append_line(path: Path, line: AnyLine) -> None:
 
 
 def largest(jumps: Iterable[Jump], rows: Sequence[str] | None = None) -> list[Jump]:
-    """Return of each pair of commits the jump that is the largest share of its row, the dearest
-    first and the best last."""
+    """Return of each pair of commits the jump of the most instructions, and of several the one
+    that is the largest share of its row; the dearest first, the best last."""
     best: dict[tuple[str, str], Jump] = {}
     for jump in jumps:
-        if rows is not None and jump.row not in rows:
-            continue
         pair = jump.base.sha, jump.head.sha
-        if pair not in best or abs(jump.change) > abs(best[pair].change):
+        if (rows is None or jump.row in rows) and (pair not in best or jump.size > best[pair].size):
             best[pair] = jump
     return sorted(best.values(), key=lambda jump: -jump.change)

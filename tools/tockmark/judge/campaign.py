@@ -29,7 +29,7 @@ from tockmark.compare.by_commit import (
     append_line,
     load_commits,
 )
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted
+from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, quoted, showable
 from tockmark.files import toml
 from tockmark.judge.engine import Simulated
 from tockmark.paths import shown
@@ -52,7 +52,7 @@ class NoFigureError(TockmarkError):
 
 
 @dataclass
-class Cost:
+class CampaignCost:
     """What a campaign took."""
 
     commits: int = 0
@@ -99,7 +99,7 @@ class Campaign:
     only: str
     say: Callable[[str], None]
     tries: int = TRIES
-    cost: Cost = field(default_factory=Cost)
+    cost: CampaignCost = field(default_factory=CampaignCost)
     known: ByCommit = field(init=False)
     torn: list[str] = field(init=False)
 
@@ -184,7 +184,7 @@ class Campaign:
         known = self.known.measured.get(commit.sha)
         if known is not None and (only in known.asked or self._names(only) <= known.rows.keys()):
             return True
-        if commit.sha in self.known.gaps:
+        if commit.sha in self.known.gaps and not self.builder.fresh:
             return False
         told = self._told(commit, name)
         aside = f" ({why})" if why else f" (for {gap.short})" if gap else ""
@@ -226,7 +226,7 @@ class Campaign:
             self.repository.date(commit),
             commit.subject,
             self.places.get(commit.sha),
-            (name,) if name and not commit.sha.startswith(name) else (),
+            (showable(name),) if name and not commit.sha.startswith(name) else (),
             channel,
         )
 
@@ -238,7 +238,7 @@ class Campaign:
             return None
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else None
-        return str(found) if isinstance(found, str | int) else None
+        return showable(str(found)) if isinstance(found, str | int) else None
 
     def _simulated(self, commit: Commit, only: str) -> tuple[Result, int, int]:
         """Return what was measured of a commit, and how many boots and cycles it took."""
@@ -290,7 +290,7 @@ class Campaign:
             said = f"does not build: {errors[0] if errors else said}"
         for folder in (self.builder.worktree.path, self.builder.kept(commit).parent):
             said = said.replace(f"{folder}/", "").replace(f"{shown(folder)}/", "")
-        return quoted(said)
+        return quoted(said.replace(str(Path.home()), "~"))
 
     def _append(self, line: MeasuredLine | GapLine) -> None:
         append_line(self.path, line)

@@ -15,19 +15,22 @@ from tockmark.compare.by_commit import (
     COMMITS_VERSION,
     FORM,
     AnyLine,
+    CommitVerdict,
     GapLine,
-    JudgedLine,
-    JudgedRow,
     Jump,
     LineCommit,
     MeasuredLine,
+    VerdictLine,
 )
 from tockmark.compare.trends import HistoryRow, HistoryRun
 from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Kernel
-from tockmark.show import commits
+from tockmark.show import commits, figures
+from tockmark.site import pages as site_pages
 from tockmark.suite import catalogue
 from tockmark.tests.pages import check_links, pages
+from tockmark.tests.test_judged import full_report
+from tockmark.tests.test_judged import judged as judged_of
 from tockmark.tests.test_site import NEW, called, stored
 
 KNOWN = catalogue.load()
@@ -64,11 +67,11 @@ def gap(one: LineCommit, cause: str = "does not boot: it sleeps") -> GapLine:
     return GapLine(FORM, COMMITS_VERSION, "gap", one, cause)
 
 
-def judged(base: int, head: int, sure: bool = True) -> JudgedLine:
-    of_row = JudgedRow(
+def judged(base: int, head: int, sure: bool = True) -> VerdictLine:
+    of_row = CommitVerdict(
         "syscall.command", 300, 330, 0.1, 0.09, 0.11, sure, 44, "enter, leave", {}, False
     )
-    return JudgedLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
+    return VerdictLine(FORM, COMMITS_VERSION, "judged", sha(base), sha(head), 4, (of_row,))
 
 
 def held(*lines: AnyLine) -> by_commit.ByCommit:
@@ -139,7 +142,7 @@ def test_what_is_whole_but_not_as_it_should_be_is_refused(
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"format":"tockmark-history","version":2}\n')
-    with pytest.raises(TockmarkError, match="is no file of a campaign"):
+    with pytest.raises(TockmarkError, match="is a history of runs, not what a campaign found"):
         by_commit.load_commits(path)
 
 
@@ -192,6 +195,18 @@ def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[st
     assert held(*ends).jumps() == []
 
 
+def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
+    found = held(
+        line(commit(1, 5), row(1000), row(100, "syscall.memop"), row(100, "syscall.brk")),
+        line(commit(2, 6), row(1044), row(144, "syscall.memop"), row(90, "syscall.brk")),
+        line(commit(3, 7), row(1000), row(145, "syscall.memop"), row(90, "syscall.brk")),
+    )
+    named = [(one.row.split()[0], one.change) for one in by_commit.largest(found.jumps())]
+    assert named == [("syscall.memop", 44), ("syscall.command", -44)]
+    some = by_commit.largest(found.jumps(), ["syscall.brk icache=off"])
+    assert [one.change for one in some] == [-10]
+
+
 def test_a_commit_beside_the_line_makes_no_jump() -> None:
     beside = line(commit(2, None, names=("release-9",)), row(144))
     assert held(line(commit(1, 5), row(100)), beside, line(commit(3, 6), row(100))).jumps() == []
@@ -211,6 +226,28 @@ def test_cycles_are_told_of_a_jump_only_if_paired_links_are_sure() -> None:
     assert commits.cycles_words(only_jump(*ends, judged(1, 3))) == "instructions only"
     sure = commits.cycles_words(only_jump(*ends, judged(1, 2)))
     assert sure == "cycles +10.0 % (+9.00 % … +11.0 %)"
+
+
+def test_what_judge_says_is_kept_of_the_rows_that_moved(tmp_path: Path) -> None:
+    report = full_report(judged_of("cost"))
+    kept = by_commit.judged_line((sha(1), sha(2)), 4, report.answer.lines)
+    news = [line for line in report.answer.lines if line.is_news]
+    assert [one.name for one in kept.rows] == [line.row.name for line in news]
+    assert {one.sure for one in kept.rows} == {True, False}
+    assert {one.where for one in kept.rows if one.id == "syscall.command"} == {"kernel"}
+    (one,) = (one for one in kept.rows if one.name == ROW)
+    assert (one.more, one.low < one.estimate < one.high) == (33, True)
+    by_commit.append_line(tmp_path / "a", kept)
+    assert by_commit.load_commits(tmp_path / "a")[0].judged == {(sha(1), sha(2)): kept}
+
+
+def test_judge_adds_to_a_campaign_only_what_it_can(path: Path) -> None:
+    held_before = path.read_bytes()
+    words = ["judge", "--history", str(path), "--base", "a.elf", "--head", "b.elf"]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, TockmarkError)
+    assert "--history takes what is said of commits" in str(done.exception)
+    assert path.read_bytes() == held_before
 
 
 def test_another_toolchain_is_said() -> None:
@@ -318,7 +355,11 @@ def test_a_row_that_is_not_there_is_refused(path: Path) -> None:
     assert "has no row 'syscall.brk'" in str(done.exception)
 
 
-def test_the_site_has_a_page_of_it_and_none_of_a_commit(path: Path, tmp_path: Path) -> None:
+def test_the_site_has_a_page_of_it_and_none_of_a_commit(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_pages, "_inline", lambda sheets, of="": [])  # no picture but its own
+    monkeypatch.setattr(figures, "draw", lambda named, only=None: {})
     done = called(stored(tmp_path / "a.json", NEW), path, "-o", tmp_path / "site")
     assert done.exit_code == 0, done.output
     read = pages(tmp_path / "site")
@@ -326,6 +367,7 @@ def test_the_site_has_a_page_of_it_and_none_of_a_commit(path: Path, tmp_path: Pa
     for words in (ROW, "release-9", "#3", "does not boot: it sleeps", "instructions only", "+44"):
         assert words in page.text
     assert "cycles +10.0 %" in page.text
+    assert 'aria-label="over commits"' in (tmp_path / "site" / "commits.html").read_text()
     assert "commits.html" in read["index.html"].targets
     assert not [name for name in read if sha(1)[:9] in name]
     assert check_links(tmp_path / "site")

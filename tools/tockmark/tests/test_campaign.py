@@ -157,6 +157,24 @@ def test_a_gap_has_its_cause_and_the_nearest_stands_in(
     assert path.read_bytes() == written
 
 
+def test_a_gap_is_tried_again_if_asked_for(
+    user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shas, path = line(user, "100", "101"), tmp_path / "a.jsonl"
+    (tmp_path / "broken").touch()
+    build = f'[ ! -e "{tmp_path}/broken" ] || {{ echo "error: no toolchain"; exit 1; }}; {COPY}'
+    assert called(user, path, "--every", "9", "--build", build).exit_code == 0
+    assert {gap.cause for gap in held(path).gaps.values()} == {
+        "does not build: error: no toolchain"
+    }
+    (tmp_path / "broken").unlink()
+    assert called(user, path, "--every", "9", "--build", build).exit_code == 0
+    assert set(held(path).gaps) == set(shas)
+    assert called(user, path, "--every", "9", "--build", build, "--fresh").exit_code == 0
+    assert held(path).gaps == {}
+    assert list(costs(held(path))) == shas
+
+
 def test_no_more_neighbours_are_tried_than_is_allowed(user: User, tmp_path: Path) -> None:
     shas = line(user, "1", *["asleep"] * 9, "2")
     path = tmp_path / "a.jsonl"
