@@ -26,6 +26,7 @@ help:
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
 	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
+	@echo 'make kernel-cyclecount  the one with CycleCount in the place of Perf; also -open-counters, -without-perf'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make spread  measure how far the baseline spreads over 16 links, at each opt-level; half an hour'
 	@echo 'make profile build what tockmark profile needs'

@@ -109,8 +109,8 @@ static bool setup_regions(struct tm_run *run) {
 
 /* The rows of the one command, whatever is beside it. */
 #define COMMAND                                                                                    \
-    .body = tm_syscall_command, .expect = TM_READ_RETURNS,                                         \
-    .returns_any = TM_BY_ABI(true, false), .call = "command", .finish = finish_command
+    .body = tm_syscall_command, .expect = TM_READ_RETURNS, .returns_any = TM_BY_ABI(true, false),  \
+    .call = "command", .finish = finish_command
 
 TM_BENCH(syscall_command, COMMAND);
 TM_BENCH(syscall_command_absent, .body = tm_syscall_command_absent,
