@@ -134,7 +134,7 @@ fn a_service_is_found_by_its_string() {
 #[test]
 fn a_service_is_found_by_its_package_once_it_registers() {
     let mut kernel = several(&["client", "service"]);
-    let mut find = |kernel: &mut Kernel, name: &[u8]| {
+    let find = |kernel: &mut Kernel, name: &[u8]| {
         assert_eq!(kernel.ask_registry(0, BY_PACKAGE, 2, name), 0);
         kernel.told(0, BY_PACKAGE, 1).unwrap()
     };

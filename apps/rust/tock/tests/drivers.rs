@@ -228,3 +228,73 @@ fn memory_at_an_odd_address_is_none() {
         });
     }
 }
+
+#[cfg(not(feature = "abi-v1"))]
+mod relayed {
+    use super::*;
+    use tock::relay::{self, Process, Registry};
+
+    const SERVICE: Process = Process { low: 7, high: 1 };
+
+    #[test]
+    fn what_is_found_is_what_the_upcall_says() {
+        fake::driver(abi::TOCK_BY_PACKAGE, |number, _, _| {
+            let words = if number == abi::TOCK_REGISTER {
+                [0; 3]
+            } else {
+                [0, 7, 1]
+            };
+            fake::schedule(abi::TOCK_BY_PACKAGE, number - 1, words);
+            Answer::Done
+        });
+        Registry::Package.name(b"service").unwrap();
+        assert_eq!(fake::read(abi::TOCK_BY_PACKAGE, 0), b"service");
+        assert_eq!(Registry::Package.register(), Ok(()));
+        assert_eq!(Registry::Package.find(), Ok(SERVICE));
+        fake::driver(abi::TOCK_BY_PACKAGE, |number, _, _| {
+            let none = [ErrorCode::NoDevice as u32, 0, 0];
+            fake::schedule(abi::TOCK_BY_PACKAGE, number - 1, none);
+            Answer::Done
+        });
+        assert_eq!(Registry::Package.find(), Err(ErrorCode::NoDevice));
+        fake::driver(abi::TOCK_BY_PACKAGE, |_, _, _| {
+            Answer::Fails(ErrorCode::NoMem)
+        });
+        assert_eq!(
+            Registry::Package.find(),
+            Err(ErrorCode::NoMem),
+            "it waits for nothing"
+        );
+    }
+
+    #[test]
+    fn requests_and_answers_come_as_the_kernel_has_them() {
+        static OUT: [AtomicU32; 2] = [AtomicU32::new(1), AtomicU32::new(2)];
+        static ROOM: [AtomicU32; 1] = [AtomicU32::new(0)];
+        relay::out(&OUT).unwrap();
+        relay::room(&ROOM).unwrap();
+        assert_eq!(fake::read(abi::TOCK_RELAY, 0), [1, 0, 0, 0, 2, 0, 0, 0]);
+        fake::driver(abi::TOCK_RELAY, |number, low, high| match number {
+            abi::TOCK_RELAY_SEND => {
+                assert_eq!([low, high], [7, 1]);
+                fake::schedule(abi::TOCK_RELAY, abi::TOCK_RELAY_ANSWER, [0, 4, 0]);
+                Answer::Done
+            }
+            abi::TOCK_RELAY_TAKE => Answer::Raw([abi::TOCK_SUCCESS_U32_U64, 8, 7, 1]),
+            abi::TOCK_RELAY_TAKE_OF => {
+                Answer::Raw([abi::TOCK_FAILURE_U64, ErrorCode::Size as u32, 7, 1])
+            }
+            _ => Answer::Fails(ErrorCode::Already),
+        });
+        assert_eq!(relay::send(SERVICE), Ok(()));
+        assert_eq!(relay::answer(), Ok(4));
+        assert_eq!(relay::take(), Ok((8, SERVICE)));
+        assert_eq!(relay::take_of(SERVICE), Err(ErrorCode::Size));
+        assert_eq!(relay::respond(), Err(ErrorCode::Already));
+        let cancelled = [ErrorCode::Cancel as u32, 0, 0];
+        fake::schedule(abi::TOCK_RELAY, abi::TOCK_RELAY_ANSWER, cancelled);
+        assert_eq!(relay::answer(), Err(ErrorCode::Cancel));
+        fake::schedule(abi::TOCK_RELAY, abi::TOCK_RELAY_REQUEST, [7, 1, 0]);
+        assert_eq!(relay::request(), SERVICE);
+    }
+}
