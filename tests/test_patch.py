@@ -473,5 +473,16 @@ def test_tock_2_0_is_not_taken_for_1(tmp_path: Path) -> None:
     assert said in refused(tree)
 
 
+def test_a_board_for_a_later_chip_is_not_taken_for_2_1(tmp_path: Path) -> None:
+    (known,) = [known for known, family in KNOWN.items() if family.holds]
+    tree = make(tmp_path, known)
+    (name,) = KNOWN[known].holds
+    write(tree / name, "SECTIONS { .manifest : {} }\n")
+    numbers = "pub const MAJOR: u16 = 2;\npub const MINOR: u16 = 1;\n"
+    write(tree / "kernel" / "src" / "lib.rs", numbers)
+    said = "holds Tock 2.1, which is not supported: the patch does not know this version's boards/"
+    assert said in refused(tree)
+
+
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     assert "is not a folder" in refused(tmp_path / "nothing")

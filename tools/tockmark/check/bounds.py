@@ -322,7 +322,7 @@ NEWER_IPC: dict[str, tuple[int, Iterable[int]]] = {  # of version 2: drivers, an
 def calls_of(abi: int) -> dict[str, dict[str, int]]:
     """Return each system call by name, with the registers that tell it."""
     perf = {2: 0x9_0010, 1: 0x9_0004}[abi]
-    drivers = {
+    drivers: dict[str, tuple[int, Iterable[int]]] = {
         "alarm": (0, (0, 1, 2, 3, 5, 6) if abi == 2 else (0, 1, 2, 3, 4, 5, 6)),
         "console": (1, (0, 1)),
         "debug": (8, (0, 1, 2, 3)),

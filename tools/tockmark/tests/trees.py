@@ -56,6 +56,7 @@ def make(tree: Path, known: str) -> Path:
     library = next(edit.file for edit in family.perf.edits if edit.file.endswith("lib.rs"))
     made = {
         **dict.fromkeys(family.needs, "// it is there\n"),
+        **family.holds,
         f"{family.board}/src/main.rs": main,
         library: "#![no_std]\npub mod adc;\n/// One more.\npub mod last;\n\nuse core::fmt;\n",
         "chips/earlgrey/src/chip.rs": CHIP,

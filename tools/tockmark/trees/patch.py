@@ -100,6 +100,8 @@ class Family(Part, frozen=True):
     ipc: PatchPart
     ipc2: PatchPart | None = None
     cyclecount: PatchPart | None = None  # only where asked for
+    # Files, and a text in each that only its versions have.
+    holds: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def counters(self) -> dict[str, PatchPart]:
@@ -190,7 +192,8 @@ def recognise(tree: Path) -> Family:
     """Return the family of a tree; TockmarkError if it has none."""
     known = families()
     for family in known:
-        if all((tree / name).is_file() for name in family.needs):
+        held = all(text in _text(tree / name) for name, text in family.holds.items())
+        if held and all((tree / name).is_file() for name in family.needs):
             return family
     what = release(tree)
     fits = " or ".join(f"{family.versions} with {family.board}" for family in known)
