@@ -342,3 +342,11 @@ def test_its_plain_run_is_simulated_once(tmp_path: Path, monkeypatch: pytest.Mon
     kept.write_bytes(kept.read_bytes()[:-1])
     assert said() == first
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [kept.name]
+
+
+def test_a_row_between_two_places_has_no_profile(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [TOCKMARK, "profile", "ipc.round_trip", "-o", tmp_path], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "begins and ends at different places" in done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 
 import comparisons
+import new_ipc
 import opt_levels
 import over_commits
 import sample_parts
@@ -25,7 +26,12 @@ from tockmark.show.table import layout_nets, spread
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import OF_BOOT, label
 
-PARTS = ("findings.md.j2", "floor.md.j2", "languages.md.j2")  # in docs/, in the order of the page
+PARTS = (
+    "findings.md.j2",
+    "ipc.md.j2",
+    "floor.md.j2",
+    "languages.md.j2",
+)  # in docs/, in the order of the page
 PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
 
@@ -50,6 +56,7 @@ def _render(part: str) -> str:
         opt_levels=opt_levels,
         sample_parts=sample_parts,
         comparisons=comparisons,
+        new_ipc=new_ipc,
         over_commits=over_commits,
     )
     return made.strip()

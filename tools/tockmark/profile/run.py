@@ -171,6 +171,12 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
     `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
     the simulator with the retirement port is not built."""
     targets = simulators(options.board)
+    if catalogue.benchmarks[options.id].by != "sampler":
+        raise TockmarkError(
+            f"{options.label} begins and ends at different places, so that no profile can hold it",
+            f"profile another row of {catalogue.benchmarks[options.id].group}: `tockmark list` has"
+            " them",
+        )
     boot = next(b for b in catalogue.boots() if options.id in b.measures)
     boot = catalogue.narrowed(boot, [options.id])
     symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}

@@ -180,21 +180,29 @@ def _timed(id_: str) -> bool:
 
 
 def _of_layouts(result: Result) -> Iterator[str]:
-    """Layouts execute the same."""
+    """Layouts execute the same, after the same rows: what a boot ran before may leave the kernel's
+    scheduler at another process."""
+    ran: dict[object, set[str]] = defaultdict(set)
+    for row in result.rows:
+        for layout in row.layouts:
+            ran[row.boot, row.lang, row.icache, layout].add(row.name)
     for row in result.rows:
         if not row.further or _timed(row.id):
             continue
         allowed = 0 if row.icache is False else STRAY
         for name in ("instret", "short_instret", "long_instret"):
-            counts = _counted(row, name)
-            if not counts:
-                continue
-            least, most = (pick(counts, key=lambda one: one[1]) for pick in (min, max))
-            if most[1] - least[1] > allowed:
-                yield (
-                    f"row {row.name} of {row.boot}: {most[1]:g} instructions in layout {most[0]},"
-                    f" {least[1]:g} in layout {least[0]}"
+            alike: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
+            for layout, count in _counted(row, name):
+                alike[frozenset(ran[row.boot, row.lang, row.icache, layout])].append(
+                    (layout, count)
                 )
+            for counts in alike.values():
+                least, most = (pick(counts, key=lambda one: one[1]) for pick in (min, max))
+                if most[1] - least[1] > allowed:
+                    yield (
+                        f"row {row.name} of {row.boot}: {most[1]:g} instructions in layout"
+                        f" {most[0]}, {least[1]:g} in layout {least[0]}"
+                    )
 
 
 def _of_readings(result: Result) -> Iterator[str]:
