@@ -7,7 +7,7 @@ Single commits were built by hand (docs/data/bisect.json; results/README.md says
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -41,10 +41,16 @@ def profile_folder(name: str) -> str:
 
 
 def version_table(names: Sequence[str]) -> str:
-    """Instructions, and net cycles of one operation, the least and the most over the links."""
+    """Return the rows of the versions, as `spans` has them."""
+    return spans({title: f"versions/{name}" for name, title in VERSIONS.items()}, names)
+
+
+def spans(columns: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return instructions, and net cycles of one operation, the least and the most over the links,
+    of results that are given by title and name."""
     figures = ("instr.", "cycles, i-cache off", "on")
-    heads = ["row", *(f"{of}: {title}" for of in figures for title in VERSIONS.values())]
-    runs = [version(name) for name in VERSIONS]
+    heads = ["row", *(f"{of}: {title}" for of in figures for title in columns)]
+    runs = [committed(name) for name in columns.values()]
     return markdown(
         heads,
         (

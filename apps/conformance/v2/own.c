@@ -35,16 +35,18 @@ static void check_unknown(void) {
     expect(answer.a2 | answer.a3, 0);
 }
 
+enum { WAITING = 16 }; /* upcalls of a process */
+
 static void check_queue(void) {
     rule("V2-104");
     subscribe(PERF, 0, note_upcall, 3);
-    for (uint32_t i = 0; i < 12; i++)
+    for (uint32_t i = 0; i < WAITING; i++)
         expect(perf(8, i).a0, SUCCESS);
-    expect_error(perf(8, 12), NOMEM);
-    for (uint32_t i = 0; i < 12; i++)
+    expect_error(perf(8, WAITING), NOMEM);
+    for (uint32_t i = 0; i < WAITING; i++)
         expect(poll(), 1);
     expect(poll(), 0);
-    for (uint32_t i = 0; i < 12; i++)
+    for (uint32_t i = 0; i < WAITING; i++)
         expect(seen.calls[i].a2, i);
 
     rule("V2-105");
