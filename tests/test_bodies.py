@@ -14,10 +14,12 @@ def test_the_file_is_what_the_apps_hold() -> None:
 
 def test_every_body_of_the_catalogue_is_there_for_each_interface() -> None:
     found = pages.load_bodies()
+    meant: dict[str, set[int]] = {}
     for benchmark in catalogue.load().benchmarks.values():
         for name in benchmark.bodies:
-            abis = {abi for body in found[name] for abi in body.abis}
-            assert abis == ({2} if benchmark.skip_v1 else {1, 2}), name
+            meant.setdefault(name, set()).update({2} if benchmark.skip_v1 else {1, 2})
+    for name, abis in meant.items():
+        assert abis == {abi for body in found[name] for abi in body.abis}, name
 
 
 def test_a_body_is_listed_by_its_offsets() -> None:

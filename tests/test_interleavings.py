@@ -12,7 +12,7 @@ import pytest
 import variants
 
 from tockmark.check import conformance, interleavings
-from tockmark.check.interleavings import ALARM, ANY, CONSOLE, FIRST, OWN, SECOND, EventPair, Sweep
+from tockmark.check.interleavings import ALARM, ANY, CONSOLE, FIRST, OWN, SECOND, EventPair, PairSweep
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 
@@ -116,7 +116,7 @@ def test_all_pairs_are_tried() -> None:
 
 
 def test_what_is_wrong_is_a_line() -> None:
-    found = Sweep(EventPair(ALARM, CONSOLE, ALARM), [-30, 0, 30, 60])
+    found = PairSweep(EventPair(ALARM, CONSOLE, ALARM), [-30, 0, 30, 60])
     found.wrong["alarm, then console: sleeps for good"] = [30, 60]
     assert list(found.lines()) == [
         "alarm and console, yield-wait-for alarm: alarm, then console: sleeps for good,"

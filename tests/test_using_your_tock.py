@@ -21,6 +21,7 @@ OTHERS = (
     "tockmark board run-tab",
     "tockmark judge",
     "tockmark bisect",
+    "tockmark campaign",
     "tockmark ci",
 )
 FEW = " --only syscall.command --icache off"

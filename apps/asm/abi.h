@@ -109,8 +109,8 @@
 #define TOCK_IPC_NOTIFY_CLIENT 3
 #endif
 
-/* The newer IPC, of version 2: two registries, by which a process finds another one, and the relay, which copies
- * what one asks and what the other answers. */
+/* The newer IPC, of version 2: two registries, by which a process finds another one, and the relay,
+ * which copies what one asks and what the other answers. */
 #define TOCK_BY_STRING 0xa0000
 #define TOCK_BY_PACKAGE 0xa0001
 #define TOCK_REGISTRY_NAME 0 /* the buffer */

@@ -160,7 +160,7 @@ class TimedRound:
 
 
 @dataclass
-class Sweep:
+class PairSweep:
     """What came of a pair: the distance of each round, and of those that were wrong."""
 
     pair: EventPair
@@ -175,7 +175,7 @@ class Sweep:
     def gap(self) -> int:
         """Return the longest way from a distance to the next; but for that behind a steady event
         whose interrupt keeps the sender from its call."""
-        every = sorted(self.distances)[1:]  # round 0 comes a little too early
+        every = sorted(self.distances[1:])  # round 0 comes a little too early, or too late
         barred = self.pair.moving == FIRST
         ways = (b - a for a, b in pairwise(every) if not (barred and a <= SERVED < b))
         return max(ways, default=0)
@@ -203,17 +203,17 @@ def pairs(abi: int, own: bool) -> Iterator[EventPair]:
                     yield EventPair(steady, moving, awaited, held)
 
 
-def run(plan: Plan, step: int = STEP, tried: Iterable[EventPair] | None = None) -> list[Sweep]:
-    """Sweep the pairs of a plan's kernel, some at a time."""
+def run(plan: Plan, step: int = STEP, tried: Iterable[EventPair] | None = None) -> list[PairSweep]:
+    """PairSweep the pairs of a plan's kernel, some at a time."""
     pace = OWN if plan.own else OTHER
     every = list(pairs(plan.abi, plan.own) if tried is None else tried)
     with side_by_side(plan.jobs) as pool:
         return list(pool.map(partial(sweep, plan, pace, step), every))
 
 
-def sweep(plan: Plan, pace: Pace, step: int, pair: EventPair) -> Sweep:
-    """Sweep the distances of a pair."""
-    found = Sweep(pair)
+def sweep(plan: Plan, pace: Pace, step: int, pair: EventPair) -> PairSweep:
+    """PairSweep the distances of a pair."""
+    found = PairSweep(pair)
     try:
         Sweeper(plan, pace, step, found).run()
     except TockmarkError as error:
@@ -243,11 +243,12 @@ class Heard:
 class Sweeper:
     """One sweep under way."""
 
-    def __init__(self, plan: Plan, pace: Pace, step: int, found: Sweep) -> None:
+    def __init__(self, plan: Plan, pace: Pace, step: int, found: PairSweep) -> None:
         self.plan, self.pace, self.step, self.found = plan, pace, step, found
         self.pair = found.pair
         half = pace.half(self.pair)
         self.rounds = 2 * half // step + 2
+        self.folder = logs_of(plan) / self.pair.boot.name  # others try the same waits
         own = {self.pair.moving, self.pair.steady}
         places = {CONSOLE: self.pair.senders, FIRST: 0, SECOND: 1}
         self.callers = [place for event, place in places.items() if event in own]
@@ -351,7 +352,7 @@ class Sweeper:
         plan = self.plan
         apps = AppBuild(paths.APPS / f"conformance-abi{plan.abi}", plan.abi)
         words = self.pace.words(pair, rounds, delay, write, step)
-        return build_image(pair.boot, apps, plan.kernel, plan.board, logs_of(plan), words)
+        return build_image(pair.boot, apps, plan.kernel, plan.board, self.folder, words)
 
     def boot(self, image: Image, first: int) -> Heard:
         """Run it from a round on."""
@@ -370,7 +371,7 @@ class Sweeper:
         ending = session.ending()
         self.found.cycles += session.cycles
         text = "".join(f"{line}\n" for line in lines)
-        (logs_of(plan) / f"{pair.boot.name}.log").write_text(text, encoding="latin-1")
+        (self.folder / f"{pair.boot.name}.log").write_text(text, encoding="latin-1")
         items = decode(lines)
         records = [item for item in items if isinstance(item, Record)]
         marks = [mark for n, line in enumerate(lines) if (mark := decode_mark(line, n))]
@@ -413,7 +414,7 @@ def marks_of(image: Image) -> tuple[str, ...]:
     return tuple(word for name in [*names, *OWN_MARKS] for word in ("--mark", name))
 
 
-def sweeps_text(found: Sequence[Sweep]) -> str:
+def sweeps_text(found: Sequence[PairSweep]) -> str:
     """Return in a line what the sweeps of a kernel add up to; nothing if there are none."""
     tried = [one for one in found if not one.skipped]
     rounds = sum(len(one.distances) for one in tried)
@@ -423,7 +424,7 @@ def sweeps_text(found: Sequence[Sweep]) -> str:
     return said if found else ""
 
 
-def sweeps_json(found: Iterable[Sweep]) -> list[dict[str, object]]:
+def sweeps_json(found: Iterable[PairSweep]) -> list[dict[str, object]]:
     """Return each sweep of a kernel."""
     return [
         {

@@ -212,7 +212,8 @@ def test_a_benchmark_opens_with_a_picture_and_a_row_for_each_kernel(made: Made) 
             assert 0 < figure < table < section.find("<details"), id_
             body = section[table : section.find("</table>")]
             kernels = re.findall(r'<th scope="row"[^>]*><a[^>]*>(.*?)</th>', body)
-            assert len(set(kernels)) == len(kernels) >= 3, id_
+            least = 1 if group == "ipc2" else 3  # no whole run of Tock has the new IPC
+            assert len(set(kernels)) == len(kernels) >= least, id_
             assert "µs" in body
 
 
