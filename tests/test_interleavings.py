@@ -12,7 +12,16 @@ import pytest
 import variants
 
 from tockmark.check import conformance, interleavings
-from tockmark.check.interleavings import ALARM, ANY, CONSOLE, FIRST, OWN, SECOND, EventPair, PairSweep
+from tockmark.check.interleavings import (
+    ALARM,
+    ANY,
+    CONSOLE,
+    FIRST,
+    OWN,
+    SECOND,
+    EventPair,
+    PairSweep,
+)
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 
