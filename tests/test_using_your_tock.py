@@ -22,6 +22,7 @@ OTHERS = (
     "tockmark judge",
     "tockmark bisect",
     "tockmark campaign",
+    "tockmark history",
     "tockmark ci",
 )
 FEW = " --only syscall.command --icache off"
