@@ -393,7 +393,7 @@ def test_boots_are_drawn_by_the_seed_and_the_chance_is_said(small: Json, tmp_pat
     path.write_text(json.dumps(victim("stored", small)))
     found = file.load(path)
     every = verify.places(found)
-    assert len(every) == 94
+    assert len(every) == 102
     drawn = [verify.draw(every, 4, seed) for seed in ("a", "a", "b")]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(set(drawn[0])) == 4
