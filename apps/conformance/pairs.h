@@ -9,9 +9,9 @@
 
 #include "report.h"
 
-/* What comes: the waiter's alarm; the end of its write; a notification by the first sender, as of a
- * service, and by the second, as of a client. The first moves from round to round, and the second
- * does not. */
+/* An event is the waiter's alarm, the end of its write, a notification that the first sender gives
+ * as a service, or one that the second gives as a client. The first sender's moves from round to
+ * round; the second's does not. */
 enum { BY_ALARM, BY_CONSOLE, BY_FIRST, BY_SECOND, EVENTS };
 
 /* The scene, as tools/tockmark/check/interleavings.py makes it: the two events, which of them the

@@ -24,7 +24,7 @@ impl Frame {
         &self.0
     }
 
-    /// The same, to change them.
+    /// Returns the registers for a change.
     #[cfg(feature = "open-counters")]
     pub fn words_mut(&mut self) -> &mut [u32; 32] {
         &mut self.0

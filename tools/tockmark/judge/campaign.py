@@ -11,7 +11,7 @@ halved until no commit lies between both sides of the jump.
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,6 @@ from tockmark.trees.repository import Commit, Repository
 PROBE = "loop.empty"  # the row of the shortest boot
 TRIES = 4  # commits that are asked to stand in for a gap, at most
 BEYOND = 20.0  # instructions of one operation that a jump may have before it is followed
-LEVELS = tuple("0123sz")  # of optimisation
 _ERROR = re.compile(r"^error(\[\w+\])?: ")
 
 
@@ -259,10 +258,6 @@ class Campaign:
         if not result.table:
             said = next(iter(result.incomplete), "nothing was printed")
             raise NoFigureError(f"boots, but has none of the rows: {said}")
-        level = self._said(commit, "Cargo.toml", "profile", "release", "opt-level")
-        if level in LEVELS and result.provenance.kernel.opt_level is None:  # as the tree has it
-            kernel = structs.replace(result.provenance.kernel, opt_level=level)
-            result = replace(result, provenance=structs.replace(result.provenance, kernel=kernel))
         return result, len(boots), spent
 
     def _of_link(self, one: Simulated, only: str) -> Result:

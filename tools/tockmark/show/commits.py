@@ -10,7 +10,7 @@ from typing import Any
 
 from tockmark.compare.by_commit import ByCommit, CommitPoint, CommitTrail, Jump
 from tockmark.show import text
-from tockmark.show.listing import BARS, TRACK, TRAIL
+from tockmark.show.listing import BARS, TRAIL, on_track, track_column
 from tockmark.show.text import Table, TableColumn, figures
 
 COUNTED = "of one operation, i-cache as the row says; cycles of one link, over its samples"
@@ -50,19 +50,17 @@ def mean_line(mean: CommitTrail, held: ByCommit) -> str:
 def _full(trail: CommitTrail) -> list[str]:
     counts = [point.instret for point in trail.points if point.instret is not None]
     low, high = min(counts, default=0.0), max(counts, default=0.0)
-    ends = text.trimmed(low), text.trimmed(high)
     table = Table(
         [
             TableColumn("date", 10, 0, left=True),
             TableColumn("commit", 14, 1, left=True),
             *figures({"instr": 9, "cycles": 9}),
             TableColumn("range", 15, 1),
-            TableColumn(ends[0].ljust(TRACK - len(ends[1])) + ends[1], TRACK, 2, left=True),
+            track_column(low, high),
         ],
         rule=text.LINE,
     )
     for point in trail.points:
-        at = round((TRACK - 1) * ((point.instret or low) - low) / (high - low)) if high > low else 0
         mark = "#" if point.jump else "|" if point.commit.names else "o"
         table.add(
             point.commit.date[:10],
@@ -70,7 +68,7 @@ def _full(trail: CommitTrail) -> list[str]:
             text.trimmed(point.instret, 1) if point.instret is not None else text.NONE,
             text.trimmed(point.cycles, 1),
             range_words(point),
-            f"{'':{at}}{mark}",
+            on_track(mark, point.instret or low, low, high),
         )
     jumps = trail.jumps
     said = f"{len(trail.points)} commits; {len(jumps) or 'no'} jump{'s' * (len(jumps) != 1)}"

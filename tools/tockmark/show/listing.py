@@ -136,17 +136,28 @@ def history_text(found: list[RowHistory]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def track_column(low: float, high: float) -> TableColumn:
+    """Return the column of a plot beside a table's lines: its head has both ends."""
+    least, most = text.trimmed(low), text.trimmed(high)
+    return TableColumn(least.ljust(TRACK - len(most)) + most, TRACK, 2, left=True)
+
+
+def on_track(mark: str, value: float, low: float, high: float) -> str:
+    """Return a mark at its place in such a column."""
+    at = round((TRACK - 1) * (value - low) / (high - low)) if high > low else 0
+    return f"{'':{at}}{mark}"
+
+
 def _full(series: RowHistory) -> list[str]:
     points = series.points
     low, high = min(p.cycles for p in points), max(p.cycles for p in points)
-    ends = text.trimmed(low), text.trimmed(high)
     table = Table(
         [
             TableColumn("run", 22, 0, left=True),
             TableColumn("kernel", 14, 0, left=True),
             TableColumn("cycles", 9, 0),
             *figures({"interval": 17, "change": 9}),
-            TableColumn(ends[0].ljust(TRACK - len(ends[1])) + ends[1], TRACK, 2, left=True),
+            track_column(low, high),
         ],
         rule=text.LINE,
     )
@@ -155,10 +166,9 @@ def _full(series: RowHistory) -> list[str]:
         date = point.date[:19].replace("T", " ")
         change = text.change(points[i - 1].cycles, point.cycles) if i else ""
         span = f"{text.trimmed(point.low)} … {text.trimmed(point.high)}"
-        at = round((TRACK - 1) * (point.cycles - low) / (high - low)) if high > low else 0
         kernel = point.factors.get("kernel", "unknown").rpartition(" ")[2][:12]
         cells = date, kernel, text.trimmed(point.cycles), "exact" if point.exact else span, change
-        table.add(*cells, f"{'':{at}}{'#' if point.changed else 'o'}")
+        table.add(*cells, on_track("#" if point.changed else "o", point.cycles, low, high))
         if point.changed:
             causes = ", ".join(series.causes(i)) or "nothing that a result tells"
             changed.append(f"{date}  {change}; with it changed: {causes}")

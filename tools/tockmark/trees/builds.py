@@ -32,7 +32,6 @@ from tockmark.trees.repository import (
     Worktree,
     outside_git,
     repository,
-    tried,
     worktree,
 )
 
@@ -128,10 +127,9 @@ class Builder:
         found = {"commit": commit.sha}
         if OPT_LEVEL in self.recipe.command or OPT_LEVEL in os.environ:
             return found
-        manifest = tried(self.worktree.repository.tree, "show", f"{commit.sha}:Cargo.toml")
+        manifest = self.worktree.repository.file(commit, "Cargo.toml")
         try:
-            profiles = {} if manifest.code else toml(manifest.text).get("profile", {})
-            level = str(profiles["release"]["opt-level"])
+            level = str(toml(manifest or "")["profile"]["release"]["opt-level"])
         except (ValueError, KeyError, TypeError):  # no such file, no TOML, or no such key
             return found
         return {**found, "opt_level": level} if re.fullmatch("[0-3sz]", level) else found
