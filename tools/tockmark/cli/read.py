@@ -259,7 +259,12 @@ def history_verb(
     ] = None,
     file: Annotated[
         Path,
-        Option("-f", "--file", help="The history, or what `campaign` found: a JSON line for each."),
+        Option(
+            "-f",
+            "--file",
+            help="The history, or what `campaign` found: a JSON line for each.",
+            show_default=paths.shown(paths.HISTORY),  # else its length depends on where this lies
+        ),
     ] = paths.HISTORY,
     output: Annotated[Path | None, options.output_to("Draw it, too: a .png or .svg file.")] = None,
     as_json: options.AsJson = False,
