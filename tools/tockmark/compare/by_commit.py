@@ -390,14 +390,10 @@ def load_commits(path: Path) -> tuple[ByCommit, list[str]]:
     if kind not in (FORM, None):
         what, todo = KINDS.get(kind or "", ("another file", TODO))
         raise TockmarkError(f"{shown(path)} is {what}, not what a campaign found", todo)
-    problems = []
-    for number, raw in enumerate(held.split(b"\n"), 1):
-        where = f"{shown(path)}: line {number}"
-        line = _line(raw, where) if raw else None
-        if line is not None:
-            found.take(line)
-        elif raw:
-            problems.append(f"{where} is torn; skipped")
+    lines: dict[int, AnyLine]
+    lines, problems = trends.whole_lines(held, path, _line)
+    for line in lines.values():
+        found.take(line)
     return found, problems
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -52,6 +52,8 @@ from tockmark.result.model import Result, Row
 from tockmark.result.stats import StraightLine, fit_line, fitted, plain
 from tockmark.suite.catalogue import Catalogue, Lang, Params, RowName, label
 from tockmark.suite.selection import Selection
+
+Held = TypeVar("Held")
 
 FORMAT: Literal["tockmark-history"] = "tockmark-history"
 VERSION: Literal[2] = 2
@@ -222,19 +224,36 @@ def _runs(held: bytes, path: Path) -> tuple[list[HistoryRun], list[str]]:
         kind = kind_of(held.decode(errors="replace"))
         what, todo = KINDS.get(kind or "", ("another file", GIVE_ONE))
         raise TockmarkError(f"{shown(path)} is {what}, not a history", todo)
-    runs: list[HistoryRun] = []
-    problems = []
+    found, problems = whole_lines(held, path, _run)
     first: dict[str, int] = {}  # the lines of the runs
+    for number, run in found.items():
+        if (line := first.setdefault(run.result_sha256, number)) != number:
+            where = line_of(path, number)
+            raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
+    return [*found.values()], problems
+
+
+def whole_lines(
+    held: bytes, path: Path, read: Callable[[bytes, str], Held | None]
+) -> tuple[dict[int, Held], list[str]]:
+    """Return what `read` makes of each line, by its number from 1, and which lines are torn: it
+    takes a line and what to call it, and returns None of a torn one."""
+    found: dict[int, Held] = {}
+    problems = []
     for number, raw in enumerate(held.split(b"\n"), 1):
-        where = f"{shown(path)}: line {number}"
-        run = _run(raw, where) if raw else None
-        if run is not None:
-            runs.append(run)
-            if (line := first.setdefault(run.result_sha256, number)) != number:
-                raise TockmarkError(f"{where} is the run of line {line} again", "take it out")
-        elif raw:
+        if not raw:
+            continue
+        made = read(raw, where := line_of(path, number))
+        if made is None:
             problems.append(f"{where} is torn; skipped")
-    return runs, problems
+        else:
+            found[number] = made
+    return found, problems
+
+
+def line_of(path: Path, number: int) -> str:
+    """Name a line of a file."""
+    return f"{shown(path)}: line {number}"
 
 
 def _run(raw: bytes, where: str) -> HistoryRun | None:

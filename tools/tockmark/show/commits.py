@@ -10,7 +10,7 @@ from typing import Any
 
 from tockmark.compare.by_commit import ByCommit, CommitPoint, CommitTrail, Jump
 from tockmark.show import text
-from tockmark.show.listing import BARS, TRAIL, on_track, track_column
+from tockmark.show.listing import TRAIL, on_track, small_plot, track_column
 from tockmark.show.text import Table, TableColumn, figures
 
 COUNTED = "of one operation, i-cache as the row says; cycles of one link, over its samples"
@@ -106,14 +106,12 @@ def trail_cells(trail: CommitTrail) -> list[str]:
     """Write a row in short: commits, first and last, change, how many jumps, and a small plot."""
     first, last = trail.ends
     counts = [point.instret for point in trail.points if point.instret is not None]
-    low, high = min(counts, default=0.0), max(counts, default=0.0)
-    size = (len(BARS) - 1) / (high - low) if high > low else 0
     return [
         str(len(trail.points)),
         *(text.number(text.rounded(one.instret)) for one in (first, last)),
         text.change(first.instret, last.instret),
         str(len(trail.jumps) or "-"),
-        "".join(BARS[round((one - low) * size)] for one in thinned(counts)),
+        small_plot(thinned(counts)),
     ]
 
 

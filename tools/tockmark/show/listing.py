@@ -4,7 +4,7 @@ straight lines through sweeps, and rows run by run.
 """
 
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from tockmark.compare.trends import FROM, RowHistory, Sweep
@@ -180,13 +180,18 @@ def _full(series: RowHistory) -> list[str]:
 def history_cells(series: RowHistory) -> list[str]:
     """Write a row in short: runs, first and last, change, how many changes, and a small plot."""
     points = series.points
-    low, high = min(p.cycles for p in points), max(p.cycles for p in points)
-    size = (len(BARS) - 1) / (high - low) if high > low else 0
     return [
         str(len(points)),
         text.trimmed(points[0].cycles),
         text.trimmed(points[-1].cycles),
         text.change(points[0].cycles, points[-1].cycles),
         str(sum(point.changed for point in points) or "-"),
-        "".join(BARS[round((p.cycles - low) * size)] for p in points[-TRAIL:]),
+        small_plot([point.cycles for point in points[-TRAIL:]]),
     ]
+
+
+def small_plot(values: Sequence[float]) -> str:
+    """Draw values as bars of one line, from the least to the largest."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    size = (len(BARS) - 1) / (high - low) if high > low else 0
+    return "".join(BARS[round((value - low) * size)] for value in values)
