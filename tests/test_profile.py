@@ -344,9 +344,31 @@ def test_its_plain_run_is_simulated_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [kept.name]
 
 
-def test_a_row_between_two_places_has_no_profile(tmp_path: Path) -> None:
+def test_a_row_between_two_apps_has_a_profile(tmp_path: Path) -> None:
+    """Of the client's sample: all cycles, in the kernel and in both apps."""
+    command = [TOCKMARK, "profile", "ipc.round_trip", "--icache", "off", "--json", "-o", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    cycles, instructions = (
+        int(found)
+        for found in re.findall(r"app measured (\d+) cycles and (\d+)", _text(tmp_path))
+        for found in found
+    )
+    assert sum(sum(one["causes"].values()) for one in told["phases"]) == cycles
+    assert sum(one["instructions"] for one in told["phases"]) == instructions
+    assert {"exchange", "on_echo"} <= {one["name"] for one in told["functions"]}
+    # What the server calls is called by nothing of the client's.
+    stacks = [[told["frames"][at] for at in one["frames"]] for one in told["stacks"]]
+    assert not [stack for stack in stacks if "exchange" in stack and "on_echo" in stack]
+
+
+def _text(folder: Path) -> str:
+    return (folder / "profile.txt").read_text()
+
+
+def test_what_the_simulator_times_has_no_profile(tmp_path: Path) -> None:
     done = subprocess.run(
-        [TOCKMARK, "profile", "ipc.round_trip", "-o", tmp_path], capture_output=True, text=True
+        [TOCKMARK, "profile", "irq.entry:core=busy", "-o", tmp_path], capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert "begins and ends at different places" in done.stderr
+    assert "is timed by the simulator" in done.stderr

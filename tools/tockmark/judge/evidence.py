@@ -204,11 +204,11 @@ def _short(name: str) -> str:
 
 def dearest(moved: Sequence[Moved], catalogue: Catalogue) -> list[Row]:
     """Return the rows to look into: of different benchmarks, those that moved most in instructions,
-    else in cycles. Of those that the sampler takes: of no other is there a profile."""
+    else in cycles. Of what the simulator times there is no profile."""
     found: dict[str, Row] = {}
     for one in moved:
         known = catalogue.benchmarks.get(one.row.id)
-        if known is not None and known.by == "sampler":
+        if known is not None and known.by != "mark":
             found.setdefault(one.row.id, one.row)
     return list(found.values())
 

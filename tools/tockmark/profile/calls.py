@@ -13,8 +13,6 @@ instruction on. The kernel needs no line of code for it: control flow tells.
   compilers mix the instructions of both, so going out and in again tells nothing.
 """
 
-import bisect
-import gzip
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -27,14 +25,12 @@ from statistics import median_low
 from tockmark.errors import TockmarkError
 from tockmark.profile.file import hashed_title
 from tockmark.profile.report import RULE, NamedTable
-from tockmark.profile.run import ProfileOptions, kernel_of, traced
+from tockmark.profile.run import KERNEL, Codes, ProfileOptions, kept_lines, kernel_of, traced
 from tockmark.profile.sample import MODE, MRET, PC, Step, calls, charged, jumps_by_register, parse
 from tockmark.profile.symbols import LIBRARIES, Program, Scope
-from tockmark.rig.image import Image
 from tockmark.show import text
 from tockmark.suite.catalogue import ICACHE, Catalogue
 
-KERNEL = -1  # whose stack it is, beside the apps' by number
 DEEPEST = 1000  # calls within one another; what never returns leaves the first of them behind
 COUNTS = ("path", "calls", "inlined", "cut", "cycles")  # of a function, in JSON
 FIGURES = ("own_cycles", "own_instructions", "whole_cycles", "whole_instructions")
@@ -339,31 +335,6 @@ class Costs:
     functions: Sequence[Function]
 
 
-class Codes:
-    """The kernel, and the apps of an image by their number."""
-
-    def __init__(self, kernel: Program, image: Image) -> None:
-        # The kernel is the last one, so KERNEL is its number, too.
-        self._programs = [*(Program(Path(slot.elf)) for slot in image.slots), kernel]
-        self._starts = [slot.flash_start for slot in image.slots]
-
-    def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
-        """Look all code up that runs: in user mode or not, and where."""
-        ran: dict[int, set[int]] = {}
-        for user, address in addresses:
-            ran.setdefault(self._owner(user, address), set()).add(address)
-        for owner, there in ran.items():
-            self._programs[owner].study(there)
-
-    def code_of(self, step: Step) -> tuple[int, Program]:
-        """Return whose stack an instruction is of, and its code."""
-        owner = self._owner(step.user, step.pc)
-        return owner, self._programs[owner]
-
-    def _owner(self, user: bool, address: int) -> int:
-        return max(bisect.bisect_right(self._starts, address) - 1, 0) if user else KERNEL
-
-
 def costs(
     options: ProfileOptions, catalogue: Catalogue, names: Sequence[str] = (), whole: bool = False
 ) -> Costs:
@@ -378,16 +349,11 @@ def costs(
         if file is None:
             codes.study((step.user, step.pc) for step in steps)
         else:
-            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in _lines(file)})
-            steps = map(parse, _lines(file))
+            codes.study({(line[MODE] == "U", int(line[PC], 16)) for line in kept_lines(file)})
+            steps = map(parse, kept_lines(file))
         found = follow(steps, codes.code_of).values()
     cycles = sum(function.cycles for function in found)
     return Costs(options, whole, cycles, kernel.lines, chosen(found, names))
-
-
-def _lines(file: Path) -> Iterator[str]:
-    with gzip.open(file, "rt", encoding="ascii") as lines:
-        yield from lines
 
 
 def chosen(functions: Iterable[Function], names: Sequence[str]) -> list[Function]:

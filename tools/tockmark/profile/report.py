@@ -20,6 +20,7 @@ from tockmark import paths, processes
 from tockmark.profile.file import Share, StoredProfile, merged
 from tockmark.profile.sample import CAUSES, PHASES, Spent
 from tockmark.show import text
+from tockmark.suite.catalogue import OVERHEAD
 
 RULE = "-" * text.LINE
 COLUMNS = (  # names in two lines, and widths
@@ -171,15 +172,17 @@ class FlameBox:
         return 1 + max((box.depth for box in self.called.values()), default=0)
 
 
-def total_in_words(profile: StoredProfile, reading: float | None = None) -> str:
-    """Say what the sample's total is, and how it becomes the table's number, where the cycles of
-    time.read are known."""
+def total_in_words(
+    profile: StoredProfile, reading: float | None = None, overhead: str = OVERHEAD
+) -> str:
+    """Say what the sample's total is, and how it becomes the table's number, where the cycles of a
+    reading are known; `overhead` is the row that tells them."""
     whole = profile.cycles
     said = f"{whole} cycles are one sample with its readings; the body took {profile.in_body}."
     if reading is None:
         return said
     return (
-        f"{said} Net: {whole} - {reading:g} (time.read) = {whole - reading:g}."
+        f"{said} Net: {whole} - {reading:g} ({overhead}) = {whole - reading:g}."
         " The table has the median of many samples, or a slope."
     )
 

@@ -4,9 +4,10 @@ every instruction, and on the plain one beside it. Both must print the same log,
 what is profiled is what is measured. The profile is of one steady sample.
 """
 
+import bisect
 import gzip
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,17 @@ from tockmark.errors import INCOMPLETE, TockmarkError, file_name
 from tockmark.log.protocol import decode
 from tockmark.log.rows import StoredRow, assemble, samples_of
 from tockmark.profile import file, report
-from tockmark.profile.sample import HEADING, Sample, Sampler, Step, attributed, parse
+from tockmark.profile.sample import (
+    HEADING,
+    Sample,
+    Sampler,
+    Step,
+    attributed,
+    between,
+    paired,
+    parse,
+    reading,
+)
 from tockmark.profile.symbols import Frame, Program
 from tockmark.result.provenance import Kernel
 from tockmark.result.stats import summarise
@@ -28,9 +39,10 @@ from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stoppi
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
-from tockmark.suite.catalogue import ICACHE, OVERHEAD, Catalogue, Lang, Params, aside, label
+from tockmark.suite.catalogue import ICACHE, OVERHEADS, Catalogue, Lang, Params, aside, label
 
 VARIANT = "retire"
+KERNEL = -1  # whose stack it is, beside the apps' by number
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
 LINES = "profiling"  # the cargo profile that has line tables beside the same code
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
@@ -63,12 +75,41 @@ class ProfileOptions:
         return Kernel(elf.name, elf.path.name, elf.sha256, opt_level=elf.opt_level)
 
 
+class Codes:
+    """The kernel, and the apps of an image by their number."""
+
+    def __init__(self, kernel: Program, image: Image) -> None:
+        # The kernel is the last one, so KERNEL is its number, too.
+        self._programs = [*(Program(Path(slot.elf)) for slot in image.slots), kernel]
+        self._starts = [slot.flash_start for slot in image.slots]
+
+    def study(self, addresses: Iterable[tuple[bool, int]]) -> None:
+        """Look all code up that runs: in user mode or not, and where."""
+        ran: dict[int, set[int]] = {}
+        for user, address in addresses:
+            ran.setdefault(self._owner(user, address), set()).add(address)
+        for owner, there in ran.items():
+            self._programs[owner].study(there)
+
+    def code_of(self, step: Step) -> tuple[int, Program]:
+        """Return whose stack an instruction is of, and its code."""
+        owner = self._owner(step.user, step.pc)
+        return owner, self._programs[owner]
+
+    def apps_of(self, steps: Iterable[Step]) -> list[Path]:
+        """Return the files of the apps that some instructions are of."""
+        owners = {self._owner(True, step.pc) for step in steps if step.user}
+        return [self._programs[owner].path for owner in sorted(owners)]
+
+    def _owner(self, user: bool, address: int) -> int:
+        return max(bisect.bisect_right(self._starts, address) - 1, 0) if user else KERNEL
+
+
 @dataclass(frozen=True)
 class Traced:
     """What a run gave of one row."""
 
     image: Image
-    app: Program  # which reports
     row: StoredRow
     number: int  # of the steady sample among the row's, from 0
     sample: Sample
@@ -80,15 +121,15 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     TockmarkError if the kernel does not measure it, or the simulator with the retirement port is
     not built."""
     run = traced(options, catalogue)
-    found, app = run.sample, run.app
+    found = run.sample
     kernel = kernel_of(options.kernel, options.by_symbol)
-    kernel.study(step.pc for step in found.steps if not step.user)
-    app.study(step.pc for step in found.steps if step.user)
+    codes = Codes(kernel, run.image)
+    codes.study((step.user, step.pc) for step in found.steps)
 
     def where(step: Step) -> tuple[Frame, ...]:
-        return (app if step.user else kernel).frames(step.pc)
+        return codes.code_of(step)[1].frames(step.pc)
 
-    spent = attributed(found, where)
+    spent = attributed(found, where, lambda step: codes.code_of(step)[0])
     row = options.id, options.params, options.icache
     kept = file.stored(spent, *row, options.measured, options.board.name, options.apps.lang)
     counted = samples_of(run.row, "instret")[run.number]
@@ -113,13 +154,14 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
             report.tables(kept),
         ]
     )
-    sampled = report.total_in_words(kept, run.reading)
+    sampled = report.total_in_words(kept, run.reading, OVERHEADS[run.row.by])
+    elves = [options.kernel.path, *codes.apps_of(found.steps)]
     files = {
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),
         "stacks.folded": report.folded(kept),
         "flame.svg": report.flame_graph(kept, f"{kept.kernel.title}, {board}", sampled),
-        "sample.txt": "".join(report.listing(spent, [options.kernel.path, app.path])),
+        "sample.txt": "".join(report.listing(spent, elves)),
     }
     for name, content in files.items():
         (options.out / name).write_text(content, encoding="utf-8")
@@ -171,9 +213,10 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
     `trace`, compressed, if it is given. TockmarkError if the kernel does not measure the row, or
     the simulator with the retirement port is not built."""
     targets = simulators(options.board)
-    if catalogue.benchmarks[options.id].by != "sampler":
+    by = catalogue.benchmarks[options.id].by
+    if by == "mark":
         raise TockmarkError(
-            f"{options.label} begins and ends at different places, so that no profile can hold it",
+            f"{options.label} is timed by the simulator, so that no profile can hold it",
             f"profile another row of {catalogue.benchmarks[options.id].group}: `tockmark list` has"
             " them",
         )
@@ -183,31 +226,73 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
         image = stopping_early(image, options.board, image.flash)
-    # Only an app of benchmarks, which reports the samples, has the sampler.
-    app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
-    sampler = Sampler.in_app(app)
-    log, runs = _run(options, targets, image.flash, sampler, trace)
-    rows = _rows(log, catalogue.benchmarks[options.id].group, options)
-    number = _steady(samples_of(rows[-1], "cycles"))
-    sample = sampler.sample(_runs_of(rows, runs)[number])
-    return Traced(image, app, rows[-1], number, sample, _reading(rows))
+    with tempfile.TemporaryDirectory() as folder:
+        kept = trace or Path(folder) / "trace.gz"
+        finder = _BySampler(image) if by == "sampler" else _ByReadings(kept)
+        to = kept if trace or by == "reading" else None
+        log = _run(options, targets, image.flash, finder.watch, to)
+        rows = _rows(log, catalogue.benchmarks[options.id].group, options)
+        number = _steady(samples_of(rows[-1], "cycles"))
+        sample = finder.sample(rows, number)
+    return Traced(image, rows[-1], number, sample, _reading(rows, OVERHEADS[by]))
+
+
+class _BySampler:
+    """Finds the samples that tm_sample takes: only an app of benchmarks, which reports, has it."""
+
+    def __init__(self, image: Image) -> None:
+        app = next(Program(Path(slot.elf)) for slot in image.slots if "tm_sample" in slot.symbols)
+        self._sampler = Sampler.in_app(app)
+        self._runs: list[list[str]] = []
+
+    def watch(self, lines: Iterator[str]) -> None:
+        """Look at all of a trace."""
+        self._runs = list(self._sampler.windows(lines))
+
+    def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
+        """Return a sample of the last row."""
+        return self._sampler.sample(_runs_of(rows, self._runs)[number])
+
+
+class _ByReadings:
+    """Finds the samples of a row that begins and ends at different places; the trace is kept."""
+
+    def __init__(self, trace: Path) -> None:
+        self._trace = trace
+        self._readings: list[int] = []
+
+    def watch(self, lines: Iterator[str]) -> None:
+        """Look at all of a trace."""
+        self._readings = [value for value in map(reading, lines) if value is not None]
+
+    def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
+        """Return a sample of the last row."""
+        taken = samples_of(rows[-1], "cycles")
+        first, last = paired(self._readings, taken)[number]
+        return between(kept_lines(self._trace), first, last, taken[number])
+
+
+def kept_lines(trace: Path) -> Iterator[str]:
+    """Yield the lines of a trace that was kept."""
+    with gzip.open(trace, "rt", encoding="ascii") as lines:
+        yield from lines
 
 
 def _run(
     options: ProfileOptions,
     targets: tuple[sim.SimTarget, sim.SimTarget],
     flash: Path,
-    sampler: Sampler,
+    watch: Callable[[Iterator[str]], None],
     trace: Path | None,
-) -> tuple[str, list[list[str]]]:
-    """Return the log, and the lines of each run of tm_sample."""
+) -> str:
+    """Return the log, after `watch` has seen the trace."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
     plain = cache.default(options.fresh, own=True).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
         try:
-            runs = list(sampler.windows(_instructions(tracing.lines(), trace)))
+            watch(_instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
                 if ending := simulation.ending():
@@ -218,7 +303,7 @@ def _run(
         traced = uart.read_text(encoding="latin-1")
     if traced != log:
         raise TockmarkError("the run with the retirement port printed another log", "report this")
-    return log, runs
+    return log
 
 
 def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
@@ -249,10 +334,10 @@ def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
     )
 
 
-def _reading(rows: Sequence[StoredRow]) -> float | None:
-    """Return the median of the steady samples of time.read; of itself there is nothing to take
-    off."""
-    found = [samples_of(row, "cycles") for row in rows[:-1] if row.id == OVERHEAD]
+def _reading(rows: Sequence[StoredRow], overhead: str) -> float | None:
+    """Return the median of the steady samples of what a reading costs; of itself there is nothing
+    to take off."""
+    found = [samples_of(row, "cycles") for row in rows[:-1] if row.id == overhead]
     stats = summarise(found[-1]) if found else None
     return stats.median if stats else None
 

@@ -4,10 +4,14 @@ their cycles goes: to an instruction and a cause, and so to a function, a phase 
 and a stack.
 
 A sample is what an app reports: the difference of two readings of mcycle, which the kernel makes
-with a `csrr` each and hands to tm_sample (apps/asm/sample.S). tm_sample has two ecalls; behind the
-first it copies the reading to s4, behind the second it puts the difference there. So the two
-`csrr mcycle` are those that read these very values, and the sample is every cycle of the core after
-the first of them, up to and with the second.
+with a `csrr` each. The sample is every cycle of the core after the first of them, up to and with
+the second. Where both stand:
+
+- tm_sample (apps/asm/sample.S) has two ecalls; behind the first it copies the reading to s4, behind
+  the second it puts the difference there. So the two `csrr mcycle` are those that read just these.
+- A row that begins and ends at different places, such as IPC between two apps, tells differences
+  alone. Its samples are taken alike, so that from one to the next there are as many readings: the
+  ones that give all of the row's samples in their order are its own.
 
 Nothing is estimated, and nothing is lost: the charges of a sample add up to it. An instruction is
 charged the cycle in which it leaves the decode stage, and what it waited for before. Two waits are
@@ -16,7 +20,7 @@ refill after a jump, a branch or a return from a trap. docs/profiling.md says wh
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
@@ -27,6 +31,7 @@ from tockmark.profile.symbols import Frame, Program
 
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
 MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line
+INSN = slice(33, 41)
 ECALL, MRET = 0x73, 0x30200073
 S4 = 20
 LINKS = (1, 5)  # registers that hold return addresses, by the calling convention
@@ -34,6 +39,8 @@ _JAL, _JALR = 0x6F, 0x67  # opcodes
 WORD = 1 << 32
 _WAIT = re.compile(r"([a-z])(\d+)")  # of `f2w1`
 MCYCLE_READS = (0xB0002073, 0xC0002073)  # csrr of mcycle, or of its user alias, less its register
+_READ = re.compile(r"[bc]0002")  # how these begin, written as hexadecimal digits
+MOST_READINGS = 64  # from one sample to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +113,13 @@ def jumps_by_register(step: Step) -> bool:
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of tm_sample. The steps of the sample are those after `first`, up to `last`."""
+    """One sample in its surroundings: its steps are those after `first`, up to `last`."""
 
     steps: list[Step]
     first: int
     last: int
     cycles: int  # as the app computed them
+    body: range | None = None  # the steps of the body; None: those that tm_sample calls
 
     def __post_init__(self) -> None:
         spent = sum(step.cycles for step in self.steps[self.first + 1 : self.last + 1])
@@ -171,6 +179,56 @@ class Sampler:
         first = _reading(steps[: copied[0]], reading)
         last = _reading(steps, (reading + difference) % WORD)
         return Sample(steps, first, last, difference)
+
+
+def reading(line: str) -> int | None:
+    """Return what a line reads from mcycle; None if it does not."""
+    if not _READ.match(line, INSN.start):
+        return None
+    step = parse(line)
+    return step.value if step.reads_mcycle() else None
+
+
+def paired(readings: Sequence[int], taken: Sequence[int]) -> list[tuple[int, int]]:
+    """Return between which two of all readings each sample of a row lies: of each the same ones,
+    so many readings after those of the one before. Of several such series the last is returned.
+    TockmarkError if there is none."""
+
+    def fits(start: int, span: int, cycles: int) -> bool:
+        end = start + span
+        return end < len(readings) and (readings[end] - readings[start]) % WORD == cycles
+
+    for start in reversed(range(len(readings) - 1)):
+        for span in range(1, MOST_READINGS):
+            if not fits(start, span, taken[0]):
+                continue
+            for stride in range(span, MOST_READINGS):
+                starts = range(start, start + stride * len(taken), stride)
+                if all(fits(at, span, cycles) for at, cycles in zip(starts, taken, strict=True)):
+                    return [(at, at + span) for at in starts]
+    raise TockmarkError("the trace has no readings that give the row's samples", "report this")
+
+
+def between(lines: Iterable[str], first: int, last: int, cycles: int) -> Sample:
+    """Return the sample between two readings, by their number in the trace, from the call of the
+    first one on. Its body is what runs between the return of the first and the call of the last."""
+    held: list[str] | None = None
+    number, at = -1, 0
+    for line in lines:
+        if number < first and line[MODE] == "U" and int(line[INSN], 16) == ECALL:
+            held = []
+        if held is not None:
+            held.append(line)
+        if reading(line) is not None:
+            number += 1
+            if held is not None and number == first:
+                at = len(held) - 1
+            if number == last:
+                break
+    steps = [*map(parse, held or ())]
+    returned = next((i for i, s in enumerate(steps) if i > at and s.insn == MRET), at)
+    asked = next((i for i in reversed(range(len(steps))) if steps[i].insn == ECALL), at)
+    return Sample(steps, at, len(steps) - 1, cycles, range(returned + 1, asked))
 
 
 def _reading(steps: list[Step], value: int) -> int:
@@ -237,6 +295,7 @@ _KINDS: dict[str, tuple[bool, Cause]] = {  # of waits: whether the instruction b
 
 Stack = tuple[Frame, ...]
 Where = Callable[[Step], Stack]
+Owner = Callable[[Step], int]  # whose stack an instruction is of: an app's number, or the kernel's
 Wait = tuple[bool, Cause, int]  # charged to the instruction before; cause; cycles
 
 
@@ -270,15 +329,18 @@ class _Site:
     trap: bool
 
 
-def attributed(sample: Sample, where: Where) -> list[Spent]:
+def one_app(step: Step) -> int:
+    """Tell an app, where it is alone, from the kernel."""
+    return 0 if step.user else -1
+
+
+def attributed(sample: Sample, where: Where, owner: Owner = one_app) -> list[Spent]:
     """Return the instructions of a sample with all of its cycles; `where` tells the functions that
-    an instruction is in."""
+    an instruction is in, `owner` whose stack it is of."""
     inside = slice(sample.first + 1, sample.last + 1)
     charges = charged(sample.steps[inside], sample.steps[sample.first])
-    found = [
-        Spent(step, place, own)
-        for (step, own), place in zip(charges, places(sample.steps, where)[inside], strict=True)
-    ]
+    there = places(sample.steps, where, owner, sample.body)[inside]
+    found = [Spent(step, place, own) for (step, own), place in zip(charges, there, strict=True)]
     assert sum(one.cycles for one in found) == sample.cycles
     return found
 
@@ -317,20 +379,27 @@ def _waits(last: Step, step: Step) -> Iterator[Wait]:
         yield to_last, cause, left.get(kind, 0)
 
 
-def places(steps: list[Step], where: Where) -> list[Place]:
-    """Follow calls, returns and traps through a run of tm_sample."""
+def places(
+    steps: list[Step], where: Where, owner: Owner = one_app, body: range | None = None
+) -> list[Place]:
+    """Follow calls, returns and traps through a sample; each app has a stack of its own."""
     sites: list[_Site] = []
+    app = next((owner(step) for step in steps if step.user), 0)  # whose stack that is
+    away: dict[int, list[_Site]] = {}  # the others'
     found: list[Place] = []
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    for at, (step, after) in enumerate(zip(steps, [*steps[1:], None], strict=True)):
         frames = where(step)
         stack = [frame for site in sites for frame in where(site.step)]
-        in_body = bool(sites) and not sites[0].trap
+        in_body = at in body if body is not None else bool(sites) and not sites[0].trap
         # What a trap interrupted is no caller of what handles it.
         callers = takewhile(lambda site: not site.trap, reversed(sites))
         phase = phase_of(frames, step.user, (where(site.step) for site in callers))
         found.append(Place((*stack, *frames), phase, in_body))
         if after is not None:
             _follow(sites, step, after)
+            if after.user and owner(after) != app:
+                away[app], app = sites, owner(after)
+                sites = away.pop(app, [])
     return found
 
 

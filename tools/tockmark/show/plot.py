@@ -190,7 +190,7 @@ def commits_picture(trails: Sequence[CommitTrail], form: str) -> bytes:
             range(0, len(order), step), [f"{one.date[:10]}\n{one.short}" for one in order[::step]]
         )
         panels[-1].tick_params(axis="x", labelsize=6.5)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return rendered(figure, form)
 
 

@@ -302,7 +302,7 @@ def test_the_dearest_rows_are_of_different_benchmarks() -> None:
     rows = dearest(moved, KNOWN)
     ids = [row.id for row in rows]
     assert len(ids) == len(set(ids)) > 10
-    assert {KNOWN.benchmarks[id_].by for id_ in ids} == {"sampler"}
+    assert "mark" not in {KNOWN.benchmarks[id_].by for id_ in ids}
     assert {one.row.id for one in moved} > set(ids)
     assert dearest(judged("lay1").moved, KNOWN) == []
 

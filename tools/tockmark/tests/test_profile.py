@@ -292,3 +292,71 @@ def test_an_outlined_piece_has_the_phase_of_its_caller(caller: str, phase: str) 
     piece = (Frame("OUTLINED_FUNCTION_7", "/k/capsules/core/src/i2c.rs"),)
     assert phase_of(piece, False, [(Frame("call", caller),)]) == phase
     assert phase_of((*piece, Frame("get", "/k/capsules/x.rs")), False, ()) == "kernel"
+
+
+@pytest.mark.parametrize(
+    ("readings", "taken", "found"),
+    [
+        ([5, 10, 30, 90, 100, 121, 500], [20, 21], [(1, 2), (4, 5)]),
+        ([0, 7, 14, 21], [7, 7, 7], [(0, 1), (1, 2), (2, 3)]),  # an end is the next beginning
+        ([2**32 - 3, 4], [7], [(0, 1)]),  # the counter's low word went over
+        ([10, 20, 30, 40], [10], [(2, 3)]),  # the last that fits
+    ],
+)
+def test_readings_are_paired(
+    readings: list[int], taken: list[int], found: list[tuple[int, int]]
+) -> None:
+    assert sample.paired(readings, taken) == found
+
+
+def test_readings_that_give_other_samples_are_told() -> None:
+    with pytest.raises(TockmarkError, match="no readings that give"):
+        sample.paired([5, 10, 30, 90, 100, 122], [20, 21])
+
+
+def test_a_sample_between_two_readings(run: Sample) -> None:
+    """Of the made-up run its body is all that user mode does between the two calls."""
+    other = lines()[0]
+    found = sample.between([other, *lines(), other], 0, 1, CYCLES)
+    assert (found.steps[found.first : found.last + 1], found.cycles) == (
+        run.steps[run.first : run.last + 1],
+        CYCLES,
+    )
+    places = sample.places(found.steps, where, body=found.body)
+    inside = [step for step, place in zip(found.steps, places, strict=True) if place.in_body]
+    assert [step.pc for step in inside] == [
+        *(0x1008, 0x100A, 0x1100, 0x1102, 0x1104, 0x1108, 0x100E)
+    ]
+
+
+def test_each_app_has_a_stack_of_its_own() -> None:
+    """App 0 calls, and traps; app 1 traps; app 0 returns to its caller."""
+
+    def step(user: bool, pc: int, insn: int, handler: bool = False) -> Step:
+        return Step(0, user, pc, insn, 1, (), handler=handler)
+
+    call, back = 0x480E7, 0x8082
+    steps = [
+        step(True, 0x1000, call),
+        step(True, 0x1010, 0x73),
+        step(False, 0x9000, MRET, handler=True),
+        step(True, 0x2000, 0x73),
+        step(False, 0x9000, MRET, handler=True),
+        step(True, 0x1014, back),
+        step(True, 0x1004, 0x1),
+    ]
+    names = {0x1000: "main", 0x1010: "ask", 0x1014: "ask", 0x1004: "main", 0x2000: "server"}
+    made = sample.places(
+        steps,
+        lambda step: (Frame(names.get(step.pc, "kernel")),),
+        lambda step: step.pc >> 12 if step.user else -1,
+    )
+    assert [[frame.name for frame in place.stack] for place in made] == [
+        ["main"],
+        ["main", "ask"],
+        ["main", "ask", "kernel"],
+        ["server"],
+        ["server", "kernel"],
+        ["main", "ask"],
+        ["main"],
+    ]
