@@ -24,7 +24,8 @@ from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.profile import calls
 from tockmark.profile import file as profiles
-from tockmark.profile.calls import KERNEL, CodeOf, CostSpread, Function, follow
+from tockmark.profile.calls import CodeOf, CostSpread, Function, follow
+from tockmark.profile.run import KERNEL
 from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program
 from tockmark.result import file

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.profile.calls import (
-    KERNEL,
     Call,
     Costs,
     CostSpread,
@@ -23,7 +22,7 @@ from tockmark.profile.calls import (
     means,
     spread,
 )
-from tockmark.profile.run import ProfileOptions
+from tockmark.profile.run import KERNEL, ProfileOptions
 from tockmark.profile.sample import ECALL, MRET, Step, calls, charged, jumps_by_register
 from tockmark.profile.symbols import Frame, Program, Scope
 from tockmark.rig import board as boards
