@@ -347,7 +347,8 @@ def test_its_plain_run_is_simulated_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_row_between_two_apps_has_a_profile(tmp_path: Path) -> None:
     """Of the client's sample: all cycles, in the kernel and in both apps."""
-    command = [TOCKMARK, "profile", "ipc.round_trip", "--icache", "off", "--json", "-o", tmp_path]
+    row = ("ipc.round_trip", "--icache", "off")
+    command = [TOCKMARK, "profile", *row, "--json", "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     told = json.loads(done.stdout)
     cycles, instructions = (
