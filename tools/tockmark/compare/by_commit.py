@@ -52,7 +52,7 @@ COMMITS_VERSION: Literal[1] = 1
 TODO = "give a file that `tockmark campaign` wrote"
 SHORT = 9  # characters of a commit's name, where people read it
 # Kernels that differ in these were not measured alike: no difference of them is the commits'.
-ALIKE = ("machine", "clock", "timing", "simulator", "catalogue", "compiler", "ABI", "opt-level")
+ALIKE = ("machine", "clock", "timing", "simulator", "compiler", "ABI", "opt-level")
 _PULL = re.compile(r"^Merge pull request #(\d+)|\(#(\d+)\)$")
 
 CommitSha = Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
@@ -102,6 +102,7 @@ class MeasuredLine(Part, frozen=True):
     cycles: Count  # of them all
     run: HistoryRun
     stands_for: tuple[CommitSha, ...] = ()  # gaps that it is the nearest to
+    entries: dict[str, str] = msgspec.field(default_factory=dict)  # as in a result: of each id
 
 
 class GapLine(Part, frozen=True):
@@ -157,6 +158,7 @@ class MeasuredCommit:
     rows: dict[str, HistoryRow] = field(default_factory=dict)  # by their names
     asked: set[str] = field(default_factory=set)
     stands_for: set[str] = field(default_factory=set)
+    entries: dict[str, str] = field(default_factory=dict)  # what figures of an id hang on
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,7 @@ class ByCommit:
                 one.commit, names=tuple(dict.fromkeys((*one.commit.names, *commit.names)))
             )
             one.rows |= {row.name: row for row in run.rows}
+            one.entries |= line.entries
             one.asked.add(line.only)
             one.stands_for.update(line.stands_for)
             self.gaps.pop(commit.sha, None)  # it was tried again
@@ -328,7 +331,9 @@ class ByCommit:
         before, after = base.rows[name], head.rows[name]
         if before.icache is not False or before.instret is None or after.instret is None:
             return None
-        if not alike(base, head) or before.inner != after.inner or before.instret == after.instret:
+        if not (alike(base, head) and same_entry(base, head, before.id)):
+            return None
+        if before.inner != after.inner or before.instret == after.instret:
             return None
         judged = self.judged.get((base.commit.sha, head.commit.sha))
         sure = [row for row in judged.rows if row.name == name] if judged else []
@@ -348,10 +353,16 @@ class ByCommit:
 def _means(
     every: Sequence[MeasuredCommit], series: str, catalogue: Catalogue
 ) -> Iterator[tuple[str, float]]:
-    """Yield the commits that have all the rows of the first whole one, with their means."""
+    """Yield the commits that were measured like the first whole one, with the means of the rows
+    that all of them have alike."""
     most = max((len(one.rows) for one in every), default=0)
     whole = [one for one in every if len(one.rows) > most / 2]  # no commit that was only followed
-    shared = set.intersection(*(set(one.rows) for one in whole)) if whole else set()
+    whole = [one for one in whole if alike(one, whole[0])]
+    shared = {
+        name
+        for name, row in (whole[0].rows if whole else {}).items()
+        if all(name in one.rows and same_entry(one, whole[0], row.id) for one in whole)
+    }
     for one in whole:
         ratios: dict[str, list[float]] = defaultdict(list)
         for name in shared:
@@ -363,13 +374,20 @@ def _means(
             if None in values or min(values) <= 0:
                 continue
             ratios[row.id].append(math.log(values[0] / values[1]))
-        if ratios and alike(one, whole[0]):
+        if ratios:
             yield one.commit.sha, math.exp(fmean(fmean(logs) for logs in ratios.values()))
 
 
 def alike(one: MeasuredCommit, other: MeasuredCommit) -> bool:
     """Return whether two commits were measured alike."""
     return all(one.factors.get(name) == other.factors.get(name) for name in ALIKE)
+
+
+def same_entry(one: MeasuredCommit, other: MeasuredCommit, id_: str) -> bool:
+    """Return whether the catalogues of two commits said the same of a benchmark: others of them may
+    have changed. Lines that do not tell are held to the whole catalogue."""
+    first, second = (of.entries.get(id_, of.factors.get("catalogue")) for of in (one, other))
+    return first == second
 
 
 def is_by_commit(path: Path) -> bool:

@@ -205,6 +205,7 @@ class Campaign:
             cycles,
             trends.run_of(result),
             (gap.sha,) if gap else (),
+            result.provenance.entries,
         )
         self._append(line)
         self.cost.commits += 1

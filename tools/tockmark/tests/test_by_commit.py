@@ -54,13 +54,19 @@ def row(instret: float | None, id_: str = "syscall.command", **more: Any) -> His
 
 
 def line(
-    one: LineCommit, *rows: HistoryRow, factors: dict[str, str] | None = None, only: str = "kernel"
+    one: LineCommit,
+    *rows: HistoryRow,
+    factors: dict[str, str] | None = None,
+    only: str = "kernel",
+    entries: dict[str, str] | None = None,
 ) -> MeasuredLine:
     kernel = Kernel("tock", sha256=sha(7) + "0" * 24, opt_level="z", flash_bytes=9, ram_bytes=7)
     run = HistoryRun(
         trends.FORMAT, trends.VERSION, one.date, "ab" * 32, 0, FACTORS | (factors or {}), rows
     )
-    return MeasuredLine(FORM, COMMITS_VERSION, "measured", one, only, kernel, 3, 1000, run)
+    return MeasuredLine(
+        *(FORM, COMMITS_VERSION, "measured", one, only, kernel, 3, 1000, run), entries=entries or {}
+    )
 
 
 def gap(one: LineCommit, cause: str = "does not boot: it sleeps") -> GapLine:
@@ -193,6 +199,27 @@ def test_a_jump_with_commits_between_is_an_interval_until_they_are_measured() ->
 def test_what_is_no_jump(before: HistoryRow, after: HistoryRow, factors: dict[str, str]) -> None:
     ends = line(commit(1, 5), before), line(commit(2, 6), after, factors=factors)
     assert held(*ends).jumps() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({}, {}, False),  # all that is known is that the catalogues differ
+        ({"syscall.command": "1"}, {"syscall.command": "1", "ipc2.request": "2"}, True),
+        ({"syscall.command": "1"}, {"syscall.command": "3"}, False),
+        ({"syscall.command": "1"}, {}, False),
+    ],
+)
+def test_another_catalogue_hides_no_jump_of_what_it_left_alone(
+    before: dict[str, str], after: dict[str, str], told: bool
+) -> None:
+    factors = [{"catalogue": name} for name in ("sha256 a", "sha256 b")]
+    found = held(
+        line(commit(1, 5), row(100), factors=factors[0], entries=before),
+        line(commit(2, 6), row(144), factors=factors[1], entries=after),
+    )
+    assert bool(found.jumps()) == told
+    assert [point.instret for point in found.mean(KNOWN).points] == ([1, 1.44] if told else [])
 
 
 def test_of_a_pair_of_commits_the_largest_jump_stands_for_all() -> None:
