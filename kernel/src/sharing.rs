@@ -4,19 +4,19 @@
 //! these the process can reach.
 //!
 //! A buffer is out of reach until its owner has notified the process and the process takes that
-//! notification. From then on the PMP opens it, as one more region beside the process's own, until
-//! the owner takes it back, shares another in its place, or ends. With four processes there is a region for
-//! every other one. With eight there are two too few: then the PMP has some of the open buffers, and a
-//! process that touches another one faults into [`Inbox::turn_to`] and goes on. The PMP deals in whole words, and rounding a buffer up would
-//! open bytes that nobody shared. One that is not aligned stays closed, and the notification says
-//! that there is nothing.
+//! notification. From then on the PMP opens it, as one more region beside the process's own, until the owner
+//! takes it back, shares another in its place, or ends. With four processes there is a region for every
+//! other one. With eight processes, or eight PMP entries, there are too few: then a process that touches an
+//! open buffer which the PMP has not faults into [`Inbox::turn_to`] and goes on. The PMP deals in whole words:
+//! a buffer that is not aligned stays closed, and the notification says that there is nothing.
 
 use crate::region::Region;
 use crate::slots::MAX_PROCESSES;
 
 /// How many shared buffers the PMP opens at a time: one of each other process, as far as it has entries.
-pub const WINDOWS: usize = if OTHERS < 5 { OTHERS } else { 5 };
+pub const WINDOWS: usize = if OTHERS < PAIRS { OTHERS } else { PAIRS };
 const OTHERS: usize = MAX_PROCESSES - 1;
+const PAIRS: usize = if cfg!(feature = "pmp-8") { 1 } else { 5 }; // of entries: arch/riscv/pmp.rs
 
 pub struct Inbox {
     /// By the index of the owner.
@@ -126,7 +126,7 @@ mod tests {
     /// Buffers that touch each other, more than the PMP has room for: any is reached by one fault, an
     /// access across two neighbours by two.
     #[test]
-    #[cfg(feature = "eight")]
+    #[cfg(all(feature = "eight", not(feature = "pmp-8")))]
     fn each_open_buffer_has_its_turn() {
         let mut inbox = Inbox::new();
         for owner in 1..MAX_PROCESSES {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(not(feature = "eight"))]
+    #[cfg(not(any(feature = "eight", feature = "pmp-8")))]
     fn the_pmp_has_room_for_all() {
         let mut inbox = Inbox::new();
         for owner in 1..MAX_PROCESSES {
