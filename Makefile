@@ -71,13 +71,13 @@ else
 ifneq ($(filter-out sim,$(or $(MAKECMDGOALS),help)),)
 $(error CORE is for the simulator, as in: make sim CORE=maxperf-pmp)
 endif
-OF_CORE := build/sim/cw310-$(notdir $(CORE:%/=%))
-sim: setup
-	$(call begin,$(OF_CORE)/earlgrey-sim,the simulator of the core $(notdir $(CORE:%/=%)) (a minute on two cores))
-	@$(MAKE) $(SILENT) -C boards/earlgrey-sim CORE=$(if $(findstring /,$(CORE)),$(abspath $(CORE)),$(CORE)) \
-	    OUT=../../$(OF_CORE)
-	$(stamp) sim $(OF_CORE)/earlgrey-sim
+sim: sim-cw310-$(notdir $(CORE:%/=%))
 endif
+sim-cw310-%: setup
+	$(call begin,build/sim/cw310-$*/earlgrey-sim,the simulator of the core $* (a minute on two cores))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim OUT=../../build/sim/cw310-$* \
+	    CORE=$(if $(findstring /,$(CORE)),$(abspath $(CORE)),$*)
+	$(stamp) sim build/sim/cw310-$*/earlgrey-sim
 sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*

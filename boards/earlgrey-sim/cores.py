@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Says of a simulator which core it has: a configuration that Ibex's package names, or a user's own.
+"""Writes what a simulator of another core is built by: a configuration of Ibex, or a user's core.
 
     cores.py CORE IBEX OUT
 
-CORE is a name in IBEX/ibex_configs.yaml, or a folder with a user's core. Written into OUT are
-core.toml, by which the tool knows the core (tools/tockmark/rig/core.py), rom.flags for its boot
-ROM, and of Ibex core_config.sv. The names and parameters are read from the package, whose version
-is pinned: a list of ours could only be another.
+CORE is a name in IBEX/ibex_configs.yaml, or a folder with a user's core. Behind a name may stand
+what is to be otherwise: `-no-WritebackStage`, `-with-BranchPredictor`, `-RV32MFast`.
+
+OUT gets core.toml, by which the tool knows the core (tools/tockmark/rig/core.py), rom.flags for its
+boot ROM, and of Ibex core_config.sv. The names and parameters are read from the package, whose
+version is pinned: a list of ours could only be another.
 """
 
 import re
@@ -34,6 +36,10 @@ KEYS = {  # of core.toml, with what each holds
     **{"bitmanip": str, "pmp_regions": int, "icache": bool, "multiplier": str},
     **{"branch_target_alu": bool, "writeback_stage": bool, "branch_predictor": bool},
 }
+CHANGE = re.compile(
+    r"-(?:(?P<how>no|with)-(?P<parameter>[A-Za-z]+)|(?P<set>(?P<kind>RV32[MB])(?:None|Slow|Fast"
+    r"|SingleCycle|Balanced|OTEarlGrey|Full)))(?=-|$)"
+)
 VARIANTS = ("retire", "waves")  # whose folders beside a simulator are called so
 NAME = re.compile("[a-z][a-z0-9-]{0,31}")  # of a user's core
 NEEDED = ("bitmanip", "pmp_regions", "icache")  # of a user's core
@@ -47,6 +53,29 @@ def configurations(ibex: Path) -> dict[str, dict[str, Any]]:
     """Return the parameters of each configuration that Ibex's package names."""
     found: dict[str, dict[str, Any]] = YAML(typ="safe").load(ibex / "ibex_configs.yaml")
     return found
+
+
+def parameters_of(core: str, ibex: Path) -> dict[str, Any]:
+    """Return the parameters of a configuration, changed as its name says."""
+    known = configurations(ibex)
+    fitting = [name for name in known if f"{core}-".startswith(f"{name}-")]
+    if not fitting:
+        raise CoreError(f"Ibex names no core {core}: give one of {', '.join(known)}")
+    name = max(fitting, key=len)
+    parameters, rest = dict(known[name]), core.removeprefix(name)
+    while rest:
+        change = CHANGE.match(rest)
+        which = change and (change["parameter"] or change["kind"])
+        if not change or not which or which in UNUSED or which not in parameters:
+            raise CoreError(f"{core}: {rest} is no change of {name}, as -no-ICache, -RV32MFast")
+        if change["kind"]:
+            parameters[which] = f"ibex_pkg::{change['set']}"
+        elif parameters[which] in (0, 1):
+            parameters[which] = int(change["how"] == "with")
+        else:
+            raise CoreError(f"{core}: {which} is no matter of yes and no")
+        rest = rest[change.end() :]
+    return parameters | OURS
 
 
 def package(parameters: Mapping[str, Any]) -> str:
@@ -103,15 +132,14 @@ def users(folder: Path) -> dict[str, object]:
 def write(core: str, ibex: Path, out: Path) -> None:
     """Write what a simulator of this core is built with."""
     folder = Path(core)
-    foreign, known = "/" in core, configurations(ibex)
+    foreign = "/" in core
     if foreign:
-        if folder.name in (*known, *VARIANTS) or not NAME.fullmatch(folder.name):
+        known = (*configurations(ibex), *VARIANTS)
+        if folder.name in known or not NAME.fullmatch(folder.name):
             raise CoreError(f"no core can be called {folder.name}: rename its folder, as my-core")
         said = users(folder)
     else:
-        if core not in known:
-            raise CoreError(f"Ibex names no core {core}: give one of {', '.join(known)}")
-        parameters = known[core] | OURS
+        parameters = parameters_of(core, ibex)
         put(out / "core_config.sv", package(parameters))
         said = described(parameters)
     head = {"name": folder.name, "foreign": foreign}

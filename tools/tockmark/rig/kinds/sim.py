@@ -317,8 +317,6 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def made_by(binary: Path) -> str:
     """Return the target of make that builds a simulator, which is in a folder of its own."""
     machine = binary.parent.name
-    if core := cores.beside(binary):
-        return f"sim CORE={core.name}"
     return {"cw310": "build", "chip": "chip"}.get(machine, f"sim-{machine}")
 
 
