@@ -75,6 +75,11 @@ def parameters_of(core: str, ibex: Path) -> dict[str, Any]:
         else:
             raise CoreError(f"{core}: {which} is no matter of yes and no")
         rest = rest[change.end() :]
+    if parameters["WritebackStage"] and not parameters["BranchTargetALU"]:
+        raise CoreError(
+            f"{core}: this Ibex loses its way with a write-back stage and no branch-target ALU:"
+            " leave out both, -no-WritebackStage-no-BranchTargetALU"
+        )
     return parameters | OURS
 
 
