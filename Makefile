@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores tables findings site robustness wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -36,6 +36,7 @@ help:
 	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; some five minutes'
 	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
+	@echo 'make cores   measure the baseline and programs on each configuration of Ibex; half an hour'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
@@ -204,6 +205,10 @@ validate: build
 
 validate-chip: chip
 	@$(TOCKMARK) dev validate --part chip$(ALL:%=,chip-suite)
+
+# Rows of the baseline, and bare programs, on each core: some 15 minutes of building, and as many of running.
+cores: build
+	@.venv/bin/python tools/measure_cores.py
 
 tables: setup apps
 	@.venv/bin/python docs/make tables pictures architecture bodies

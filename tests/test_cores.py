@@ -21,6 +21,7 @@ from tockmark.compare.pairs import differing_factors
 from tockmark.errors import OK, TockmarkError
 from tockmark.result import file
 from tockmark.rig import core as cores
+from tockmark.rig.elf import Elf, read_elf
 from tockmark.rig.kernel import read_kernel
 
 BOARD = paths.ROOT / "boards" / "earlgrey-sim"
@@ -192,13 +193,13 @@ INSTRUCTIONS = {
 }
 
 
-def assembled(folder: Path, text: str, isa: str) -> cores.Elf:
+def assembled(folder: Path, text: str, isa: str) -> Elf:
     source, made = folder / "a.S", folder / "a.elf"
     source.write_text(f"    .option norvc\n    .text\n    .globl _start\n{text}\n")
     flags = ["-mabi=ilp32", "-nostdlib", "-Wl,-Ttext=0x20000000,--build-id=none"]
     command = ["riscv64-unknown-elf-gcc", f"-march={isa}", *flags, str(source), "-o", str(made)]
     subprocess.run(command, check=True)
-    return cores.read_elf(made)
+    return read_elf(made)
 
 
 FUNCTION = "    .type {0}, @function\n{0}:\n{1}\n    .size {0}, . - {0}\n"

@@ -2,7 +2,7 @@
 """Measures a kernel and bare programs on each core that this builds: `make cores`.
 
 Rows of the baseline go to results/cores/ (of another kernel with --kernel and --name), counts of
-the programs to docs/data/cores.json; docs/make/cores.py makes tables of both. A program's answer is
+the programs to docs/data/cores.json; docs/make/core_features.py makes tables of both. A program's answer is
 checked by the program itself: a wrong one ends this with an error.
 """
 
@@ -104,7 +104,7 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="tools/cores.py", description="Measures on each core.")
+    parser = argparse.ArgumentParser(prog="tools/measure_cores.py", description="Measures on each core.")
     parser.add_argument("cores", nargs="*", metavar="CORE", help="these alone, of a kernel's")
     parser.add_argument("--kernel", type=Path, action="append", default=[], help="ELF of another")
     parser.add_argument("--name", help="what it is called")
