@@ -104,7 +104,9 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="tools/measure_cores.py", description="Measures on each core.")
+    parser = argparse.ArgumentParser(
+        prog="tools/measure_cores.py", description="Measures on each core."
+    )
     parser.add_argument("cores", nargs="*", metavar="CORE", help="these alone, of a kernel's")
     parser.add_argument("--kernel", type=Path, action="append", default=[], help="ELF of another")
     parser.add_argument("--name", help="what it is called")
