@@ -30,7 +30,7 @@ CONFIGURATIONS = (
 )
 CHANGED = (
     *(f"{ALL}-no-WritebackStage", f"{ALL}-no-WritebackStage-no-BranchTargetALU"),
-    *(f"{ALL}-RV32MFast", f"{ALL}-with-BranchPredictor"),
+    f"{ALL}-RV32MFast",
 )
 ROWS = (
     "time.read,syscall.command,upcall.yield_wait,ctx.ring:processes=2,kib=0,ipc.round_trip,"
@@ -59,7 +59,11 @@ def folder_of(core: str) -> str:
 
 
 def measure_kernel(
-    core: str, known: Core | None, kernels: Sequence[Path], name: str | None
+    core: str,
+    known: Core | None,
+    kernels: Sequence[Path],
+    name: str | None,
+    manifest: Path | None,
 ) -> None:
     """Run the rows of a kernel on a core that can run it."""
     title = (name or "baseline").lower().replace(" ", "-")
@@ -69,7 +73,7 @@ def measure_kernel(
     command = [sys.executable, "-m", "tockmark", "run", "--only", ROWS, "-o", str(out)]
     command += ["--jobs", "1", "--layouts", str(LAYOUTS), *(("--core", core) if core else ())]
     command += [word for one in kernels for word in ("--kernel", str(one))]
-    command += ["--kernel-name", name, "--opt-level", "z"] if name else []
+    command += ["--kernel-manifest", str(manifest)] if manifest else []
     out.parent.mkdir(exist_ok=True)
     call(*command)
     out.with_suffix(".log").unlink(missing_ok=True)
@@ -98,8 +102,8 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
                 raise TockmarkError(f"{name} fails on {core or 'cw310'}: {done.complaint.strip()}")
             iterations, cycles = said
             yield BareCount(
-                *(name, isa, core, known, icache == "on", sha256),
-                *(iterations, cycles, int(retired[1])),
+                *(name, isa, icache == "on", sha256),
+                *(iterations, cycles, int(retired[1]), known),
             )
 
 
@@ -109,20 +113,23 @@ def main() -> int:
     )
     parser.add_argument("cores", nargs="*", metavar="CORE", help="these alone, of a kernel's")
     parser.add_argument("--kernel", type=Path, action="append", default=[], help="ELF of another")
-    parser.add_argument("--name", help="what it is called")
+    parser.add_argument("--name", help="what its results are called")
+    parser.add_argument("--manifest", type=Path, help="what it was made of, as `run` takes it")
+    parser.add_argument("--programs", action="store_true", help="the bare programs alone")
     given = parser.parse_args()
     every = (OWN, *CONFIGURATIONS, *CHANGED)
     try:
         found: list[BareCount] = []
         kernels = given.kernel
-        if not kernels:
+        if not kernels and not given.programs:
             call("make", "--no-print-directory", "kernel-layouts", f"K={LAYOUTS}")
             kernels = sorted((paths.ROOT / "build" / "kernel-layouts").glob("*.elf"))
         for core in given.cores or every:
             core = "" if core == "own" else core
             call("make", "--no-print-directory", *(("sim", f"CORE={core}") if core else ("build",)))
             known = cores.beside(programs.simulator(folder_of(core)))
-            measure_kernel(core, known, kernels, given.name)
+            if not given.programs:
+                measure_kernel(core, known, kernels, given.name, given.manifest)
             found += counts(core, known) if not given.name else ()
         if not given.cores and not given.name:
             said = processes.run([paths.GCC, "--version"]).text.splitlines()[0]

@@ -30,8 +30,7 @@ FEATURES: tuple[tuple[str, Place, Place], ...] = (
     ("branch-target ALU, two stages", (NO_TARGET, False), (TWO_STAGES, False)),
     ("multiplier of one cycle", (f"{ALL}-RV32MFast", True), (ALL, True)),
     ("multiplier of one cycle", (f"{ALL}-RV32MFast", False), (ALL, False)),
-    ("branch predictor", (ALL, True), (f"{ALL}-with-BranchPredictor", True)),
-    ("branch predictor", (ALL, False), (f"{ALL}-with-BranchPredictor", False)),
+    ("branch predictor", ("maxperf", False), ("experimental-branch-predictor", False)),
     ("bit manipulation, unused", ("maxperf-pmp", False), ("maxperf-pmp-bmfull", False)),
     ("PMP", ("maxperf", False), ("maxperf-pmp", False)),
 )
@@ -71,13 +70,13 @@ def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str
     zero it costs."""
     both = nets(row, without, name), nets(row, with_, name)
     pairs = zip(*both, strict=True) if all(both) else ()
-    return between([1 - after / before for before, after in pairs], _percent)
+    return between([1 - after / before for before, after in pairs], text.percent)
 
 
 def saved_of(program: str, without: Place, with_: Place) -> str:
     """Return the same of a bare program."""
     before, after = cycles(program, without), cycles(program, with_)
-    return _percent(1 - after / before) if before and after else text.NONE
+    return text.percent(1 - after / before) if before and after else text.NONE
 
 
 def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
@@ -119,35 +118,53 @@ def programs_by_bits() -> str:
         plain = counts()["CoreMark", name, icache]
         if program == "CoreMark, Zba Zbb Zbs":
             found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
-    return between(found, _percent)
+    return between(found, text.percent)
 
 
-def beside(names: Sequence[str], rows: Sequence[str], icache: bool) -> str:
-    """Return net cycles of one operation of kernels on the machine's own core, and the ratio of
-    each to the first, layout by layout."""
-    lines = []
-    for row in rows:
-        first, *others = (nets(row, ("", icache), name) for name in names)
-        cells = [between(first)]
-        for other in others:
-            ratios = [new / old for old, new in zip(first, other, strict=True)]
-            cells += [between(other), between(ratios, "{:.3f}".format)]
-        lines.append([row, *cells])
-    heads = [names[0], *(head for name in names[1:] for head in (name, "×"))]
-    return markdown(["row", *heads], lines)
+def span(row: str, name: str = "baseline", icache: bool = True) -> str:
+    """Return net cycles of one operation of a kernel on the machine's own core, over its
+    layouts."""
+    return between(nets(row, ("", icache), name))
 
 
-def same_as_own() -> bool:
-    """Return whether Ibex's configuration `opentitan` gives the very counts of the machine's own
-    core, which lacks its second core in lockstep alone."""
+def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> str:
+    """Return what a feature saves of a kernel's row, or of a program."""
+    without, with_ = next(
+        pair for one, *pair in FEATURES if one == feature and pair[1][1] == icache
+    )
+    return saved_of(row, without, with_) if row in PROGRAMS else saved(row, without, with_, name)
+
+
+def most_of_others() -> str:
+    """Return the most that any feature saves but the cache and the write-back stage."""
+    saves = []
+    for feature, without, with_ in FEATURES:
+        if not feature.startswith(("i-cache", "write-back")):
+            for row in ROWS:
+                pairs = zip(nets(row, without), nets(row, with_), strict=False)
+                saves += [1 - after / before for before, after in pairs]
+            both = [(cycles(one, without), cycles(one, with_)) for one in PROGRAMS]
+            saves += [1 - after / before for before, after in both if before and after]
+    return text.percent(max(saves))
+
+
+def per_megahertz(core: str, icache: bool) -> str:
+    """Return iterations of CoreMark in a million cycles."""
+    found = cycles("CoreMark", (core, icache))
+    assert found is not None
+    return f"{1e6 / found:.2f}"
+
+
+def as_own() -> str:
+    """Return how Ibex's configuration `opentitan` compares with the machine's own core, which lacks
+    its second core in lockstep alone."""
     own, other = kernel(""), kernel("opentitan")
     assert own is not None
     assert other is not None
-    return all(
+    rows = [
         nets(label, ("", bool(icache))) == nets(label, ("opentitan", bool(icache)))
         for icache, label in own.rows
+    ]
+    return (
+        f"the very counts of all {len(rows)} rows" if all(rows) else f"{sum(rows)} of {len(rows)}"
     )
-
-
-def _percent(part: float) -> str:
-    return text.percent(part, sign="+")

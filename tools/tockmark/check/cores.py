@@ -18,13 +18,17 @@ class BareCount(Part, frozen=True):
 
     program: str
     isa: str  # that it was compiled for
-    name: str  # of the core; empty: the machine's own
-    core: Core | None  # None: the machine's own
     icache: bool
     simulator_sha256: Sha256
     iterations: Positive
     cycles: Positive  # of all iterations
     instructions: Positive  # of the whole run, start and check of the answer among them
+    core: Core | None = None  # None: the machine's own
+
+    @property
+    def name(self) -> str:
+        """The core's name; empty: the machine's own."""
+        return self.core.name if self.core else ""
 
 
 class StoredCores(Part, frozen=True):
