@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What bare programs took on each core: the form of docs/data/cores.json, which tools/measure_cores.py
-writes."""
+"""What bare programs took on each core: the form of docs/data/cores.json, which
+tools/measure_cores.py writes."""
 
 from typing import Literal
 

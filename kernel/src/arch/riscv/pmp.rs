@@ -90,7 +90,8 @@ pub fn open_windows(windows: [Region; WINDOWS]) {
 }
 
 /// The same for a core with eight entries: 4 and 5 are for one buffer, 6 is what 14 is where there are
-/// sixteen, and 7 what 15 is. On a core with more, those behind are off.
+/// sixteen, and 7 what 15 is. On a core with more, those behind are off. An app that reaches across two
+/// buffers with one instruction never has both: it faults on and on, in its own time.
 #[cfg(feature = "pmp-8")]
 pub fn set_up() {
     let flash = pmp::TOP_OF_RANGE | pmp::READ | pmp::EXECUTE;
