@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores tables findings site robustness wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -24,8 +24,10 @@ help:
 	@echo 'make setup-qemu  install QEMU and build the kernel for it: tockmark run --board qemu'
 	@echo 'make setup-browser  install Chromium and its driver: the tests of the site in a browser'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
+	@echo 'make sim CORE=maxperf-pmp  one with another core: a name of Ibex, or a folder of yours'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
 	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
+	@echo 'make kernel-pmp-8  the one for a core with eight PMP regions'
 	@echo 'make kernel-cyclecount  the one with CycleCount in the place of Perf; also -open-counters, -without-perf'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make spread  measure how far the baseline spreads over 16 links, at each opt-level; half an hour'
@@ -34,6 +36,7 @@ help:
 	@echo 'make chip    the whole chip of 2021 in RTL, and our model of it; some five minutes'
 	@echo 'make validate-chip  run the same programs on both, and compare every count; ALL=1 the whole catalogue'
 	@echo 'make simspeed  the simulator beside another one; takes minutes'
+	@echo 'make cores   measure the baseline and programs on each configuration of Ibex; half an hour'
 	@echo 'make tables  put tables and pictures of committed results into the pages that show them'
 	@echo 'make findings make docs/findings.md from the committed results'
 	@echo 'make site    the committed results as static pages, in build/site'
@@ -61,7 +64,21 @@ setup-browser:
 build: sim rom-2022 kernel kernel-v1 apps
 
 # One simulator a machine: `make sim`, `make sim-nexysvideo`, …
+# CORE=maxperf-pmp (or another configuration of Ibex, or the folder of a core of yours): that of the
+# cw310 with this core, in a folder of its own.
+ifeq ($(CORE),)
 sim: sim-cw310
+else
+ifneq ($(filter-out sim,$(or $(MAKECMDGOALS),help)),)
+$(error CORE is for the simulator, as in: make sim CORE=maxperf-pmp)
+endif
+sim: sim-cw310-$(notdir $(CORE:%/=%))
+endif
+sim-cw310-%: setup
+	$(call begin,build/sim/cw310-$*/earlgrey-sim,the simulator of the core $* (a minute on two cores))
+	@$(MAKE) $(SILENT) -C boards/earlgrey-sim OUT=../../build/sim/cw310-$* \
+	    CORE=$(if $(findstring /,$(CORE)),$(abspath $(CORE)),$*)
+	$(stamp) sim build/sim/cw310-$*/earlgrey-sim
 sim-%: setup
 	$(call begin,build/sim/$*/earlgrey-sim,the simulator of $* (a minute on two cores))
 	@$(MAKE) $(SILENT) -C boards/earlgrey-sim MACHINE=$* OUT=../../build/sim/$*
@@ -120,6 +137,7 @@ kernel-nexysvideo: FEATURES := nexysvideo
 kernel-v1-nexysvideo: FEATURES := abi-v1,nexysvideo
 kernel-eight: FEATURES := eight
 kernel-v1-eight: FEATURES := abi-v1,eight
+kernel-pmp-8: FEATURES := pmp-8
 kernel-without-perf: FEATURES := without-perf
 kernel-cyclecount: FEATURES := cyclecount
 kernel-open-counters: FEATURES := open-counters
@@ -127,7 +145,7 @@ kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,without-perf cyclecount open-counters)
+VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
@@ -187,6 +205,10 @@ validate: build
 
 validate-chip: chip
 	@$(TOCKMARK) dev validate --part chip$(ALL:%=,chip-suite)
+
+# Rows of the baseline, and bare programs, on each core: some 15 minutes of building, and as many of running.
+cores: build
+	@.venv/bin/python tools/measure_cores.py
 
 tables: setup apps
 	@.venv/bin/python docs/make tables pictures architecture bodies

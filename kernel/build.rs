@@ -17,6 +17,7 @@ fn main() {
         "cw310"
     };
     let room = if is_on("EIGHT") { " eight-apps" } else { "" };
+    let regions = if is_on("PMP_8") { " pmp-8" } else { "" };
     let counters = if is_on("CYCLECOUNT") {
         " cyclecount"
     } else if is_on("OPEN_COUNTERS") {
@@ -32,7 +33,7 @@ fn main() {
     // What the image says must be what Cargo did, so it is not written down a second time.
     let opt_level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
     println!(
-        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{counters} opt-level={opt_level}"
+        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{regions}{counters} opt-level={opt_level}"
     );
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");

@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 
 import comparisons
+import core_features
 import new_ipc
 import opt_levels
 import over_commits
@@ -31,6 +32,7 @@ PARTS = (
     "ipc.md.j2",
     "floor.md.j2",
     "languages.md.j2",
+    "cores.md.j2",
 )  # in docs/, in the order of the page
 PICTURE = "pictures/speed-and-size.svg"  # of the findings
 
@@ -56,6 +58,7 @@ def _render(part: str) -> str:
         opt_levels=opt_levels,
         sample_parts=sample_parts,
         comparisons=comparisons,
+        core_features=core_features,
         new_ipc=new_ipc,
         over_commits=over_commits,
     )

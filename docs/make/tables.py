@@ -210,19 +210,19 @@ def links(argument: str) -> str:
 
 def historical(argument: str) -> str:
     """Return the simulated results below a folder whose simulator is not proved to say the same as
-    that of the newest result of their machine."""
+    that of the newest result of their machine and core."""
     found = {
         path: file.load(path).provenance
         for path in sorted((ROOT / argument).rglob("*.json"))
         if path.parent.parent.name != "profiles"
     }
     simulated = {path: one for path, one in found.items() if one.board.simulator_sha256}
-    newest = {one.board.machine: one for one in sorted(simulated.values(), key=attrgetter("date"))}
+    newest = {one.board.chip: one for one in sorted(simulated.values(), key=attrgetter("date"))}
     rows = [
         [str(path.relative_to(ROOT / argument).with_suffix("")), sha256[:12], one.date[:10]]
         for path, one in simulated.items()
         if (sha256 := one.board.simulator_sha256)
-        and not same_simulator(sha256, newest[one.board.machine].board.simulator_sha256)
+        and not same_simulator(sha256, newest[one.board.chip].board.simulator_sha256)
     ]
     return markdown(["result", "simulator", "date"], rows, words=(0, 1, 2)) if rows else "None."
 

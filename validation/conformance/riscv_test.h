@@ -20,7 +20,17 @@
 #define RVTEST_RV32M .macro init; li a0, MSTATUS_MPP; csrs mstatus, a0; .endm
 #define RVTEST_RV64M RVTEST_RV32M
 
-// A PMP region over all of memory is what lets user mode run at all.
+// A PMP region over all of memory is what lets user mode run at all, where there is a PMP.
+#ifdef WITHOUT_PMP
+#define OPEN_MEMORY
+#else
+#define OPEN_MEMORY                                                                               \
+        li t0, -1;                                                                                \
+        csrw pmpaddr0, t0;                                                                        \
+        li t0, PMP_NAPOT | PMP_R | PMP_W | PMP_X;                                                 \
+        csrw pmpcfg0, t0;
+#endif
+
 #define RVTEST_CODE_BEGIN                                                                         \
         .section .text.init;                                                                      \
         .weak mtvec_handler;                                                                      \
@@ -45,10 +55,7 @@ report: srli TESTNUM, TESTNUM, 1;                                               
 reset:  csrwi 0x7c0, ICACHE;                                                                      \
         la t0, trap;                                                                              \
         csrw mtvec, t0;                                                                           \
-        li t0, -1;                                                                                \
-        csrw pmpaddr0, t0;                                                                        \
-        li t0, PMP_NAPOT | PMP_R | PMP_W | PMP_X;                                                 \
-        csrw pmpcfg0, t0;                                                                         \
+        OPEN_MEMORY                                                                               \
         csrwi mstatus, 0;                                                                         \
         init;                                                                                     \
         li TESTNUM, 0;                                                                            \

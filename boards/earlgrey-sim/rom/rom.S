@@ -11,6 +11,10 @@
 trap:
     unimp
 
+#ifndef PMP_REGIONS
+#define PMP_REGIONS 16
+#endif
+
 #ifdef ROM_CHIP
     # Words that the simulator sets before the start.
     .org 0x40
@@ -51,14 +55,16 @@ _start:
     li   t0, 0x20000000
     lw   t0, 0(t0)
 #else
+#if PMP_REGIONS
     # ePMP: rule locking bypass first (bit 2), then the one locked entry that gives everything to
-    # everybody, then machine-mode whitelist policy (bit 1), as the order of checks demands.
+    # everybody, the last, then machine-mode whitelist policy (bit 1), as the order of checks demands.
     csrwi 0x747, 4
     li   t0, -1
-    csrw pmpaddr15, t0
+    csrw 0x3b0 + PMP_REGIONS - 1, t0
     li   t0, 0x9f000000
-    csrw pmpcfg3, t0
+    csrw 0x3a0 + (PMP_REGIONS - 1) / 4, t0
     csrwi 0x747, 6
+#endif
 
     li   t0, 0x20000400
 #endif

@@ -167,6 +167,10 @@ def data_of(part: str) -> dict[str, Any]:
 
 SUITES = ("rv32ui", "rv32um", "rv32uc", "rv32mi")
 TESTED = ("cw310", "nexysvideo")
+# Ibex's configurations without a PMP, on which no kernel boots.
+BARE_CORES = tuple(
+    f"cw310-{core}" for core in ("small", "maxperf", "experimental-branch-predictor")
+)
 
 
 def riscv_tests(
@@ -186,11 +190,15 @@ def riscv_tests(
 def _riscv_test(suite: str, source: Path, machines: list[str]) -> Job:
     folder, vendor = VALIDATION / "conformance", _vendor()
     for machine, icache in product(machines, ("on", "off")):
+        bare = machine in BARE_CORES  # which have no cache either
+        if bare and icache == "on":
+            continue
         test = f"{suite}-{source.stem}"
         elf = compile_program(
-            f"conformance/{test}-{icache}.elf",
+            f"conformance/{test}-{'bare' if bare else icache}.elf",
             [source],
             *("-march=rv32imc_zicsr_zifencei", f"-DICACHE={int(icache == 'on')}"),
+            *(("-DWITHOUT_PMP",) if bare else ()),
             *(f"-I{folder}", f"-I{vendor / 'riscv-test-env'}"),
             f"-I{vendor / 'riscv-tests' / 'isa' / 'macros' / 'scalar'}",
             *(*LINK, "-T", str(folder / "test.ld")),
@@ -219,8 +227,9 @@ VAX_DHRYSTONES = 1757  # a second, which is one DMIPS
 
 # The flags of Ibex's own port (examples/sw/benchmarks/coremark/ibex/core_portme.mak), and the ISA
 # that its benchmarks README names best for this configuration, rv32imcb, as far as GCC 12 has it.
+COREMARK_ISA = "rv32imc_zicsr_zba_zbb_zbc_zbs"
 COREMARK_FLAGS = (
-    *("-march=rv32imc_zicsr_zba_zbb_zbc_zbs", "-static", "-mcmodel=medlow"),
+    *("-static", "-mcmodel=medlow"),
     *("-mtune=sifive-3-series", "-O3", "-falign-functions=16"),
     *("-funroll-all-loops", "-finline-functions", "-falign-jumps=4", "-ffreestanding"),
     *("-mstrict-align", "-DTOTAL_DATA_SIZE=2000", "-DPERFORMANCE_RUN=1"),
@@ -232,19 +241,25 @@ DHRYSTONE_FLAGS = (
 )
 
 
-def _coremark() -> Job:
+def build_coremark(output: str, isa: str, script: str, iterations: int) -> Path:
+    """Build CoreMark for an ISA, where this linker script lays it: in SRAM (bare.ld), or in flash
+    (flash.ld), where the boot ROM enters it."""
     vendor = _vendor() / "eembc_coremark"
     names = ("list_join", "main", "matrix", "state", "util")
-    elf = compile_program(
-        "benchmarks/coremark.elf",
+    return compile_program(
+        output,
         [
             BENCHMARKS / "start.S",
             BENCHMARKS / "core_portme.c",
             *(vendor / f"core_{n}.c" for n in names),
         ],
-        *(*COREMARK_FLAGS, f"-DITERATIONS={ITERATIONS}", f"-I{BENCHMARKS}", f"-I{vendor}"),
-        *(*LINK, "-T", str(BENCHMARKS / "bare.ld"), "-lgcc"),
+        *(f"-march={isa}", *COREMARK_FLAGS, f"-DITERATIONS={iterations}"),
+        *(f"-I{BENCHMARKS}", f"-I{vendor}", *LINK, "-T", str(BENCHMARKS / script), "-lgcc"),
     )
+
+
+def _coremark() -> Job:
+    elf = build_coremark("benchmarks/coremark.elf", COREMARK_ISA, "bare.ld", ITERATIONS)
     score, last = _per_megahertz(elf)
     yield ValidationRow(
         part="benchmarks",
@@ -260,7 +275,8 @@ def _coremark() -> Job:
     )
 
 
-def _dhrystone() -> Job:
+def build_dhrystone(output: str, script: str) -> Path:
+    """Build Dhrystone for RV32IMC, where this linker script lays it."""
     vendor = _vendor()
     suite = vendor / "riscv-tests" / "benchmarks"
     folders = (suite / "common", vendor / "riscv-test-env", suite / "dhrystone")
@@ -275,11 +291,15 @@ def _dhrystone() -> Job:
             (BENCHMARKS / "dhrystone_port.c", ()),
         )
     ]
-    elf = compile_program(
-        "benchmarks/dhrystone.elf",
+    return compile_program(
+        output,
         [BENCHMARKS / "start.S", *objects],
-        *(*DHRYSTONE_FLAGS, *LINK[1:], "-T", str(BENCHMARKS / "bare.ld")),
+        *(*DHRYSTONE_FLAGS, *LINK[1:], "-T", str(BENCHMARKS / script)),
     )
+
+
+def _dhrystone() -> Job:
+    elf = build_dhrystone("benchmarks/dhrystone.elf", "bare.ld")
     score, last = _per_megahertz(elf)
     dmips = (score or 0) / VAX_DHRYSTONES
     yield ValidationRow(
@@ -698,6 +718,7 @@ PARTS = {
         ValidationPart("icache", ("cw310",), lambda: [_icache(icache) for icache in ("off", "on")]),
         ValidationPart("secure", ALONE_AND_IN_LOCKSTEP, lambda: [_secure()]),
         ValidationPart("limit", ("cw310",), lambda: map(_limit, data_of("limit")["program"])),
+        ValidationPart("cores", BARE_CORES, lambda: riscv_tests(machines=BARE_CORES), False),
         ValidationPart("chip", (CHIP, MODEL), _chip, False, CHIP_KERNEL),
         ValidationPart("chip-suite", (CHIP, MODEL), _suite_on_chip, False, CHIP_KERNEL),
     )

@@ -158,7 +158,8 @@ def _board(result: Result, board: BoardProfile) -> BoardProfile:
     anything else of it, is another."""
     then = result.provenance.board
     if then.uart_cycles_per_byte:
-        board = board.configured({"uart-cycles": then.uart_cycles_per_byte})
+        core = then.core.name if then.core else None
+        board = board.configured({"uart-cycles": then.uart_cycles_per_byte, "core": core})
     now = board_of(board)
     for name in ("simulator_sha256", "machine", "clock_hz", "uart_cycles_per_byte"):
         was, is_ = getattr(then, name), getattr(now, name)

@@ -28,6 +28,7 @@ from tockmark.result.parse import whole_boots
 from tockmark.rig import board as boards
 from tockmark.rig import run
 from tockmark.rig.board import BoardProfile
+from tockmark.rig.core import core_of
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid, folder_to_run
@@ -78,12 +79,23 @@ class RunPlace:
         options.one_of(machines, "Simulated machine, in place of --board: cw310 or nexysvideo."),
     ] = None
 
+    core: Annotated[
+        str | None,
+        Option(
+            metavar="NAME|DIR",
+            help="Core in the place of the machine's own, as `make sim CORE=` built it: a"
+            " configuration of Ibex, such as maxperf-pmp, or the folder of a core of yours.",
+        ),
+    ] = None
+
     def loaded(self, laid: Laid | None, limits: Mapping[str, object]) -> BoardProfile:
         """Return the board, or what stands in its place. TockmarkError if its images are not there
         and nothing makes them on the way."""
         own = laid.manifest.board if laid else self.board or boards.DEFAULT
         board = boards.load(boards.simulated(self.machine) if self.machine else own)
-        board = board.configured({**limits, "port": self.port, "baud": self.baud})
+        board = board.configured(
+            {**limits, "port": self.port, "baud": self.baud, "core": self.core}
+        )
         if self.captured is not None:
             if laid is None:
                 raise TockmarkError(
@@ -371,6 +383,7 @@ def default_path(
         f"abi{asked.abi}",
         "-".join(asked.langs) if asked.langs != ["c"] else "",
         asked.board.name,
+        core.name if (core := core_of(asked.board.target)) else "",
         f"icache-{catalogues.ICACHE[asked.icaches[0]]}" if len(asked.icaches) == 1 else "",
         "short" if short else "",
         result.provenance.counter if result.provenance.counter != catalogues.PERF else "",

@@ -21,7 +21,7 @@ from tockmark.result.provenance import Slot
 from tockmark.suite.catalogue import ICACHE, LANGS
 
 # What must be the same, besides the kernel: else cycles or code are others.
-REFUSED = ("machine", "clock", "ABI", "i-cache", "counter")
+REFUSED = ("machine", "clock", "ABI", "i-cache", "counter", "core")
 # Where rows stand that are not held against another, and what is said of them.
 SKIPPED = "skipped"  # for a reason that is no fault
 LONE = {

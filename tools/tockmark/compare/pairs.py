@@ -59,7 +59,8 @@ CHECKED = {
     "checked-against-rtl",
 }
 UNKNOWN = "unknown"
-UNSAID = {"counter": COUNTERS[PERF]}  # what a factor is that is not said; others are unknown then
+# What a factor is that is not said; others are unknown then.
+UNSAID = {"counter": COUNTERS[PERF], "core": "the machine's own"}
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def factors_of(result: Result, langs: Collection[Lang] = LANGS) -> dict[str, str
     known = {"flags": kernel.flags, "rustc": kernel.rustc}
     known["elsewhere"] = provenance.foreign_words
     known["counter"] = "" if provenance.counter == PERF else COUNTERS[provenance.counter]
+    known["core"] = board.core.title if board.core else ""
     return {
         **{name: text or UNKNOWN for name, text in found.items()},
         **{name: text for name, text in known.items() if text},
@@ -120,12 +122,15 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     ]
 
 
-def check_factors(found: list[Factor], name: str, force: bool) -> None:
-    """Refuse what cannot be compared, unless told to."""
+def check_factors(found: list[Factor], name: str, force: bool, cores: bool = False) -> None:
+    """Refuse what cannot be compared, unless told to. `cores`: two cores may be, and then a machine
+    of another core, which is unchecked, with one that is not."""
+    of_cores = cores and any(factor.name == "core" for factor in found)
+    alike = CHECKED | ({"unchecked"} if of_cores else set())
     for factor in found:
-        if factor.name == "timing" and {factor.base, factor.new} <= CHECKED:
+        if factor.name == "timing" and {factor.base, factor.new} <= alike:
             continue
-        if factor.name in REFUSED and not force:
+        if factor.name in (*REFUSED, *(() if cores else ("core",))) and not force:
             raise TockmarkError(
                 f"{name} cannot be compared: {factor.name} is {factor.base} on one side,"
                 f" {factor.new} on the other",
@@ -511,7 +516,7 @@ def compare(
     links, and `only` limits it to some rows."""
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
-    check_factors(differing_factors(base, new), name, force)
+    check_factors(differing_factors(base, new), name, force, cores=True)
     check_origin(("the baseline", base), (name, new))
     say_uncounted(name, new)
     one, two = (result.only(only) if only else result for result in (base, new))

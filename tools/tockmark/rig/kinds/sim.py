@@ -21,8 +21,10 @@ from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.paths import shown
 from tockmark.processes import LONGEST_LINE, Bounds, Child
 from tockmark.rig import cluster, sources
+from tockmark.rig import core as cores
 from tockmark.rig.boot_watcher import BY_SIMULATOR, as_text, sealed
 from tockmark.rig.cluster import ClusterRun
+from tockmark.rig.core import Core
 from tockmark.rig.protocol import Ability, Elsewhere, Start, fields
 from tockmark.suite.catalogue import ICACHE
 
@@ -37,6 +39,7 @@ _ENDINGS = {  # the simulator's exit codes; behind the colon, what each means fo
     SILENT: "the app or the kernel hangs, or needs more silence_cycles in the board's profile",
 }
 ROM_BASE = 0x8000  # on all machines
+CORES = "cw310"  # the machine that may have another core, and its simulator's folder
 OWN = "\x1e"  # with --mark: begins a line of the simulator's own; twice, one of the UART's
 _STATUS = re.compile(r"earlgrey-sim: (?:status|end)\b.*?\bcycles=(\d+)")
 # Its own bound is --max-cycles; a trace of instructions has some 35 bytes for each.
@@ -209,8 +212,14 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rom: Path | None = None  # in the place of the simulator's own boot ROM
 
     @property
+    def core(self) -> Core | None:
+        """The core in the place of the machine's own, if it has one."""
+        return cores.beside(self.binary)
+
+    @property
     def can(self) -> frozenset[Ability]:
-        return frozenset(Ability)
+        cached = self.core is None or self.core.icache
+        return frozenset(Ability) - (frozenset() if cached else {Ability.ICACHE})
 
     def ready(self) -> None:
         if not self.binary.exists():
@@ -234,7 +243,29 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
         known |= {"cluster": "cluster"}
-        return msgspec.structs.replace(self, **fields(options, known, "sim"))
+        own = {name: value for name, value in options.items() if name != "core"}
+        found = msgspec.structs.replace(self, **fields(own, known, "sim"))
+        core = options.get("core")
+        return found if core is None else found._with_core(str(core))
+
+    def _with_core(self, name: str) -> Self:
+        """Return the target with another core: a configuration of Ibex, or a user's folder."""
+        folder = self.binary.parent
+        if folder.name != CORES:
+            raise TockmarkError(
+                f"--core is for the machine {CORES}: {folder.name} has one core only",
+                "leave it out",
+            )
+        title = Path(name).name
+        binary = folder.with_name(f"{CORES}-{title}") / self.binary.name
+        core = cores.beside(binary)
+        if core is None or not binary.exists():
+            raise TockmarkError(
+                f"the simulator of the core {title} is not built",
+                paths.by_make(f"sim CORE={name}"),
+            )
+        icache = self.icache and core.icache
+        return msgspec.structs.replace(self, binary=binary, icache=icache)
 
     def key(self, start: Start) -> str:
         digest = hashlib.sha256()
@@ -270,6 +301,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "ibex": made_of.get("ibex"),
             "opentitan": made_of.get("opentitan"),
             "uart_cycles_per_byte": self.uart_cycles_per_byte,
+            **({} if self.core is None else {"core": self.core, "timing": "unchecked"}),
         }
 
     def _settings(self, start: Start) -> list[str]:

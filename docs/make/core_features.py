@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What each feature of the core buys, from results/cores/ and docs/data/cores.json: a kernel's rows
+over links, and bare programs, each on cores that differ in that feature alone."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from committed import CommittedResult, between, committed, markdown, number
+from tockmark.check import cores
+from tockmark.check.cores import BareCount
+from tockmark.paths import RESULTS
+from tockmark.show import text
+from tockmark.show.table import layout_nets
+from tockmark.suite.catalogue import ICACHE
+
+ALL = "maxperf-pmp-bmfull-icache"  # each feature but the predictor
+TWO_STAGES = f"{ALL}-no-WritebackStage"
+NO_TARGET = f"{TWO_STAGES}-no-BranchTargetALU"
+ROWS = ("syscall.command", "upcall.yield_wait", "ctx.ring processes=2 kib=0", "ipc.round_trip")
+HEADS = ("command", "upcall", "hop", "IPC")
+PROGRAMS = ("CoreMark", "Dhrystone")
+Place = tuple[str, bool]  # a core ("": the machine's own), and the setting of its cache
+# What is bought: a core without it, and the same with it. Neither has a cache: off.
+FEATURES: tuple[tuple[str, Place, Place], ...] = (
+    ("i-cache, against none", ("maxperf-pmp-bmfull", False), (ALL, True)),
+    ("i-cache, against off", (ALL, False), (ALL, True)),
+    ("write-back stage", (TWO_STAGES, True), (ALL, True)),
+    ("write-back stage", (TWO_STAGES, False), (ALL, False)),
+    ("branch-target ALU, two stages", (NO_TARGET, True), (TWO_STAGES, True)),
+    ("branch-target ALU, two stages", (NO_TARGET, False), (TWO_STAGES, False)),
+    ("multiplier of one cycle", (f"{ALL}-RV32MFast", True), (ALL, True)),
+    ("multiplier of one cycle", (f"{ALL}-RV32MFast", False), (ALL, False)),
+    ("branch predictor", ("maxperf", False), ("experimental-branch-predictor", False)),
+    ("bit manipulation, unused", ("maxperf-pmp", False), ("maxperf-pmp-bmfull", False)),
+    ("PMP", ("maxperf", False), ("maxperf-pmp", False)),
+)
+CONFIGURATIONS = (
+    *("small", "maxperf", "experimental-branch-predictor", "maxperf-pmp"),
+    *("maxperf-pmp-bmbalanced", "maxperf-pmp-bmfull", ALL, "opentitan"),
+)
+
+
+@cache
+def kernel(core: str, name: str = "baseline") -> CommittedResult | None:
+    """Return the committed run of a kernel on a core; None if there is none."""
+    stem = f"cores/{name}{'-on-' if core else ''}{core}"
+    return committed(stem) if (RESULTS / f"{stem}.json").exists() else None
+
+
+@cache
+def counts() -> dict[tuple[str, str, bool], BareCount]:
+    """Return the runs of bare programs by program, core and setting of the cache."""
+    return {(one.program, one.name, one.icache): one for one in cores.load()}
+
+
+def nets(row: str, place: Place, name: str = "baseline") -> tuple[float, ...]:
+    """Return net cycles of one operation in each layout; none where no kernel runs."""
+    found = kernel(place[0], name)
+    return tuple(layout_nets(found.row(row, place[1]))) if found else ()
+
+
+def cycles(program: str, place: Place) -> float | None:
+    """Return the cycles of one iteration of a bare program; None where it does not run."""
+    found = counts().get((program, *place))
+    return found.cycles / found.iterations if found else None
+
+
+def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
+    """Return how many of the cycles without a feature it saves, in percent, layout by layout; below
+    zero it costs."""
+    both = nets(row, without, name), nets(row, with_, name)
+    pairs = zip(*both, strict=True) if all(both) else ()
+    return between([1 - after / before for before, after in pairs], text.percent)
+
+
+def saved_of(program: str, without: Place, with_: Place) -> str:
+    """Return the same of a bare program."""
+    before, after = cycles(program, without), cycles(program, with_)
+    return text.percent(1 - after / before) if before and after else text.NONE
+
+
+def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
+    """Return a table of what each feature saves a kernel and these programs; without the features
+    of which neither was measured."""
+    lines = []
+    for feature, without, with_ in FEATURES:
+        cells = [saved(row, without, with_, name) for row in ROWS]
+        cells += [saved_of(program, without, with_) for program in programs]
+        if set(cells) != {text.NONE}:
+            lines.append([feature, ICACHE[with_[1]], *cells])
+    return markdown(["feature", "i-cache", *HEADS, *programs], lines, (0, 1))
+
+
+def configurations() -> str:
+    """Return a table of what Ibex's configurations take: cycles of one operation, of an
+    iteration."""
+    lines = []
+    for core in CONFIGURATIONS:
+        for icache in (True, False):
+            if (PROGRAMS[0], core, icache) in counts():
+                place = core, icache
+                cells = [between(nets(row, place)) for row in ROWS]
+                cells += [number(cycles(program, place)) for program in PROGRAMS]
+                lines.append([core, _has(core, icache), *cells])
+    return markdown(["configuration", "i-cache", *HEADS, *PROGRAMS], lines, (0, 1))
+
+
+def _has(core: str, icache: bool) -> str:
+    known = counts()[PROGRAMS[0], core, icache].core
+    return ICACHE[icache] if known is None or known.icache else "none"
+
+
+def programs_by_bits() -> str:
+    """Return what CoreMark saves by being compiled with bit manipulation, least to most over the
+    cores that have it."""
+    found = []
+    for (program, name, icache), one in counts().items():
+        plain = counts()["CoreMark", name, icache]
+        if program == "CoreMark, Zba Zbb Zbs":
+            found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
+    return between(found, text.percent)
+
+
+def span(row: str, name: str = "baseline", icache: bool = True) -> str:
+    """Return net cycles of one operation of a kernel on the machine's own core, over its
+    layouts."""
+    return between(nets(row, ("", icache), name))
+
+
+def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> str:
+    """Return what a feature saves of a kernel's row, or of a program."""
+    without, with_ = next(
+        pair for one, *pair in FEATURES if one == feature and pair[1][1] == icache
+    )
+    return saved_of(row, without, with_) if row in PROGRAMS else saved(row, without, with_, name)
+
+
+def most_of_others() -> str:
+    """Return the most that any feature saves but the cache and the write-back stage."""
+    saves = []
+    for feature, without, with_ in FEATURES:
+        if not feature.startswith(("i-cache", "write-back")):
+            for row in ROWS:
+                pairs = zip(nets(row, without), nets(row, with_), strict=False)
+                saves += [1 - after / before for before, after in pairs]
+            both = [(cycles(one, without), cycles(one, with_)) for one in PROGRAMS]
+            saves += [1 - after / before for before, after in both if before and after]
+    return text.percent(max(saves))
+
+
+def per_megahertz(core: str, icache: bool) -> str:
+    """Return iterations of CoreMark in a million cycles."""
+    found = cycles("CoreMark", (core, icache))
+    assert found is not None
+    return f"{1e6 / found:.2f}"
+
+
+def as_own() -> str:
+    """Return how Ibex's configuration `opentitan` compares with the machine's own core, which lacks
+    its second core in lockstep alone."""
+    own, other = kernel(""), kernel("opentitan")
+    assert own is not None
+    assert other is not None
+    rows = [
+        nets(label, ("", bool(icache))) == nets(label, ("opentitan", bool(icache)))
+        for icache, label in own.rows
+    ]
+    return (
+        f"the very counts of all {len(rows)} rows" if all(rows) else f"{sum(rows)} of {len(rows)}"
+    )

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Other cores of the simulated machine: the configurations are those of Ibex's package, and a core
+from a user's folder runs behind the documented interface, called what it is.
+
+The user's core here is the packaged Ibex with eight PMP regions and no more, which no configuration
+has; so the kernel for eight is run where there are eight.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import products
+import pytest
+
+from tockmark import paths
+from tockmark.compare.pairs import differing_factors
+from tockmark.errors import OK, TockmarkError
+from tockmark.result import file
+from tockmark.rig import core as cores
+from tockmark.rig.elf import Elf, read_elf
+from tockmark.rig.kernel import read_kernel
+
+BOARD = paths.ROOT / "boards" / "earlgrey-sim"
+IBEX = Path(importlib.util.find_spec("pythondata_cpu_ibex").origin).parent / "system_verilog"  # type: ignore[union-attr,arg-type]
+FOLDER = paths.ROOT / "build" / "tests" / "eight-regions"
+NAME = FOLDER.name
+SLOWEST = "maxperf-pmp-no-WritebackStage-no-BranchTargetALU"
+KERNEL = paths.ROOT / "build/cargo-pmp-8/riscv32imc-unknown-none-elf/release/tockmark-kernel"
+NAMES = {
+    *("small", "opentitan", "maxperf", "maxperf-pmp", "maxperf-pmp-bmbalanced"),
+    *("maxperf-pmp-bmfull", "maxperf-pmp-bmfull-icache", "experimental-branch-predictor"),
+}
+
+
+def script() -> Any:
+    """The script that the simulator's Makefile calls."""
+    spec = importlib.util.spec_from_file_location("sim_cores", BOARD / "cores.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_configurations_are_those_of_the_package(tmp_path: Path) -> None:
+    made = script()
+    known = made.configurations(IBEX)
+    assert set(known) == NAMES
+    for name, parameters in known.items():
+        made.write(name, IBEX, tmp_path)
+        core = cores.beside(tmp_path / "earlgrey-sim")
+        assert core is not None
+        assert (core.name, core.foreign) == (name, False)
+        assert core.pmp_regions == (16 if parameters["PMPEnable"] else 0)
+        assert core.icache == bool(parameters["ICache"])
+        assert core.bitmanip == parameters["RV32B"].partition("RV32B")[2].lower()
+        constants = (tmp_path / "core_config.sv").read_text()
+        for key, value in parameters.items():  # all of the package's, but what is ours on each
+            wanted = made.OURS.get(key, value)
+            if key != "RV32E":
+                assert f" {key} = {wanted};" in constants.replace("1'b", ""), (name, key)
+    assert sum(bool(one["PMPEnable"]) for one in known.values()) == 5
+
+
+def test_one_feature_can_be_changed(tmp_path: Path) -> None:
+    made = script()
+    named = "maxperf-pmp-bmfull-icache"  # the longest name that fits is meant
+    before = made.parameters_of(named, IBEX)
+    after = made.parameters_of(f"{named}-no-WritebackStage-RV32MFast", IBEX)
+    changed = {"WritebackStage": 0, "RV32M": "ibex_pkg::RV32MFast"}
+    assert after == before | changed != before
+    assert made.parameters_of("small-with-BranchPredictor", IBEX)["BranchPredictor"] == 1
+
+
+@pytest.mark.parametrize(
+    ("core", "why"),
+    [
+        ("smal", "Ibex names no core smal: give one of small, opentitan"),
+        ("small-no-Wings", "-no-Wings is no change of small"),
+        ("small-no-PMPNumRegions", "PMPNumRegions is no matter of yes and no"),
+        ("maxperf-no-BranchTargetALU", "loses its way with a write-back stage"),
+        ("small-with-RV32E", "-with-RV32E is no change of small"),
+        ("{tmp}/retire", "no core can be called retire"),
+        ("{tmp}/small", "no core can be called small"),
+        ("{tmp}/empty", "empty has no files.f"),
+    ],
+)
+def test_what_is_no_core_is_refused(tmp_path: Path, core: str, why: str) -> None:
+    (tmp_path / "empty").mkdir()
+    command = [sys.executable, str(BOARD / "cores.py"), core.format(tmp=tmp_path), str(IBEX)]
+    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def users_core() -> Path:
+    """A user's folder: a list of files, what the core has, and the module sim_core."""
+    made = script()
+    parameters = made.parameters_of("maxperf-pmp-no-WritebackStage-no-BranchTargetALU", IBEX) | {
+        "PMPNumRegions": 8
+    }
+    ip = IBEX / "vendor" / "lowrisc_ip"
+    prim = ip / "ip" / "prim" / "rtl"
+    packages = ("ram_1p_pkg", "secded_pkg", "mubi_pkg", "util_pkg", "count_pkg", "cipher_pkg")
+    files = [
+        *(f"+incdir+{folder}" for folder in (prim, ip / "dv" / "sv" / "dv_utils")),
+        *(f"+incdir+{IBEX / 'dv' / 'fcov'}", f"-y {IBEX / 'rtl'}", f"-y {prim}"),
+        *(str(prim / f"prim_{name}.sv") for name in packages),
+        *(str(IBEX / "rtl" / "ibex_pkg.sv"), "config.sv", "sim_core.sv"),
+    ]
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    made.put(FOLDER / "files.f", "".join(f"{line}\n" for line in files))
+    made.put(FOLDER / "config.sv", made.package(parameters))
+    made.put(FOLDER / "sim_core.sv", (BOARD / "rtl" / "ibex_2025" / "sim_core.sv").read_text())
+    made.put(FOLDER / "core.toml", 'bitmanip = "none"\npmp_regions = 8\nicache = false\n')
+    return FOLDER
+
+
+def tockmark(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tockmark", *arguments]
+    return subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_users_core_runs_and_is_called_one(tmp_path: Path) -> None:
+    folder = users_core()
+    # Built as fast as can be: it runs some million cycles.
+    products.make("sim", f"CORE={folder}", "CXXFLAGS=-std=c++20 -O0", "LDFLAGS=")
+    products.make("kernel-pmp-8")
+    run = ["run", "--core", str(folder), "--only", "time.read,ipc.client_to_server"]
+    run += ["--samples", "9"]
+
+    done = tockmark(*run, "-o", str(tmp_path / "refused.json"))
+    assert done.returncode == 2
+    assert f"the core {NAME} has 8 PMP regions, and this baseline kernel needs 16" in done.stderr
+    assert not (tmp_path / "refused.json").exists()
+
+    output = tmp_path / "eight.json"
+    done = tockmark(*run, "--kernel", str(KERNEL), "-o", str(output))
+    assert done.returncode == OK, done.stderr
+    assert f"(cw310, core {NAME} (a user's own))" in " ".join(done.stdout.split())
+    result = file.load(output)
+    board = result.provenance.board
+    assert board.timing == "unchecked"
+    assert board.core is not None
+    assert board.core.foreign
+    assert {row.icache for row in result.rows} == {False}
+    assert {row.id for row in result.rows} >= {"time.read", "ipc.client_to_server"}
+
+    base = file.load(paths.RESULTS / "cores" / "baseline-on-maxperf-pmp.json")
+    factors = {one.name: (one.base, one.new) for one in differing_factors(base, result)}
+    assert factors["core"] == ("maxperf-pmp", f"{NAME} (a user's own)")
+
+
+def test_the_committed_results_name_their_core() -> None:
+    for path in sorted((paths.RESULTS / "cores").glob("*.json")):
+        board = file.load(path).provenance.board
+        core = path.stem.partition("-on-")[2]
+        assert (board.core.name if board.core else "") == core, path
+        assert (board.timing == "unchecked") == bool(core), path
+        assert json.loads(path.read_text())["provenance"]["board"]["machine"] == "cw310"
+
+
+# What an assembler makes of each, by extension; and none of the others is bit manipulation.
+INSTRUCTIONS = {
+    "zba": ("sh1add a0,a1,a2", "sh2add a0,a1,a2", "sh3add a0,a1,a2"),
+    "zbb": (
+        *("andn a0,a1,a2", "orn a0,a1,a2", "xnor a0,a1,a2", "clz a0,a1", "ctz a0,a1"),
+        *("cpop a0,a1", "max a0,a1,a2", "maxu a0,a1,a2", "min a0,a1,a2", "minu a0,a1,a2"),
+        *("sext.b a0,a1", "sext.h a0,a1", "zext.h a0,a1", "rol a0,a1,a2", "ror a0,a1,a2"),
+        *("rori a0,a1,31", "orc.b a0,a1", "rev8 a0,a1"),
+    ),
+    "zbc": ("clmul a0,a1,a2", "clmulh a0,a1,a2", "clmulr a0,a1,a2"),
+    "zbs": (
+        *("bclr a0,a1,a2", "bclri a0,a1,31", "bext a0,a1,a2", "bexti a0,a1,31"),
+        *("binv a0,a1,a2", "binvi a0,a1,31", "bset a0,a1,a2", "bseti a0,a1,31"),
+    ),
+    cores.OTHER: (
+        ".insn r 0x33, 4, 4, a0, a1, a2",
+        ".insn i 0x13, 5, a0, a1, 0x687",
+    ),  # pack, brev8
+    None: (
+        *("add a0,a1,a2", "sub a0,a1,a2", "sll a0,a1,a2", "slt a0,a1,a2", "sltu a0,a1,a2"),
+        *("xor a0,a1,a2", "srl a0,a1,a2", "sra a0,a1,a2", "or a0,a1,a2", "and a0,a1,a2"),
+        *("mul a0,a1,a2", "mulh a0,a1,a2", "mulhsu a0,a1,a2", "mulhu a0,a1,a2", "div a0,a1,a2"),
+        *("divu a0,a1,a2", "rem a0,a1,a2", "remu a0,a1,a2", "addi a0,a1,-1", "slli a0,a1,31"),
+        *("srli a0,a1,31", "srai a0,a1,31", "andi a0,a1,-1", "lui a0,0x20533", "ecall", "mret"),
+    ),
+}
+
+
+def assembled(folder: Path, text: str, isa: str) -> Elf:
+    source, made = folder / "a.S", folder / "a.elf"
+    source.write_text(f"    .option norvc\n    .text\n    .globl _start\n{text}\n")
+    flags = ["-mabi=ilp32", "-nostdlib", "-Wl,-Ttext=0x20000000,--build-id=none"]
+    command = ["riscv64-unknown-elf-gcc", f"-march={isa}", *flags, str(source), "-o", str(made)]
+    subprocess.run(command, check=True)
+    return read_elf(made)
+
+
+FUNCTION = "    .type {0}, @function\n{0}:\n{1}\n    .size {0}, . - {0}\n"
+ZB = "rv32imc_zicsr_zba_zbb_zbc_zbs"
+
+
+@pytest.mark.parametrize("extension", INSTRUCTIONS)
+def test_each_instruction_is_of_its_extension(tmp_path: Path, extension: str | None) -> None:
+    lines = INSTRUCTIONS[extension]
+    elf = assembled(tmp_path, FUNCTION.format("_start", "\n".join(lines)), ZB)
+    words = elf.content(".text")
+    found = [
+        cores.extension_of(int.from_bytes(words[at : at + 4], "little"))
+        for at in range(0, len(words), 4)
+    ]
+    assert found == [extension] * len(lines)
+    assert set(cores.bit_manipulation(elf)) == ({extension} if extension else set())
+
+
+def test_data_between_functions_are_no_instructions(tmp_path: Path) -> None:
+    """Unless the ELF says that it was built for them."""
+    text = FUNCTION.format("_start", "    nop\n    .half 0x4501") + "    .word 0x20c5a533\n"
+    assert cores.bit_manipulation(assembled(tmp_path, text, "rv32imc_zicsr")) == {}
+    built_for = assembled(tmp_path, text, ZB)
+    assert cores.bit_manipulation(built_for) == {"zba": 0x20000006}
+    # Behind a compressed instruction, half a word off, it is found as well.
+    inside = FUNCTION.format("_start", "    .half 0x4501\n    sh1add a0,a1,a2")
+    plain = assembled(tmp_path, inside.replace("sh1add a0,a1,a2", ".word 0x20c5a533"), "rv32imc")
+    assert cores.bit_manipulation(plain) == {"zba": 0x20000002}
+
+
+def test_a_kernel_with_bit_manipulation_is_refused_where_there_is_none(tmp_path: Path) -> None:
+    assembled(tmp_path, FUNCTION.format("_start", "    sh1add a0,a1,a2\n    clmul a0,a1,a2"), ZB)
+    kernel = read_kernel(tmp_path / "a.elf")
+    balanced = cores.Core("maxperf-pmp-bmbalanced", "balanced", 16, False)
+    with pytest.raises(TockmarkError, match=r"holds Zbc .* \(zbc at 0x20000004\)"):
+        cores.check_core(kernel, balanced, False)
+    cores.check_core(kernel, cores.Core("maxperf-pmp-bmfull", "full", 16, False), False)

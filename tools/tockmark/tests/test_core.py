@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Another core: what a simulator's build says of it, what cannot run there, and that results,
+headings and comparisons name it."""
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tockmark.compare.gate import gate
+from tockmark.compare.limits import Margins, load_limits
+from tockmark.compare.pairs import compare
+from tockmark.errors import TockmarkError
+from tockmark.result.build import board_of
+from tockmark.result.provenance import Board
+from tockmark.rig import board as boards
+from tockmark.rig.core import Core, beside, check_core
+from tockmark.rig.kernel import RESTARTS_WORD, SLICE_WORD, KernelElf
+from tockmark.rig.kinds.sim import SimTarget, made_by
+from tockmark.rig.protocol import Ability
+from tockmark.show import comparison, table
+from tockmark.suite.catalogue import Catalogue
+from tockmark.tests.of_samples import CALM, SIMULATED, made, steady
+
+PLAIN = Core("maxperf-pmp", "none", 16, False)
+OTHER = msgspec.structs.replace(
+    SIMULATED, timing="unchecked", core=PLAIN, simulator_sha256="c" * 64
+)
+TOML = """name = "maxperf-pmp"
+foreign = false
+bitmanip = "none"
+pmp_regions = 16
+icache = false
+"""
+
+
+def on(board: Board, catalogue: Catalogue, net: int = 1000):  # type: ignore[no-untyped-def]
+    return made(catalogue, {"a.x": steady(net)}, board=board, icache=(False,))
+
+
+@pytest.fixture
+def simulator(tmp_path: Path) -> Path:
+    """A simulator of another core, beside that of the machine's own."""
+    for name, said in {"cw310": "", "cw310-maxperf-pmp": TOML, "nexysvideo": ""}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "earlgrey-sim").write_text(name)
+        if said:
+            (tmp_path / name / "core.toml").write_text(said)
+    return tmp_path / "cw310" / "earlgrey-sim"
+
+
+def target(binary: Path) -> SimTarget:
+    return SimTarget(binary, True, 16, 1000)
+
+
+def test_a_target_is_that_of_the_core(simulator: Path) -> None:
+    own = target(simulator)
+    assert (own.core, own.can) == (None, frozenset(Ability))
+    there = own.configured({"core": "maxperf-pmp", "max-cycles": 5})
+    assert there.binary.parent.name == "cw310-maxperf-pmp"
+    assert (there.core, there.icache, there.max_cycles) == (PLAIN, False, 5)
+    assert Ability.ICACHE not in there.can
+    assert made_by(there.binary) == "sim-cw310-maxperf-pmp"  # which make knows
+
+
+def test_a_machine_of_another_core_is_unchecked_whatever_the_profile_says(simulator: Path) -> None:
+    profile = boards.load(boards.DEFAULT)
+    own = msgspec.structs.replace(profile, target=target(simulator))
+    assert board_of(own).timing == "checked-against-rtl"
+    folder = simulator.parent.with_name("cw310-maxperf-pmp")
+    for other in (
+        own.configured({"core": "maxperf-pmp"}),
+        msgspec.structs.replace(profile, target=target(folder / "earlgrey-sim")),
+    ):
+        board = board_of(other)
+        assert (board.timing, board.core) == ("unchecked", PLAIN)
+        assert board.simulator_sha256 == hashlib.sha256(b"cw310-maxperf-pmp").hexdigest()
+        assert msgspec.json.decode(msgspec.json.encode(board), type=Board) == board
+
+
+@pytest.mark.parametrize(
+    ("where", "core", "why"),
+    [
+        (
+            "cw310",
+            "small",
+            "the simulator of the core small is not built; run `make sim CORE=small`",
+        ),
+        ("cw310", "rtl/mine/", "the core mine is not built; run `make sim CORE=rtl/mine/`"),
+        ("nexysvideo", "small", "--core is for the machine cw310: nexysvideo has one core only"),
+    ],
+)
+def test_a_core_that_is_not_there_is_refused(
+    simulator: Path, where: str, core: str, why: str
+) -> None:
+    binary = simulator.parent.with_name(where) / simulator.name
+    with pytest.raises(TockmarkError) as refused:
+        target(binary).configured({"core": core})
+    assert why in str(refused.value)
+
+
+def test_a_torn_core_toml_is_refused(simulator: Path) -> None:
+    for text in ("name =", 'name = "x"\n', f"{TOML}wings = 2\n"):
+        simulator.with_name("core.toml").write_text(text)
+        with pytest.raises(TockmarkError, match="does not say which core this is"):
+            beside(simulator)
+
+
+def kernel(path: Path, name: str | None = None) -> KernelElf:
+    words = {} if name is None else {SLICE_WORD: 0, RESTARTS_WORD: 4}
+    return KernelElf(path, name, "d" * 64, None, (), words)
+
+
+OURS = "tockmark-baseline 0.1.0 abi2 cw310"
+
+
+@pytest.mark.parametrize(
+    ("core", "name", "icache", "why"),
+    [
+        (
+            Core("small", "none", 0, False),
+            OURS,
+            False,
+            "the core small has no PMP: no kernel boots",
+        ),
+        (PLAIN, OURS, True, "the core maxperf-pmp has no i-cache; leave out --icache on"),
+        (Core("x", "none", 8, True), OURS, True, "has 8 PMP regions, .* needs 16; .*kernel-pmp-8"),
+        (Core("x", "none", 4, True), f"{OURS} pmp-8", False, "has 4 PMP regions, .* needs 8"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_a_line(
+    tmp_path: Path, core: Core, name: str, icache: bool, why: str
+) -> None:
+    with pytest.raises(TockmarkError, match=why) as refused:
+        check_core(kernel(tmp_path / "k.elf", name), core, icache)
+    assert "\n" not in str(refused.value)
+
+
+def test_headings_and_comparisons_name_the_core(catalogue: Catalogue) -> None:
+    own, other = on(SIMULATED, catalogue), on(OTHER, catalogue, 1100)
+    assert "earlgrey-sim (cw310)" in table.every_row(own, catalogue)
+    text = table.every_row(other, catalogue)
+    assert "earlgrey-sim (cw310, core maxperf-pmp)" in text
+    assert "timing  unchecked" in text
+
+    found = compare(own, other, "b", catalogue, Margins(), CALM)
+    assert [one.name for one in found.factors] == ["timing", "simulator", "core"]
+    said = comparison.compare_text([("a", own), ("b", other)], [found])
+    assert "differs: core      the machine's own -> maxperf-pmp" in said
+
+    foreign = msgspec.structs.replace(OTHER, core=Core("mine", "none", 16, False, foreign=True))
+    found = compare(other, on(foreign, catalogue), "b", catalogue, Margins(), CALM)
+    assert [(one.base, one.new) for one in found.factors] == [
+        ("maxperf-pmp", "mine (a user's own)")
+    ]
+
+
+def test_a_gate_takes_no_two_cores(catalogue: Catalogue) -> None:
+    """A change of a kernel is judged by runs on one core."""
+    limits = load_limits(None, catalogue)
+    runs = ("base", on(SIMULATED, catalogue)), ("new", on(OTHER, catalogue))
+    with pytest.raises(TockmarkError, match="cannot be compared"):
+        gate([runs[0]], runs[1], limits, catalogue, CALM)
+    again = ("new", on(OTHER, catalogue))
+    assert gate([("base", on(OTHER, catalogue))], again, limits, catalogue, CALM).exit_code == 0
