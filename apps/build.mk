@@ -20,23 +20,12 @@ ifneq ($(filter-out perf cyclecount csr,$(COUNTER))$(if $(filter 1,$(ABI)),$(COU
 $(error apps/build.mk: no apps for version $(ABI) read by '$(COUNTER)'; use COUNTER=cyclecount or COUNTER=csr with ABI=2)
 endif
 
-CC := riscv64-unknown-elf-gcc
-AR := riscv64-unknown-elf-ar
-LD := riscv64-unknown-elf-ld
-
-ifeq ($(shell command -v $(CC)),)
-$(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
-endif
+include apps/code.mk
 
 ifneq ($(COUNTER:perf=),)
 override OUT := $(OUT)-$(COUNTER)
 READ := -DTM_$(if $(filter csr,$(COUNTER)),CSR,CYCLECOUNT)
 endif
-
-# What shapes the code: every app says it in its begin record, with the language and the compiler.
-MACHINE := -march=rv32imc -mabi=ilp32
-CODE := -O3 $(MACHINE)
-SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
 	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) $(READ) \
