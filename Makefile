@@ -171,6 +171,7 @@ IBEX = $(shell .venv/bin/python -c 'import pythondata_cpu_ibex as ibex; print(ib
 PROGRAMS := c rust
 programs: apps
 	$(call begin,build/apps/programs-c-abi2,whole programs (some two minutes))
+	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=machine build/apps/c-abi2-machine/libtockmark.a
 	@$(MAKE) $(SILENT) -f apps/programs/build.mk IBEX=$(IBEX) ONLY='$(ONLY)'
 	$(stamp) apps build/apps/bare.elf $(foreach one,$(PROGRAMS),build/apps/programs-$(one)-abi2 build/apps/programs-$(one)-abi2-csr)
 

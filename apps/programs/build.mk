@@ -6,7 +6,7 @@
 #     make -f apps/programs/build.mk IBEX=…/vendor
 #     make -f apps/programs/build.mk IBEX=…/vendor ONLY="aes towers"
 # They go to build/apps/programs-c-abi2 and programs-rust-abi2; those behind -csr are the very same
-# objects with the library that reads the core's counters itself, which bare programs do.
+# objects with the library that reads the core's counters in machine mode, as bare programs do.
 
 include apps/code.mk
 
@@ -108,7 +108,7 @@ $(RUST)/ticker.o: $(C)/ticker.o
 $(C)/libtockmark.a $(RUST)/libtockmark.a: build/apps/c-abi2/libtockmark.a
 	@mkdir -p $(@D)
 	cp $< $@
-$(C)-csr/libtockmark.a $(RUST)-csr/libtockmark.a: build/apps/c-abi2-csr/libtockmark.a
+$(C)-csr/libtockmark.a $(RUST)-csr/libtockmark.a: build/apps/c-abi2-machine/libtockmark.a
 	@mkdir -p $(@D)
 	cp $< $@
 $(C)-csr/%.o: $(C)/%.o

@@ -5,7 +5,7 @@
  *
  * The app is linked as on a kernel, at the same places, and its harness asks for the few things that
  * it needs between samples by the same ecalls: console, break, end. These are answered here. Within a
- * sample there is no ecall: the readings are the core's own instructions (COUNTER=csr of
+ * sample there is no ecall: the readings are the core's own instructions (COUNTER=machine of
  * apps/build.mk).
  */
 #include "abi.h"

@@ -40,6 +40,7 @@ from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, only_one, select
 
+CSR: CounterName = "csr"  # what bare programs read
 SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
@@ -125,6 +126,21 @@ class AppChoice:
         Path | None,
         Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
+    suite: Annotated[
+        str | None,
+        options.one_of(
+            lambda: catalogues.SUITES,
+            "Another suite than that of all benchmarks: programs, which `make programs` builds.",
+        ),
+    ] = None
+    bare: Annotated[
+        bool,
+        Option(
+            "--bare",
+            help="With --suite programs: no kernel, each program in machine mode, with the core's"
+            " own counters.",
+        ),
+    ] = False
     counter: Annotated[
         str | None,
         options.one_of(
@@ -138,16 +154,37 @@ class AppChoice:
     def counters(self) -> list[CounterName]:
         """What the apps may read, the first that the kernel has."""
         given = options.counters(self.counter)
+        if self.bare:
+            return [CSR]
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
-        only = self.apps is not None or self.abi == 1 or (self.lang or "c") != "c"
+        only = self.apps is not None or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
 
-    def builds(self, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
+    @property
+    def langs(self) -> list[Lang]:
+        """The languages of the apps; of programs all, unless the user says it."""
+        return options.languages(self.lang or ("c,rust" if self.suite else "c"))
+
+    def catalogue(self) -> Catalogue:
+        """Return the suite that is run. TockmarkError if it cannot be run as the user says."""
+        suite = next((one for one in catalogues.SUITES if one == self.suite), None)
+        if self.suite is not None and suite is None:
+            raise TockmarkError(
+                f"there is no suite '{self.suite}'", f"choose from: {', '.join(catalogues.SUITES)}"
+            )
+        if self.bare and (suite is None or self.counter or self.apps or self.abi):
+            raise TockmarkError(
+                "--bare runs programs as they are built for it",
+                "give --suite programs, and no --counter, --apps or --abi",
+            )
+        return catalogues.load(suite=suite)
+
+    def builds(self, known: Catalogue, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
-        langs, abi = options.languages(self.lang or "c"), self.abi or 2
+        langs, abi = self.langs, self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang, counter) for lang in langs]
+            return [AppBuild.built(abi, lang, counter, known.suite) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
@@ -157,7 +194,7 @@ class AppChoice:
 
     def shortened(self, known: Catalogue) -> dict[Lang, Selection]:
         """Return what --short leaves of a language."""
-        langs = options.languages(self.lang or "c")
+        langs = self.langs
         if self.short is None:
             return {}
         if self.short not in langs:
@@ -233,7 +270,9 @@ def run_verb(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
                 "name another result with -o",
             )
-    known = catalogues.load()
+    known = apps.catalogue()
+    if apps.bare and (kernel or place.images):
+        raise TockmarkError("--bare runs without a kernel", "leave out --kernel and --images")
     laid = None
     if place.images is not None:
         given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
@@ -250,18 +289,21 @@ def run_verb(
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
     if laid is None:
-        kernels = [claims.read(path) for path in kernel or [board.kernels[apps.abi or 2]]]
+        default = paths.BARE if apps.bare else board.kernels[apps.abi or 2]
+        kernels = [claims.read(path) for path in kernel or [default]]
     else:
         kernels = [laid.kernel()]
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)
+        if apps.bare:  # there is nobody to run a second app
+            boots = [boot for boot in boots if boot.alone]
         return laid.boots(boots, lang, board, known, only) if laid else boots
 
     def suites(counter: CounterName) -> tuple[run.Suite, ...]:
         return tuple(
             run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in apps.builds(counter)
+            for built in apps.builds(known, counter)
         )
 
     first, *behind = apps.counters[: 1 if laid else None]

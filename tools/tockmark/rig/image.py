@@ -45,7 +45,16 @@ from tockmark.rig import sources
 from tockmark.rig.board import Address, BoardProfile, Room
 from tockmark.rig.elf import archived, read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
-from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, Boot, CounterName, Lang
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    LANGS,
+    PERF,
+    Boot,
+    CounterName,
+    Lang,
+    Suite,
+)
 
 COMPILERS = (paths.LIBRARIES / "libgcc.a", paths.LIBRARIES / "libc.a")  # its own libraries
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
@@ -83,8 +92,22 @@ class AppBuild:
     lang: Lang = "c"
 
     @staticmethod
-    def built(abi: int, lang: Lang = "c", counter: CounterName = PERF) -> "AppBuild":
-        """Return those that `make apps` makes. TockmarkError if none read by this counter."""
+    def built(
+        abi: int, lang: Lang = "c", counter: CounterName = PERF, suite: Suite | None = None
+    ) -> "AppBuild":
+        """Return those that `make apps` makes, or `make programs`. TockmarkError if none read by
+        this counter."""
+        if suite is not None:
+            if abi != 2 or counter == CYCLES_ALONE:
+                raise TockmarkError(
+                    f"no {suite} for version {abi} of the interface read by {COUNTERS[counter]}",
+                    "measure them on version 2, on a kernel that has Perf",
+                )
+            read = f"-{counter}" * (counter != PERF)
+            folder = paths.APPS / f"{suite}-{lang}-abi{abi}{read}"
+            if not folder.is_dir():
+                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(suite))
+            return AppBuild(folder, abi, lang)
         if counter == PERF:
             return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)
         if (lang, abi) != ("c", 2):
