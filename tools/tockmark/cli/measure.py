@@ -34,13 +34,14 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import table, text
+from tockmark.show import programs, table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, only_one, select
 
 CSR: CounterName = "csr"  # what bare programs read
+PROGRAM_CYCLES = 200_000_000  # a program says nothing while it is measured: longer, it has hung
 SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
@@ -285,6 +286,8 @@ def run_verb(
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.commands}
     board = place.loaded(laid, limits)
+    if known.suite is not None and board.kind == "sim":
+        board = board.configured({"silence": max_cycles or PROGRAM_CYCLES})
     wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
@@ -343,6 +346,8 @@ def run_verb(
         try:
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
+            elif known.suite is not None and not as_json:
+                print(programs.screen([(paths.shown(path), result), *others], known), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
                 blocks = table.selected_blocks(wanted, [result]) if wanted else None

@@ -233,7 +233,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        known |= {"cluster": "cluster"}
+        known |= {"cluster": "cluster", "silence": "silence_cycles"}
         return msgspec.structs.replace(self, **fields(options, known, "sim"))
 
     def key(self, start: Start) -> str:
