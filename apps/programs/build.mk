@@ -59,7 +59,7 @@ PQCLEAN_ALL := $(call CRATE,pqcrypto-mlkem)/pqclean
 PQCLEAN := $(PQCLEAN_ALL)/crypto_kem/ml-kem-768/clean
 INTERNALS := $(call CRATE,pqcrypto-internals)
 PARTS_mlkem := $(wildcard $(PQCLEAN)/*.c) $(INTERNALS)/cfiles/fips202.c
-FLAGS_mlkem := -I$(PQCLEAN) -I$(PQCLEAN_ALL)/common -I$(INTERNALS)/include
+FLAGS_mlkem := -I$(PQCLEAN) -I$(INTERNALS)/include -I$(PQCLEAN_ALL)/common
 endif
 
 part = $(C)/parts/$(1)/$(basename $(notdir $(2))).o
