@@ -198,9 +198,7 @@ def sizes(some: Sequence[Measured], catalogue: Catalogue) -> Table:
     return table
 
 
-def screen(
-    named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE
-) -> str:
+def screen(named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE) -> str:
     """Show the screen of the suite: a table for each cache setting, and what programs take."""
     some = measured(result for _, result in named)
     icaches = dict.fromkeys(icache for _, result in named for icache in result.icaches)
