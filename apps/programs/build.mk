@@ -118,10 +118,14 @@ $(RUST)-csr/%.o: $(RUST)/%.o
 	@mkdir -p $(@D)
 	cp $< $@
 
-$(BARE): $(wildcard $(SOURCE)/bare/*) $(SOURCE)/build.mk
-	$(CC) -std=c11 -O2 $(MACHINE) $(STRICT) --specs=picolibc.specs -nostartfiles -Iapps/asm -DTM_ABI=2 -mno-relax \
-	    -ffunction-sections -fdata-sections -Wl,--build-id=none,--no-warn-rwx-segments \
-	    -T $(SOURCE)/bare/bare.ld $(SOURCE)/bare/start.S $(SOURCE)/bare/bare.c -o $@
+# Each source by itself: else the names of temporary files would be in it.
+BARE_PARTS := $(C)/parts/bare/start.o $(C)/parts/bare/bare.o
+$(BARE_PARTS): $(C)/parts/bare/%.o: $(wildcard $(SOURCE)/bare/*) $(SOURCE)/build.mk
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 $(MACHINE) $(STRICT) --specs=picolibc.specs -Iapps/asm -DTM_ABI=2 -mno-relax \
+	    -ffunction-sections -fdata-sections -c $(wildcard $(SOURCE)/bare/$*.[cS]) -o $@
+$(BARE): $(BARE_PARTS) $(SOURCE)/bare/bare.ld
+	$(LD) -m elf32lriscv --no-relax --build-id=none --no-warn-rwx-segments -T $(SOURCE)/bare/bare.ld $(BARE_PARTS) -o $@
 
 # Else make would take them for intermediate.
 .SECONDARY:

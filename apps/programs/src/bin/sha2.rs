@@ -59,4 +59,4 @@ impl Program for Sha2 {
     }
 }
 
-programs::program!(c"sha2", sha2_hash, benches_sha2, 4096, Sha2);
+programs::program!(c"sha2", sha2_hash, benches_sha2, 16384, Sha2);
