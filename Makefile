@@ -184,6 +184,15 @@ apps-%: setup
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
 	$(stamp) apps build/apps/conformance-abi$* $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
 
+# Whole programs, bare and isolated (apps/programs): `make programs`, or ONLY="aes towers" of them.
+IBEX = $(shell .venv/bin/python -c 'import pythondata_cpu_ibex as ibex; print(ibex.data_location)')/vendor
+PROGRAMS := c rust
+programs: apps
+	$(call begin,build/apps/programs-c-abi2,whole programs (some two minutes))
+	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 LIBTOCK_C= COUNTER=machine build/apps/c-abi2-machine/libtockmark.a
+	@$(MAKE) $(SILENT) -f apps/programs/build.mk IBEX=$(IBEX) ONLY='$(ONLY)'
+	$(stamp) apps build/apps/bare.elf $(foreach one,$(PROGRAMS),build/apps/programs-$(one)-abi2 build/apps/programs-$(one)-abi2-csr)
+
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 

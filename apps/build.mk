@@ -5,7 +5,8 @@
 # The apps of apps/upstream/ (docs/upstream/), which are written for libtock-c, are built with them, for
 # version 2, by a shim.
 # COUNTER=cyclecount or COUNTER=csr takes samples by that in the place of Perf (apps/asm/counter.h), for
-# version 2, in a folder of its own: OUT with -cyclecount or -csr behind.
+# version 2, in a folder of its own: OUT with -cyclecount or -csr behind. COUNTER=machine is for apps
+# that run in machine mode, without a kernel (apps/programs/bare).
 # With LIBTOCK_C=DIR, a libtock-c that the user has built, the apps of version 2 make their system
 # calls by that library, and go into a folder of their own: OUT with -libtock behind (docs/findings.md).
 
@@ -16,27 +17,16 @@ ifeq ($(filter 1 2,$(ABI)),)
 $(error apps/build.mk: there is no version $(ABI) of the system-call interface; use ABI=1 or ABI=2)
 endif
 
-ifneq ($(filter-out perf cyclecount csr,$(COUNTER))$(if $(filter 1,$(ABI)),$(COUNTER:perf=)),)
+ifneq ($(filter-out perf cyclecount csr machine,$(COUNTER))$(if $(filter 1,$(ABI)),$(COUNTER:perf=)),)
 $(error apps/build.mk: no apps for version $(ABI) read by '$(COUNTER)'; use COUNTER=cyclecount or COUNTER=csr with ABI=2)
 endif
 
-CC := riscv64-unknown-elf-gcc
-AR := riscv64-unknown-elf-ar
-LD := riscv64-unknown-elf-ld
-
-ifeq ($(shell command -v $(CC)),)
-$(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
-endif
+include apps/code.mk
 
 ifneq ($(COUNTER:perf=),)
 override OUT := $(OUT)-$(COUNTER)
-READ := -DTM_$(if $(filter csr,$(COUNTER)),CSR,CYCLECOUNT)
+READ := -DTM_$(if $(filter csr machine,$(COUNTER)),CSR,CYCLECOUNT)$(if $(filter machine,$(COUNTER)), -DTM_MACHINE)
 endif
-
-# What shapes the code: every app says it in its begin record, with the language and the compiler.
-MACHINE := -march=rv32imc -mabi=ilp32
-CODE := -O3 $(MACHINE)
-SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 CFLAGS = -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
 	-I$(OUT) -Iapps/runtime -Iapps/asm -DTM_ABI=$(ABI) $(READ) \

@@ -2,8 +2,8 @@
 /*
  * What counts in this build of the apps: Perf; or, in builds of their own for version 2 (COUNTER of
  * apps/build.mk), Tock's driver CycleCount, which counts cycles alone, or the core's counters,
- * which user mode reads itself. A reading returns TM_READ_RETURNS, cycles, and instructions or, of
- * CycleCount, the high half of the cycles.
+ * which user mode reads itself, or machine mode. A reading returns TM_READ_RETURNS, cycles, and
+ * instructions or, of CycleCount, the high half of the cycles.
  */
 #ifndef TM_ASM_COUNTER_H
 #define TM_ASM_COUNTER_H
@@ -19,6 +19,15 @@
 #elif defined(TM_CSR)
 /* No driver reads: the rows of a command ask the alarm for the time. */
 #define TM_COUNTER "csr"
+#ifdef TM_MACHINE
+#define TM_CSR_MODE "machine"
+#define TM_CSR_CYCLES mcycle
+#define TM_CSR_INSTRET minstret
+#else
+#define TM_CSR_MODE "user"
+#define TM_CSR_CYCLES cycle
+#define TM_CSR_INSTRET instret
+#endif
 #define TM_READ_DRIVER TOCK_ALARM
 #define TM_READ_COMMAND TOCK_ALARM_NOW
 #define TM_READ_RETURNS TOCK_SUCCESS_U32

@@ -18,8 +18,8 @@
 /* The counters come back in a1 and a2. */
 .macro read_counters
 #ifdef TM_CSR
-    csrr    a1, cycle
-    csrr    a2, instret
+    csrr    a1, TM_CSR_CYCLES
+    csrr    a2, TM_CSR_INSTRET
     li      a0, TM_READ_RETURNS
 #else
     li      a0, TM_READ_DRIVER

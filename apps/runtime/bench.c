@@ -210,7 +210,7 @@ int main(void) {
     tm_record_words(&tm_log, "abi=" TEXT(TM_ABI));
     tm_record_number(&tm_log, "apps", tm_link.apps);
 #ifdef TM_CSR
-    tm_record_words(&tm_log, TM_COUNTER "=user");
+    tm_record_words(&tm_log, TM_COUNTER "=" TM_CSR_MODE);
 #else
     tm_record_words(&tm_log, TM_COUNTER "=" TEXT(TM_READ_DRIVER));
 #endif

@@ -6,6 +6,9 @@
 
 #include "bench.h"
 
+#define TM_NAME_OF(token) #token
+#define TM_NAME(macro) TM_NAME_OF(macro)
+
 /* Cycles, and instret or what takes its place (asm/counter.h); on version 1, where a call reads one
  * counter, `first` is the one asked for. */
 struct reading {
@@ -19,11 +22,12 @@ static inline __attribute__((always_inline)) struct reading take_reading(uint32_
 #elif defined(TM_CSR)
     (void)counter;
     struct reading now;
-    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\t"
-                     "csrr %0, cycle\n\tcsrr %1, instret\n\t.option pop"
-                     : "=&r"(now.first), "=r"(now.second)
-                     :
-                     : "memory");
+    __asm__ volatile(
+        ".option push\n\t.option arch, +zicsr\n\t"
+        "csrr %0, " TM_NAME(TM_CSR_CYCLES) "\n\tcsrr %1, " TM_NAME(TM_CSR_INSTRET) "\n\t.option pop"
+        : "=&r"(now.first), "=r"(now.second)
+        :
+        : "memory");
     return now;
 #else
     (void)counter;

@@ -35,12 +35,14 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import table, text
+from tockmark.show import programs, table, text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
 from tockmark.suite.selection import Selection, only_one, select
 
+CSR: CounterName = "csr"  # what bare programs read
+PROGRAM_CYCLES = 200_000_000  # a program says nothing while it is measured: longer, it has hung
 SOURCES: dict[Literal["log", "cache"], str] = {  # from which a boot may be taken in place of a run
     "log": "are in --resume's log",
     "cache": "were simulated before (--fresh ignores that)",
@@ -137,6 +139,21 @@ class AppChoice:
         Path | None,
         Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
+    suite: Annotated[
+        str | None,
+        options.one_of(
+            lambda: catalogues.SUITES,
+            "Another suite than that of all benchmarks: programs, which `make programs` builds.",
+        ),
+    ] = None
+    bare: Annotated[
+        bool,
+        Option(
+            "--bare",
+            help="With --suite programs: no kernel, each program in machine mode, with the core's"
+            " own counters.",
+        ),
+    ] = False
     counter: Annotated[
         str | None,
         options.one_of(
@@ -150,16 +167,38 @@ class AppChoice:
     def counters(self) -> list[CounterName]:
         """What the apps may read, the first that the kernel has."""
         given = options.counters(self.counter)
+        if self.bare:
+            return [CSR]
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
-        only = self.apps is not None or self.abi == 1 or (self.lang or "c") != "c"
+        only = self.apps is not None or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
+
+    @property
+    def langs(self) -> list[Lang]:
+        """The languages of the apps; of programs all, unless the user says it."""
+        return options.languages(self.lang or ("c,rust" if self.suite else "c"))
+
+    @property
+    def known_suite(self) -> catalogues.Suite | None:
+        """The suite that is run. TockmarkError if it cannot be run as the user says."""
+        suite = next((one for one in catalogues.SUITES if one == self.suite), None)
+        if self.suite is not None and suite is None:
+            raise TockmarkError(
+                f"there is no suite '{self.suite}'", f"choose from: {', '.join(catalogues.SUITES)}"
+            )
+        if self.bare and (suite is None or self.counter or self.apps or self.abi):
+            raise TockmarkError(
+                "--bare runs programs as they are built for it",
+                "give --suite programs, and no --counter, --apps or --abi",
+            )
+        return suite
 
     def builds(self, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
-        langs, abi = options.languages(self.lang or "c"), self.abi or 2
+        langs, abi = self.langs, self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang, counter) for lang in langs]
+            return [AppBuild.built(abi, lang, counter, self.known_suite) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
@@ -169,7 +208,7 @@ class AppChoice:
 
     def shortened(self, known: Catalogue) -> dict[Lang, Selection]:
         """Return what --short leaves of a language."""
-        langs = options.languages(self.lang or "c")
+        langs = self.langs
         if self.short is None:
             return {}
         if self.short not in langs:
@@ -245,7 +284,9 @@ def run_verb(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
                 "name another result with -o",
             )
-    known = catalogues.load()
+    known = catalogues.load(suite=apps.known_suite)
+    if apps.bare and (kernel or place.images):
+        raise TockmarkError("--bare runs without a kernel", "leave out --kernel and --images")
     laid = None
     if place.images is not None:
         given = {"board": place.board, "machine": place.machine, "abi": apps.abi, "apps": apps.apps}
@@ -258,16 +299,21 @@ def run_verb(
         samples, all_samples = laid.manifest.samples, laid.manifest.samples is None
     limits = {"max-cycles": max_cycles, "uart-cycles": uart_cycles, "cluster": workers.commands}
     board = place.loaded(laid, limits)
+    if known.suite is not None and board.kind == "sim":
+        board = board.configured({"silence": max_cycles or PROGRAM_CYCLES})
     wanted = dataclasses.replace(select(known, only), within=apps.shortened(known))
     others = [(paths.shown(path), file.load(path)) for path in beside or ()]
     varied = wanted.of_further_layouts()
     if laid is None:
-        kernels = [claims.read(path) for path in kernel or [board.kernels[apps.abi or 2]]]
+        default = paths.BARE if apps.bare else board.kernels[apps.abi or 2]
+        kernels = [claims.read(path) for path in kernel or [default]]
     else:
         kernels = [laid.kernel()]
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)
+        if apps.bare:  # there is nobody to run a second app
+            boots = [boot for boot in boots if boot.alone]
         return laid.boots(boots, lang, board, known, only) if laid else boots
 
     def suites(counter: CounterName) -> tuple[run.Suite, ...]:
@@ -313,6 +359,8 @@ def run_verb(
         try:
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
+            elif known.suite is not None and not as_json:
+                print(programs.screen([(paths.shown(path), result), *others], known), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
                 blocks = table.selected_blocks(wanted, [result]) if wanted else None

@@ -22,7 +22,7 @@ from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError,
 from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
-from tockmark.show import commits, comparison, export, listing, table, text
+from tockmark.show import commits, comparison, export, listing, programs, table, text
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
@@ -76,14 +76,16 @@ def table_verb(
         if len(files) > 1:
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
-    known = catalogue.load()
     named = [(paths.shown(path), load(path)) for path in files]
+    known = catalogue.suite_of(row.id for _, result in named for row in result.rows)
     wanted, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
         print("\n".join(table.event_counts(result, known) for result in results), end="")
     elif as_json:
         options.show(table.as_json(results, known))
+    elif known.suite is not None and not every:
+        print(programs.screen(named, known, text.width_of_terminal()), end="")
     elif not every:
         blocks = table.selected_blocks(wanted, results) if wanted else None
         langs = None if lang is None else _languages(lang, results)

@@ -107,6 +107,7 @@ class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     published: Published | None = None
     further: tuple[StoredSamples, ...] = ()  # in all layouts but the first, if in any
     lang: Lang = "c"
+    stack: Positive | None = None  # the most bytes of it that a whole program used
 
 
 class Absent(BootRowName, Part, frozen=True):
@@ -155,6 +156,7 @@ class App:
     lost: bool = False  # something of it was, within
     open: StoredRow | None = None  # the bench record that data records now belong to
     taken: dict[str, int] = field(default_factory=dict)  # samples in its series, by their LENGTHS
+    stacks: dict[Key, int] = field(default_factory=dict)  # of the rows whose bench comes yet
     last_line: int = 0  # of the log: where its previous record began
     lang: Lang = "c"  # that it is written in
 
@@ -544,7 +546,16 @@ def _bench(app: App, record: Record) -> None:
     if row.key in app.found:
         raise ValueError(f"{row.id} was measured before; the first is kept")
     app.taken = {}
-    app.put(row)
+    app.put(structs.replace(row, stack=app.stacks.get(row.key)))
+
+
+def _stack(app: App, record: Record) -> None:
+    app.open = None
+    id_, params, (most,) = _named(record, "bytes")
+    row = StoredRow(id_, app.name, asked=1, params=params)
+    if row.key in app.stacks:
+        raise ValueError(f"the stack of {row.id} was told before; the first is kept")
+    app.stacks[row.key] = _count(most, "bytes")
 
 
 def _data(app: App, record: Record) -> None:
@@ -665,6 +676,7 @@ def _typed(name: str, text: str) -> int | str:
 _RECORDS = {
     "begin": _begin,
     "bench": _bench,
+    "stack": _stack,
     "data": _data,
     "fail": _fail,
     "skip": _skip,

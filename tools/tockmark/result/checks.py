@@ -24,10 +24,12 @@ from tockmark.suite.catalogue import (
     ICACHE,
     LANGS,
     OF_BOOT,
+    SUITES,
     Benchmark,
     Catalogue,
     Lang,
     RowKey,
+    Suite,
     row_key,
 )
 
@@ -106,9 +108,11 @@ def _of_cycles(result: Result) -> Iterator[str]:
             yield f"row {row.name}: {boot}, and its samples more"
 
 
-@lru_cache(1)
-def _read(path: Path, _changed: int) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
-    known = catalogue.load(path)
+@lru_cache(1 + len(SUITES))
+def _read(
+    path: Path, _changed: int, suite: Suite | None
+) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
+    known = catalogue.load(path, suite)
     return known, {
         boot.name: frozenset(
             [row_key(id_, params) for id_, params in known.rows_given(boot)]
@@ -118,17 +122,20 @@ def _read(path: Path, _changed: int) -> tuple[Catalogue, dict[str, frozenset[Row
     }
 
 
-def _known() -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
+def _known(result: Result) -> tuple[Catalogue, dict[str, frozenset[RowKey]]]:
     """Return the catalogue of this checkout, read again when it has changed, and the rows of its
-    boots."""
+    boots: of the suite that has the result's rows."""
     path = paths.CATALOGUE
-    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+    changed = path.stat().st_mtime_ns if path.exists() else 0
+    ids = {row.id for row in result.rows} - OF_BOOT
+    every = [_read(path, changed, suite) for suite in (*SUITES, None)]
+    return next((one for one in every if ids & one[0].benchmarks.keys()), every[-1])
 
 
 def _of_catalogue(result: Result) -> Iterator[str]:
     """Rows are what the catalogue says that they are, if its entries are those that they name; and
     of the boots that it says, if it is theirs as a whole."""
-    known, given = _known()
+    known, given = _known(result)
     entries = result.provenance.entries
     same = result.provenance.catalogue_sha256 == known.sha256
     asked: dict[Place, int] = defaultdict(int)
@@ -177,20 +184,17 @@ def _middle(samples: Sequence[int]) -> float:
     return first if samples.count(first) == len(samples) else middle(samples)
 
 
-def _timed(id_: str) -> bool:
-    meant = _known()[0].benchmarks.get(id_)
-    return meant is not None and meant.timed
-
-
 def _of_layouts(result: Result) -> Iterator[str]:
     """Layouts execute the same, after the same rows: what a boot ran before may leave the kernel's
     scheduler at another process."""
+    known, _ = _known(result)
+    timed = {id_ for id_, meant in known.benchmarks.items() if meant.timed}
     ran: dict[object, set[str]] = defaultdict(set)
     for row in result.rows:
         for layout in row.layouts:
             ran[row.boot, row.lang, row.icache, layout].add(row.name)
     for row in result.rows:
-        if not row.further or _timed(row.id):
+        if not row.further or row.id in timed:
             continue
         allowed = 0 if row.icache is False else STRAY
         for name in ("instret", "short_instret", "long_instret"):

@@ -45,7 +45,16 @@ from tockmark.rig import sources
 from tockmark.rig.board import Address, BoardProfile, Room
 from tockmark.rig.elf import archived, read_elf
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
-from tockmark.suite.catalogue import COUNTERS, LANGS, PERF, Boot, CounterName, Lang
+from tockmark.suite.catalogue import (
+    COUNTERS,
+    CYCLES_ALONE,
+    LANGS,
+    PERF,
+    Boot,
+    CounterName,
+    Lang,
+    Suite,
+)
 
 COMPILERS = (paths.LIBRARIES / "libgcc.a", paths.LIBRARIES / "libc.a")  # its own libraries
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
@@ -81,10 +90,27 @@ class AppBuild:
     folder: Path
     abi: int
     lang: Lang = "c"
+    # Bytes of flash of which each app takes a multiple. A program beside another app lies in the
+    # same sets of the cache as alone.
+    align: int = FLASH_ALIGN
 
     @staticmethod
-    def built(abi: int, lang: Lang = "c", counter: CounterName = PERF) -> "AppBuild":
-        """Return those that `make apps` makes. TockmarkError if none read by this counter."""
+    def built(
+        abi: int, lang: Lang = "c", counter: CounterName = PERF, suite: Suite | None = None
+    ) -> "AppBuild":
+        """Return those that `make apps` makes, or `make programs`. TockmarkError if none read by
+        this counter."""
+        if suite is not None:
+            if abi != 2 or counter == CYCLES_ALONE:
+                raise TockmarkError(
+                    f"no {suite} for version {abi} of the interface read by {COUNTERS[counter]}",
+                    "measure them on version 2, on a kernel that has Perf",
+                )
+            read = f"-{counter}" * (counter != PERF)
+            folder = paths.APPS / f"{suite}-{lang}-abi{abi}{read}"
+            if not folder.is_dir():
+                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(suite))
+            return AppBuild(folder, abi, lang, WAY)
         if counter == PERF:
             return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)
         if (lang, abi) != ("c", 2):
@@ -183,7 +209,7 @@ def build_image(
         fixed = at["_app_end"] - ram
         heap = min(at.get("tm_heap", 0), ram_free - fixed)  # as far as there is room
         flash_length = at["_data_load"] + at["_data_end"] - at["_data_start"] - start
-        flash += pack(name, elf, tab, apps.abi, heap)
+        flash += pack(name, elf, tab, apps.abi, heap, apps.align)
         tbfs += elf.with_suffix(".tbf").read_bytes()
         files = str(tab), str(elf), linked.sha256
         hashed = hashlib.sha256(b"".join(part.read_bytes() for part in own)).hexdigest()
@@ -306,9 +332,9 @@ def link(app: str, parts: Sequence[Path], elf: Path, symbols: Mapping[str, int],
     call([*command, *map(str, objects), *behind], f"{doing} in another order")
 
 
-def pack(name: str, elf: Path, tab: Path, abi: int, heap: int) -> int:
+def pack(name: str, elf: Path, tab: Path, abi: int, heap: int, align: int = FLASH_ALIGN) -> int:
     """Make the TAB of an app for a version of the interface, with so many bytes of heap; return the
-    bytes that it takes in flash, a multiple of FLASH_ALIGN."""
+    bytes that it takes in flash, a multiple of `align`."""
     sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]
     version = ["--kernel-major", str(abi), "--kernel-minor", "0", "--deterministic"]
     command = [str(paths.ELF2TAB), "-n", name, "-o", str(tab), *sizes, "--app-heap", str(heap)]
@@ -317,9 +343,9 @@ def pack(name: str, elf: Path, tab: Path, abi: int, heap: int) -> int:
         more = ["--minimum-footer-size", str(footer)]
         call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
         total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
-        if total % FLASH_ALIGN == 0:
+        if total % align == 0:
             return int(total)
-        footer += FLASH_ALIGN - total % FLASH_ALIGN
+        footer += align - total % align
 
 
 def call(command: Sequence[str], doing: str, todo: str = SETUP) -> str:

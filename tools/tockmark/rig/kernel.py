@@ -148,7 +148,7 @@ def named(
     }
     if manifest is not None:
         said[shown(manifest)] = manifest_facts(manifest)
-    built_here = kernel.name is not None and kernel.path.resolve().is_relative_to(paths.ROOT)
+    built_here = kernel.is_baseline and kernel.path.resolve().is_relative_to(paths.ROOT)
     ours = checkout_facts() if built_here else {}
     return replace(kernel, **{**ours, **agreed(said)})  # type: ignore[arg-type]
 

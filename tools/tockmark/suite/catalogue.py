@@ -47,6 +47,10 @@ COUNTERS: dict[CounterName, str] = {
 PERF: CounterName = "perf"
 CYCLES_ALONE: CounterName = "cyclecount"  # it counts no instructions
 
+# What is run together, besides the benchmarks that every run has unless it says otherwise.
+Suite = Literal["programs"]
+SUITES: tuple[Suite, ...] = ("programs",)
+
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]
 Key = tuple[str, frozenset[tuple[str, int | str]], bool | None, Lang]
@@ -83,6 +87,7 @@ class Benchmark(Part, frozen=True):
     alike: bool = False
     passes: int = 0  # of the body, whose slope is its figure; 0: a sample is
     distribution: Literal["cached"] | None = None  # with which setting no one figure is the row's
+    suite: Suite | None = None  # None: that of all benchmarks
 
     @property
     def group(self) -> str:
@@ -94,6 +99,10 @@ class Benchmark(Part, frozen=True):
         parameters it has."""
         said = self.id, self.samples, self.inner, self.bodies, self.by, self.passes
         return hashlib.sha256(msgspec.json.encode(said)).hexdigest()[:HASH]
+
+    def skipped_in(self, lang: Lang) -> str | None:
+        """Return why it is not tried in a language; None: it is."""
+        return self.skip_c if lang == "c" else self.skip_rust
 
     def variants(self) -> list[Params]:
         """Return every combination of the parameters, in the catalogue's order."""
@@ -119,6 +128,11 @@ class Boot(Part, frozen=True):
     panics: str | None = None  # why its rows are skipped on a kernel that it panics
     only: int = 0  # of its group's benchmarks only these, a bit each in their order; 0: all
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is one app."""
+        return len(self.slots) == 1
+
     def processes(self) -> list[str]:
         """Return the processes' names: the object's, with 2, 3, … for its repetitions."""
         seen: dict[str, int] = {}
@@ -138,6 +152,7 @@ class Catalogue:
     headings: tuple[str, ...]  # of the tables, in their order
     budget: float  # what all boots may take, from reset to end, as a benchmark's
     sha256: str
+    suite: Suite | None = None  # which of the file's this is
 
     def boots(self) -> list[Boot]:
         """Return every boot of a whole run: a group's own app alone, for all that no boot measures,
@@ -208,7 +223,8 @@ class Catalogue:
 
     def groups(self) -> list[str]:
         """Return the groups, which are the apps, in the catalogue's order."""
-        measured = [b for b in self.benchmarks.values() if b.touches != "control"]
+        own = [b for b in self.benchmarks.values() if b.suite == self.suite]
+        measured = [b for b in own if b.touches != "control"]
         return list(dict.fromkeys(benchmark.group for benchmark in measured))
 
     def sections(self) -> list[str]:
@@ -264,8 +280,8 @@ class CatalogueFile(Part, frozen=True):
     boot: tuple[Boot, ...] = ()
 
 
-def load(path: Path = paths.CATALOGUE) -> Catalogue:
-    """Read and check the catalogue."""
+def load(path: Path = paths.CATALOGUE, suite: Suite | None = None) -> Catalogue:
+    """Read and check the catalogue. Return one suite of it, with what the harness measures."""
     with reading(path, "run the tool from a checkout of tockmark", "the catalogue "):
         data = path.read_bytes()
     try:
@@ -282,7 +298,16 @@ def load(path: Path = paths.CATALOGUE) -> Catalogue:
     if unknown:
         raise TockmarkError(f"{paths.shown(path)} does not say what {min(unknown)} is")
     sha256 = hashlib.sha256(data).hexdigest()
-    return Catalogue(by_id, file.boot, file.sections, file.budget, sha256)
+    own = {id_: one for id_, one in by_id.items() if one.suite == suite or id_ in OF_BOOT}
+    boots = tuple(boot for boot in file.boot if own.keys() >= set(boot.measures))
+    return Catalogue(own, boots, file.sections, file.budget, sha256, suite)
+
+
+def suite_of(ids: Iterable[str], path: Path = paths.CATALOGUE) -> Catalogue:
+    """Return the suite that rows of these ids are of; of strangers alone, the usual one."""
+    given = set(ids) - OF_BOOT
+    of = [load(path, suite) for suite in SUITES]
+    return next((one for one in of if given & one.benchmarks.keys()), load(path))
 
 
 def language(said: str) -> Lang:

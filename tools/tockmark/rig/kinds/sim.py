@@ -242,7 +242,7 @@ class SimTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def configured(self, options: Mapping[str, object]) -> Self:
         known = {"uart-cycles": "uart_cycles_per_byte", "max-cycles": "max_cycles"}
-        known |= {"cluster": "cluster"}
+        known |= {"cluster": "cluster", "silence": "silence_cycles"}
         own = {name: value for name, value in options.items() if name != "core"}
         found = msgspec.structs.replace(self, **fields(own, known, "sim"))
         core = options.get("core")

@@ -68,7 +68,7 @@ impl Param {
 
 /// A hook said what became of the row ([`Run::skip`], [`Run::fail`]): it is given up.
 #[derive(Debug)]
-pub struct Stop(());
+pub struct Stop(pub(super) ());
 
 /// What a hook returns.
 pub type Outcome = Result<(), Stop>;

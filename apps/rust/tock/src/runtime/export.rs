@@ -150,6 +150,14 @@ macro_rules! heap {
     };
 }
 
+/// This app gets so much stack, a plain number of bytes.
+#[macro_export]
+macro_rules! stack {
+    ($bytes:literal) => {
+        ::core::arch::global_asm!(concat!(".globl tm_stack\n.set tm_stack, ", $bytes));
+    };
+}
+
 /// Bodies in Rust, each of the name of the one in assembly that it stands in for, and takes what
 /// that takes.
 ///

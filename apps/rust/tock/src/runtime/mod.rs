@@ -7,6 +7,7 @@
 mod bench;
 mod export;
 pub mod flash;
+pub mod program;
 mod span;
 mod stage;
 mod text;

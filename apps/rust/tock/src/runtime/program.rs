@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the row of a whole program does around it: `apps/programs/program.h`. Only programs are linked
+//! with these.
+
+use super::bench::{Outcome, Run, Stop};
+
+unsafe extern "C" {
+    safe fn tm_program_begin(run: &mut Run) -> bool;
+    safe fn tm_program_sample(run: &mut Run) -> bool;
+    safe fn tm_program_answer(run: &mut Run, is_right: bool) -> bool;
+    safe fn tm_program_end(run: &mut Run) -> bool;
+}
+
+fn outcome(is_good: bool) -> Outcome {
+    if is_good { Ok(()) } else { Err(Stop(())) }
+}
+
+/// Fill what is free of the stack with a pattern.
+pub fn begin(run: &mut Run) -> Outcome {
+    outcome(tm_program_begin(run))
+}
+
+/// Take one sample of the body that `setup` chose.
+pub fn sample(run: &mut Run) -> Outcome {
+    outcome(tm_program_sample(run))
+}
+
+/// A wrong answer is an error of the row.
+pub fn answer(run: &mut Run, is_right: bool) -> Outcome {
+    outcome(tm_program_answer(run, is_right))
+}
+
+/// Say how much of the stack was used.
+pub fn end(run: &mut Run) -> Outcome {
+    outcome(tm_program_end(run))
+}
