@@ -65,18 +65,23 @@ def cycles(program: str, place: Place) -> float | None:
     return found.cycles / found.iterations if found else None
 
 
+def _range(shares: Sequence[float]) -> str:
+    """Return the least and the most of some shares, in percent."""
+    return between(shares, lambda share: text.points(share, digits=1)) + (" %" if shares else "")
+
+
 def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
     """Return how many of the cycles without a feature it saves, in percent, layout by layout; below
     zero it costs."""
     both = nets(row, without, name), nets(row, with_, name)
     pairs = zip(*both, strict=True) if all(both) else ()
-    return between([1 - after / before for before, after in pairs], text.percent)
+    return _range([1 - after / before for before, after in pairs])
 
 
 def saved_of(program: str, without: Place, with_: Place) -> str:
     """Return the same of a bare program."""
     before, after = cycles(program, without), cycles(program, with_)
-    return text.percent(1 - after / before) if before and after else text.NONE
+    return _range([1 - after / before] if before and after else [])
 
 
 def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
@@ -118,7 +123,7 @@ def programs_by_bits() -> str:
         plain = counts()["CoreMark", name, icache]
         if program == "CoreMark, Zba Zbb Zbs":
             found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
-    return between(found, text.percent)
+    return _range(found)
 
 
 def span(row: str, name: str = "baseline", icache: bool = True) -> str:
@@ -145,7 +150,7 @@ def most_of_others() -> str:
                 saves += [1 - after / before for before, after in pairs]
             both = [(cycles(one, without), cycles(one, with_)) for one in PROGRAMS]
             saves += [1 - after / before for before, after in both if before and after]
-    return text.percent(max(saves))
+    return _range([max(saves)])
 
 
 def per_megahertz(core: str, icache: bool) -> str:

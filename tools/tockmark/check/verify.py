@@ -107,7 +107,7 @@ def verify(
         board=_board(result, board),
         suites=(),
         catalogue=catalogue,
-        icaches=[True, False],
+        icaches=sorted({one.icache for one in every}, reverse=True),
         all_samples=_all_samples(result, catalogue),
         samples=None,
         jobs=jobs,
