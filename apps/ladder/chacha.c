@@ -12,9 +12,7 @@ static const uint32_t start[WORDS] = {
     0x00000001, 0x09000000, 0x4a000000, 0x00000000, /* the counter, the nonce */
 };
 
-static inline uint32_t turned(uint32_t word, uint32_t by) {
-    return word << by | word >> (32 - by);
-}
+static inline uint32_t turned(uint32_t word, uint32_t by) { return word << by | word >> (32 - by); }
 
 static inline void quarter(uint32_t *s, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     s[a] += s[b], s[d] = turned(s[d] ^ s[a], 16);

@@ -3,8 +3,6 @@
 #include "chacha.h"
 #include "way.h"
 
-#define TICK 9600 /* cycles; where it is not, a late request counts as asked a little earlier or later */
-
 static uint32_t stream[SIZE_MAX_WORDS]; /* what the cipher adds to a message */
 static volatile bool rang;
 
@@ -57,11 +55,12 @@ static bool is_right(uint32_t size, uint32_t which) {
 
 bool climb(const struct rung *rung, struct note notes[EACH], const char **failed) {
     sleep_until(rung->begins);
-    uint32_t first = 0;
     for (uint32_t n = 0; n < EACH; n++) {
         uint32_t which = 1 + EACH * own_client() + n;
         fill(rung->size, which);
-        bool late = rung->period && n && !sleep_until(rung->begins + n * rung->period);
+        uint32_t due = rung->begins + n * rung->period, late = 0;
+        if (rung->period && n && !sleep_until(due))
+            late = tm_alarm_now() - due;
         if (tock_failed(way_ask(&notes[n].asked, &notes[n].answered))) {
             *failed = "ask";
             return false;
@@ -72,9 +71,8 @@ bool climb(const struct rung *rung, struct note notes[EACH], const char **failed
             *failed = "answer";
             return false;
         }
-        first = n ? first : notes[n].asked.first;
-        if (late) /* it was due before, and waited behind its client's own */
-            notes[n].asked.first = first + n * rung->period * TICK;
+        notes[n].due = n * rung->period * rung->tick;
+        notes[n].asked.first -= late * rung->tick; /* it waited behind its client's last one */
         notes[n].ready = take_reading(0);
     }
     return true;

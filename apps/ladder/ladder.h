@@ -2,10 +2,11 @@
 /*
  * What clients and the server of the ladder say to each other, over whichever IPC (way.h).
  *
- * A rung is one row: so many clients ask so often, each to have so many bytes encrypted. The leader,
- * whose app reports, tells the server when one begins, and the rivals, who ask the server now and
- * then, hear it there. Each notes when it asked and was answered, and the server's readings, which
- * come with the answer. In the end the leader has all notes from the server, and what it counted.
+ * A rung is one row: so many clients ask so often, each to have so many bytes encrypted. The
+ * leader, whose app reports, tells the server when one begins, and the rivals, who ask the server
+ * now and then, hear it there. Each notes when it asked and was answered, and the server's
+ * readings, which come with the answer. In the end the leader has all notes from the server, and
+ * what it counted.
  */
 #ifndef TM_LADDER_H
 #define TM_LADDER_H
@@ -28,12 +29,16 @@ enum kind {
 struct rung {
     uint32_t number; /* from 1 on; 0: none yet */
     uint32_t size;   /* bytes of a request */
+    uint32_t tick;   /* cycles of a tick of the kernel's alarm */
     uint32_t period; /* ticks between a client's requests; 0: it asks when it has its answer */
-    uint32_t begins; /* at this tick */
+    uint32_t begins; /* at this tick; when the leader says it, so many from now */
 };
 
-/* One request. Cycles and instructions as the counters had them. */
+/* One request. Cycles and instructions as the counters had them, which stand still while the core
+ * sleeps; it does not while a request is open. */
 struct note {
+    uint32_t
+        due; /* cycles from the rung's begin, those asleep among them; 0 where there is no period */
     struct reading asked, taken, done, answered;
     struct reading ready; /* the client has held the answer against the known one */
 };

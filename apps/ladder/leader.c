@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The apps ladder and ladder2: what several clients get of one server, and how long they wait. This is
- * the first client; ladder.h says how the others and the server play together.
+ * The apps ladder and ladder2: what several clients get of one server, and how long they wait. This
+ * is the first client; ladder.h says how the others and the server play together.
  *
- * A sample is one request of any client, in the order in which they were answered: how long it waited,
- * which is from when it was asked until it was answered, less the server's work on it. The readings
- * themselves are told in a record of their own.
+ * A sample is one request of any client, in the order in which they were answered: how long it
+ * waited, which is from when it was asked until it was answered, less the server's work on it. The
+ * readings themselves are told in a record of their own.
  */
 #include "records.h"
 #include "sampling.h"
@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-#define WAITS 200 /* of some ticks, for the rivals' notes */
+#define WAITS 400   /* of a millisecond, for the rivals' notes */
+#define LEAD 400000 /* cycles until a rung begins: that rivals may have slept, and more */
 
 struct served {
     uint32_t client;
@@ -46,7 +47,7 @@ static bool collect(struct tm_run *run, uint32_t size) {
     do {
         if (waits++ > WAITS)
             return tm_fail(run, "rivals", "MISSING");
-        if (!tm_require(run, "nap", tm_nap(4)) || !ask(run, COLLECT, size))
+        if (!tm_require(run, "nap", tm_nap(1)) || !ask(run, COLLECT, size))
             return false;
         memcpy(&count, answer->words, sizeof count);
     } while (count.deposited != (1U << clients()) - 1);
@@ -58,7 +59,7 @@ static bool collect(struct tm_run *run, uint32_t size) {
 
 /* Put all notes into the order in which they were answered. */
 static void sort(const struct note *notes) {
-        for (uint32_t i = 0; i < clients() * EACH; i++) {
+    for (uint32_t i = 0; i < clients() * EACH; i++) {
         uint32_t at = i;
         while (at && (int32_t)(all[at - 1].note.answered.first - notes[i].answered.first) > 0) {
             all[at] = all[at - 1];
@@ -68,11 +69,33 @@ static void sort(const struct note *notes) {
     }
 }
 
+/* Cycles of a tick of the alarm. The core must not sleep meanwhile: then its counter stands still.
+ */
+static uint32_t tick(void) {
+    static uint32_t known;
+    uint32_t from = tm_alarm_now(), first = from, cycles = 0;
+    while (!known && first == from)
+        from = tm_alarm_now();
+    struct reading begun = take_reading(0);
+    while (!known && cycles < LEAD) {
+        uint32_t last = tm_alarm_now(), ticks = last - from;
+        while (tm_alarm_now() == last)
+            ;
+        cycles = take_reading(0).first - begun.first;
+        if (cycles >= LEAD)
+            known = (cycles + ticks / 2) / (ticks + 1);
+    }
+    return known;
+}
+
+/* `period` is in cycles. */
 static bool take(struct tm_run *run, uint32_t period) {
     static struct note own[EACH];
     static struct note notes[CLIENTS_MAX * EACH];
-    struct rung rung = {.size = run->value[1], .period = period};
     const char *failed;
+    struct rung rung = {.size = run->value[1], .tick = tick()};
+    rung.begins = LEAD / rung.tick;
+    rung.period = (period + rung.tick / 2) / rung.tick;
     if (!begin(run))
         return false;
     memcpy(request->words, &rung, sizeof rung);
@@ -95,11 +118,12 @@ static bool take(struct tm_run *run, uint32_t period) {
 static bool setup_closed(struct tm_run *run) { return take(run, 0); }
 
 /* So that three clients keep the server busy half of the time, more or less. */
-static bool setup_open(struct tm_run *run) { return take(run, 8 + run->value[1] / 40); }
+static bool setup_open(struct tm_run *run) { return take(run, 9600 * (8 + run->value[1] / 40)); }
 
 static bool sample(struct tm_run *run) {
     const struct note *note = &all[next++].note;
-    run->shot.cycles = note->answered.first - note->asked.first - (note->done.first - note->taken.first);
+    run->shot.cycles =
+        note->answered.first - note->asked.first - (note->done.first - note->taken.first);
     run->shot.instret =
         note->answered.second - note->asked.second - (note->done.second - note->taken.second);
     return true;
@@ -124,6 +148,11 @@ static bool tell(struct tm_run *run) {
     tm_begin_record(run, "requests");
     tm_record_words(&tm_log, "client");
     tm_record_series(&tm_log, &all->client, sizeof *all / 4, clients() * EACH);
+    static uint32_t due[CLIENTS_MAX * EACH];
+    for (uint32_t i = 0; i < clients() * EACH; i++)
+        due[i] = all[i].note.due;
+    tm_record_words(&tm_log, "due");
+    tm_record_series(&tm_log, due, 1, clients() * EACH);
     add_times("asked", &all->note.asked, from);
     add_times("taken", &all->note.taken, from);
     add_times("done", &all->note.done, from);

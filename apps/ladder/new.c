@@ -47,7 +47,8 @@ struct tock_return way_ask(struct reading *asked, struct reading *answered) {
     told = tm_relay_answer();
     *answered = take_reading(0);
     if (told.variant || told.word[0] != bytes)
-        return (struct tock_return){TOCK_FAILURE, {told.variant ? told.variant : 1, 0, 0}}; /* FAIL */
+        return (struct tock_return){TOCK_FAILURE,
+                                    {told.variant ? told.variant : 1, 0, 0}}; /* FAIL */
     return (struct tock_return){TOCK_SUCCESS, {0, 0, 0}};
 }
 

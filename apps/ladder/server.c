@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define A_TICK_EACH 4 /* that clients get to hear of a rung */
-
 static struct rung rung;
 static struct count count;
 static struct note notes[CLIENTS_MAX][EACH];
@@ -23,7 +21,7 @@ static bool is_asked(struct message *message) {
         uint32_t last = rung.number;
         memcpy(&rung, message->words, sizeof rung);
         rung.number = last + 1;
-        rung.begins = tm_alarm_now() + A_TICK_EACH * (1 + clients());
+        rung.begins += tm_alarm_now();
         memcpy(message->words, &rung, sizeof rung);
         return true;
     case JOIN:

@@ -96,7 +96,7 @@ def _of_cycles(result: Result) -> Iterator[str]:
     boots = _boots(result)
     for row in result.rows:
         counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in str(name)]
-        if row.clock == "core":
+        if row.clock == "core" and not row.requests:
             took[_place(row)] += sum(counted)
         else:  # these may lie within each other
             took[_place(row)] = max(took[_place(row)], *row.samples[0].get("cycles", (0,)))

@@ -8,8 +8,9 @@ which two tells whose it was:
     server      from a request's taking to its being done
     clients     from an answer to its being held against the known one, and from there to the next
                 request of a client that asks at once
-    idle        until a request, where none was open
     crossing    all else that leads from one process to another: IPC, kernel, its alarm
+    idle        what the window is longer by than the core's counters, which stand still asleep; they
+                do not while a request is open
     unaccounted where work was interrupted, beyond what the same work takes without; and what else two
                 readings do not tell
 
@@ -21,23 +22,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from tockmark.log.protocol import expand
 from tockmark.log.rows import REQUESTS, StoredRow
 
-Owner = Literal["server", "clients", "idle", "crossing", "unaccounted"]
-OWNERS: tuple[Owner, ...] = ("server", "clients", "idle", "crossing", "unaccounted")
+Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
+OWNERS: tuple[Owner, ...] = get_args(Owner)
 ALLOWED = 0.02  # of the window may be unaccounted
 
 Moment = Literal["asked", "taken", "done", "answered", "ready"]
-MOMENTS: tuple[Moment, ...] = ("asked", "taken", "done", "answered", "ready")
+MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class Served(NamedTuple):
     """One request: whose, and when, in cycles from the first on."""
 
     client: int
+    due: int
     asked: int
     taken: int
     done: int
@@ -76,12 +78,21 @@ class Rung:
         return len({one.client for one in self.requests})
 
     @cached_property
+    def last(self) -> Served:
+        """The request that ended the window: the first client had all its answers."""
+        by_client = {one.client: one for one in self.requests}
+        return min(by_client.values(), key=lambda one: one.answered)
+
+    @property
     def end(self) -> int:
-        """When the first client had all its answers; the window begins at 0."""
-        last: dict[int, int] = {}
-        for one in self.requests:
-            last[one.client] = max(one.answered, last.get(one.client, 0))
-        return min(last.values())
+        """When that was by the core's counters; the window begins at 0."""
+        return self.last.answered
+
+    @property
+    def window(self) -> int:
+        """The cycles of the window, those asleep among them."""
+        last = self.last
+        return max(self.end, last.due + last.answered - last.asked)
 
     @cached_property
     def answers(self) -> tuple[int, ...]:
@@ -92,7 +103,7 @@ class Rung:
     @property
     def per_answer(self) -> float:
         """Cycles of the window for each answer in it: the throughput, turned over."""
-        return self.end / sum(self.answers)
+        return self.window / sum(self.answers)
 
     @property
     def least(self) -> float:
@@ -151,6 +162,7 @@ class Rung:
                     found["server"] += own
                     length -= own
             found[owner] += length
+        found["idle"] = self.window - self.end
         return found
 
     def _owner(self, before: Reading, after: Reading, open_: int) -> Owner:
@@ -162,15 +174,13 @@ class Rung:
         own = before.of.client == after.of.client and after.moment == "asked"
         if before.moment == "ready" and own and self.closed:
             return "clients"
-        if open_ == 0 and after.moment == "asked":
-            return "idle"
         if open_ > 0 or after.moment in ("asked", "ready"):
             return "crossing"
         return "unaccounted"
 
     def share(self, owner: Owner) -> float:
         """Return whose share of the window it was."""
-        return self.cycles[owner] / self.end
+        return self.cycles[owner] / self.window
 
 
 def rung(row: StoredRow) -> Rung | None:
@@ -191,7 +201,7 @@ def wrong(row: StoredRow, each: int) -> str | None:
     counts = {client: by.count(client) for client in by}
     if counts != dict.fromkeys(range(int(said.rpartition("_")[2])), each):
         return f"served is not asked: {counts}"
-    if any(sorted(one[1:]) != list(one[1:]) for one in found.requests):
+    if any(sorted(one[2:]) != list(one[2:]) for one in found.requests):
         return "a request was answered before it was asked"
     if found.share("unaccounted") > ALLOWED:
         return f"{found.share('unaccounted'):.1%} of the window are unaccounted for"

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from tockmark.result.ladder import Rung, rungs
+from tockmark.result.ladder import OWNERS, Rung, rungs
 from tockmark.result.model import Result, Row
 from tockmark.show import text
 from tockmark.show.text import LINE, Table, TableColumn, figures
@@ -18,8 +18,8 @@ COLUMNS = {
     "least": 6,
     "server": 7,
     "clients": 8,
-    "idle": 6,
     "crossing": 9,
+    "idle": 6,
     "lost": 6,
 }
 WAYS = {"ladder": "old IPC", "ladder2": "new IPC"}
@@ -34,12 +34,11 @@ LEGEND = (
 
 def cells(found: Rung) -> list[str]:
     """Return what a table says of a rung."""
-    shares = ("server", "clients", "idle", "crossing", "unaccounted")
     return [
         f"{found.per_answer:,.0f}",
         *(f"{found.wait(part):,}" for part in (0.5, 0.9, 1)),
         f"{found.least:.2f}",
-        *(f"{100 * found.share(owner):.1f}" for owner in shares),
+        *(f"{100 * found.share(owner):.1f}" for owner in OWNERS),
     ]
 
 
