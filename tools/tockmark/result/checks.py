@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.log.rows import SERIES
+from tockmark.result import ladder
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
 from tockmark.suite import catalogue
@@ -53,6 +54,7 @@ def contradiction(result: Result) -> str | None:
         _of_boots,
         _of_cycles,
         _of_catalogue,
+        _of_requests,
         _of_layouts,
         _of_readings,
     )
@@ -165,8 +167,16 @@ def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
         "by": "reading" if meant.by == "reading" else "sampler",
         "clock": "sim" if meant.by == "mark" else "core",
         "passes": row.passes if row.id in OF_BOOT else passes,
-        "asked": min(asked, meant.samples),
+        # As many as its clients asked, which `_of_requests` looks at.
+        "asked": row.asked if row.requests else min(asked, meant.samples),
     }
+
+
+def _of_requests(result: Result) -> Iterator[str]:
+    """What a server served is what its clients asked, in their order, and no cycle is lost."""
+    for row in result.rows:
+        if row.requests and (why := ladder.wrong(row)):
+            yield f"row {row.name}: {why}"
 
 
 def _counted(row: Row, name: str) -> list[tuple[int, float]]:

@@ -191,16 +191,18 @@ def rung(row: StoredRow) -> Rung | None:
     return Rung(tuple(map(Served._make, zip(*series, strict=True))), row.id.endswith(".closed"))
 
 
-def wrong(row: StoredRow, each: int) -> str | None:
-    """Return what is wrong with the requests of a row of which each client asked so many."""
+def wrong(row: StoredRow) -> str | None:
+    """Return what is wrong with the requests of a row, which name their clients from 0 on: each asked
+    as many. None: nothing is."""
     found = rung(row)
     if found is None:
         return "there are no requests"
-    said = str(row.params.get("set", ""))
     by = [one.client for one in found.requests]
-    counts = {client: by.count(client) for client in by}
-    if counts != dict.fromkeys(range(int(said.rpartition("_")[2])), each):
-        return f"served is not asked: {counts}"
+    clients = str(row.params.get("set", "")).rpartition("_")[2]
+    served = {client: by.count(client) for client in sorted(set(by))}
+    each, rest = divmod(row.asked, int(clients) if clients.isdecimal() else len(served))
+    if rest or len(by) != row.asked or served != dict.fromkeys(range(row.asked // each), each):
+        return f"served is not asked: {served}, of {row.asked}"
     if any(sorted(one[2:]) != list(one[2:]) for one in found.requests):
         return "a request was answered before it was asked"
     if found.share("unaccounted") > ALLOWED:
