@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Builds the apps of the ladder, not yet linked, into build/apps/ladder-c-abi2: of each way (old.c, new.c)
-# a server, a leader and a rival. Run from the top of the repository, when apps/build.mk has run:
+# a server, a leader and a rival; and an instance, of which there may be many. Run from the top of the repository, when apps/build.mk has run:
 #     make -f apps/ladder/build.mk
 
 include apps/code.mk
@@ -20,7 +20,10 @@ FLAGS_ladder2 := -DTM_RELAY
 
 APPS := $(foreach group,ladder ladder2,$(ROLES:%=$(group)_%))
 .PHONY: all
-all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a
+all: $(APPS:%=$(OUT)/%.o) $(OUT)/instance.o $(OUT)/libtockmark.a
+
+$(OUT)/instance.o: $(OUT)/parts/ladder/instance.o $(OUT)/parts/ladder/chacha.o
+	$(LD) -m elf32lriscv -r $^ -o $@
 
 define app
 $(OUT)/$(1)_$(2).o: $(patsubst %,$(OUT)/parts/$(1)/%.o,$(PARTS_$(2)) $(WAY_$(1)))
