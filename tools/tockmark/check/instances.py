@@ -7,13 +7,17 @@ says, with how much flash and RAM was left: then only the kernel's own tables ca
 """
 
 import re
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from tockmark import paths
+import msgspec
+
+from tockmark import documents, paths
+from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
+from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
+from tockmark.rig.elf import read_elf
 from tockmark.rig.image import AppBuild, Image, build_image
 from tockmark.rig.kernel import KernelElf, room_of
 from tockmark.rig.protocol import Start
@@ -26,14 +30,17 @@ MOST = 9  # one more than any kernel that is known runs
 STACK = 2048
 CYCLES_EACH = 8_000_000  # at most, for one instance's runs
 
+FORM, VERSION = "tockmark-instances", 1
+SLOT = 8  # bytes of an entry of Tock's table of processes: a pointer and its vtable
+TABLE = "9PROCESSES"  # how the symbol of that table ends, where a kernel has it
+
 Full = Literal["process slots", "RAM", "flash", "not said"]
 
 _SAID = re.compile(r"instance (\d+) (began|first|last|wrong) (\d+)")
 _REFUSED = re.compile(rf"app ({PROGRAM}\d*) refused: (.*)")
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(Part, frozen=True):
     """One that ran; cycles by the core's counter, from reset on."""
 
     number: int  # its place in flash, from 1 on
@@ -47,24 +54,24 @@ class Instance:
         return (self.last - self.began) / RUNS
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(Part, frozen=True):
     """What gave out: which instance did not run, who says why, and how much was left for it."""
 
     instance: int
     full: Full
-    by: str
+    by: Literal["the image's build", "the kernel", "the kernel's symbols", "nobody"]
     said: str
     flash_left: int  # bytes
     ram_left: int
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(Part, frozen=True):
     """A boot with so many instances."""
 
     asked: int
     instances: tuple[Instance, ...]
+    icache: bool
+    stack: Positive  # bytes of it that each instance has
     refused: Refusal | None = None
 
     @property
@@ -73,6 +80,18 @@ class Attempt:
         begun = min(one.began for one in self.instances)
         ended = max(one.last for one in self.instances)
         return (ended - begun) / (RUNS * len(self.instances))
+
+
+class StoredInstances(Part, frozen=True):
+    """The file: on one kernel."""
+
+    format: str
+    version: int
+    kernel: Kernel
+    board: str
+    simulator: dict[str, str | int | None]
+    tool: str | None  # the commit of the checkout
+    attempts: tuple[Attempt, ...]
 
 
 def attempts(
@@ -93,7 +112,9 @@ def attempt(
     out = paths.WRITTEN / "instances" / kernel.sha256[:8]
     apps = AppBuild.built(2, suite="ladder")
     room = room_of(kernel, board)
-    boots = [Boot(f"{PROGRAM}s-{n}-{stack}", PROGRAM, (PROGRAM,) * n, ()) for n in (count - 1, count)]
+    boots = [
+        Boot(f"{PROGRAM}s-{n}-{stack}", PROGRAM, (PROGRAM,) * n, ()) for n in (count - 1, count)
+    ]
     words = {"tm_stack": stack}
 
     def left(image: Image | None) -> tuple[int, int]:
@@ -109,19 +130,35 @@ def attempt(
         image = build_image(boots[1], apps, kernel, board, out, words)
     except TockmarkError as error:
         flash, ram = left(before)
-        full: Full = "RAM" if "RAM" in str(error) else "flash"
-        return Attempt(count, (), Refusal(count, full, "the image's build", str(error), flash, ram))
+        said = next(
+            (part for part in str(error).split(";")[0].split(": ") if "fit" in part), str(error)
+        )
+        full: Full = "RAM" if "RAM" in said else "flash"
+        why = Refusal(count, full, "the image's build", said, flash, ram)
+        return Attempt(count, (), icache, stack, why)
     lines = _run(kernel, board, icache, boots[1].name, image.flash, count)
     ran = _ran(lines)
     missing = [n for n in range(1, count + 1) if n not in {one.number for one in ran}]
     if not missing:
-        return Attempt(count, ran)
+        return Attempt(count, ran, icache, stack)
     if not ran:
-        raise TockmarkError(f"{boots[1].name} did not run on {kernel.name or paths.shown(kernel.path)}")
-    said = next((m[2] for line in lines if (m := _REFUSED.search(line))), None)
-    full = "not said" if said is None else "process slots" if "takes" in said else "RAM"
-    by = "nobody" if said is None else "the kernel"
-    return Attempt(count, ran, Refusal(missing[0], full, by, said or "", *left(before)))
+        raise TockmarkError(
+            f"{boots[1].name} did not run on {kernel.name or paths.shown(kernel.path)}"
+        )
+    return Attempt(count, ran, icache, stack, _refusal(kernel, missing[0], lines, *left(before)))
+
+
+def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: int) -> Refusal:
+    """Return why an instance did not run: by the kernel's words, or its table of processes."""
+    for line in lines:
+        if found := _REFUSED.search(line):
+            full: Full = "process slots" if "takes" in found[2] else "RAM"
+            return Refusal(number, full, "the kernel", found[2], flash, ram)
+    for symbol in read_elf(kernel.path).symbols:
+        if symbol.name.endswith(TABLE) and symbol.size == SLOT * (number - 1):
+            said = f"PROCESSES has {symbol.size} bytes, {SLOT} a process"
+            return Refusal(number, "process slots", "the kernel's symbols", said, flash, ram)
+    return Refusal(number, "not said", "nobody", "", flash, ram)
 
 
 def _run(
@@ -151,6 +188,38 @@ def _ran(lines: list[str]) -> tuple[Instance, ...]:
     )
 
 
+def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
+    """Return the file of what was found."""
+    measured = Kernel(
+        kernel.name,
+        kernel.path.name,
+        kernel.sha256,
+        commit=kernel.commit,
+        opt_level=kernel.opt_level,
+        flags=kernel.flags,
+        rustc=kernel.rustc,
+    )
+    machine = board.target.provenance(board.clock_hz)
+    simulator = {name: machine.get(name) for name in ("simulator_sha256", "ibex", "verilator")}
+    kept = StoredInstances(
+        FORM,
+        VERSION,
+        measured,
+        board.name,
+        simulator,
+        paths.commit_of_checkout(),
+        tuple(found),  # type: ignore[arg-type]
+    )
+    return documents.text_of(kept, ("attempts",))
+
+
+def load(path: Path) -> StoredInstances:
+    """Read such a file. TockmarkError if it is none."""
+    return documents.read(
+        path, StoredInstances, FORM, VERSION, "give a file that `dev instances` made"
+    )
+
+
 def text(found: list[Attempt], icache: bool) -> str:
     """Show how fast they ran, and what gave out."""
     columns = {"a run": 10, "a run, all": 11, "first answer": 13, "last": 12}
@@ -176,6 +245,6 @@ def text(found: list[Attempt], icache: bool) -> str:
     return "\n".join([*table.text(title, ""), "", end])
 
 
-def as_json(found: list[Attempt]) -> list[dict[str, object]]:
+def as_json(found: list[Attempt]) -> object:
     """Return the same as records."""
-    return [asdict(replace(one)) for one in found]
+    return msgspec.to_builtins(found)

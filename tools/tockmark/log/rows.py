@@ -556,9 +556,7 @@ def _bench(app: App, record: Record) -> None:
         raise ValueError(f"{row.id} was measured before; the first is kept")
     app.taken = {}
     app.put(
-        structs.replace(
-            row, stack=app.stacks.get(row.key), requests=app.requests.get(row.key, {})
-        )
+        structs.replace(row, stack=app.stacks.get(row.key), requests=app.requests.get(row.key, {}))
     )
 
 

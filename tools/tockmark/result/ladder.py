@@ -9,12 +9,12 @@ which two tells whose it was:
     clients     from an answer to its being held against the known one, and from there to the next
                 request of a client that asks at once
     crossing    all else that leads from one process to another: IPC, kernel, its alarm
-    idle        what the window is longer by than the core's counters, which stand still asleep; they
-                do not while a request is open
-    unaccounted where work was interrupted, beyond what the same work takes without; and what else two
-                readings do not tell
+    idle        what the window is longer by than the core's counters, which stand still asleep:
+                never while a request is open
+    unaccounted what two readings do not tell
 
-Where others ran while the server was at work, the work counts as that of requests that ran through.
+Where others ran while the server was at work, as much is the server's as the same work takes where
+nobody did, the rest crossing; without such a request it is unaccounted.
 """
 
 from collections.abc import Sequence
@@ -192,8 +192,8 @@ def rung(row: StoredRow) -> Rung | None:
 
 
 def wrong(row: StoredRow) -> str | None:
-    """Return what is wrong with the requests of a row, which name their clients from 0 on: each asked
-    as many. None: nothing is."""
+    """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
+    which each asked as many. None: nothing is."""
     found = rung(row)
     if found is None:
         return "there are no requests"
