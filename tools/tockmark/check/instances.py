@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """How many instances of a small program a kernel runs, how fast each is, and what gives out first.
 
-Boots with one instance more each time, until one of them does not run. What was full is what the image's
-build or the kernel says of it, in its own words. Where neither says anything, that is what the record
-says, with how much flash and RAM was left: then only the kernel's own tables can be full.
+Boots with one instance more each time, until one of them does not run. What was full is what the
+image's build or the kernel says of it, in its own words, or the size of Tock's table of processes
+where the kernel has a symbol for it. Else the record says that nobody says it, and how much flash
+and RAM was left.
 """
 
 import re
@@ -97,8 +98,8 @@ class StoredInstances(Part, frozen=True):
 def attempts(
     kernel: KernelElf, board: BoardProfile, icache: bool, stack: int = STACK
 ) -> list[Attempt]:
-    """Run one instance, two, … until one is refused. `stack` is of each, in bytes. TockmarkError if an
-    instance has a wrong answer, or none runs."""
+    """Run one instance, two, … until one is refused. `stack` is of each, in bytes. TockmarkError if
+    an instance has a wrong answer, or none runs."""
     found: list[Attempt] = []
     while not found or (found[-1].refused is None and found[-1].asked < MOST):
         found.append(attempt(kernel, board, icache, len(found) + 1, stack))

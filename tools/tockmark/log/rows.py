@@ -80,8 +80,8 @@ class StoredSamples(Part, frozen=True, rename=_IN_FILE):
     long_instret_runs: str | None = None
 
 
-# What tells requests to a server: whose, and when, in cycles from the first on; those of `due` go on
-# while the core sleeps, the others not. Run-length encoded.
+# What tells requests to a server: whose, and when, in cycles from the first on, run-length encoded;
+# those of `due` go on while the core sleeps, the others not.
 RequestSeries = Literal["client", "due", "asked", "taken", "done", "answered", "ready"]
 Requests = dict[RequestSeries, str]
 REQUESTS: tuple[RequestSeries, ...] = get_args(RequestSeries)

@@ -2,8 +2,8 @@
 """What several clients got of one server, from the readings of all their requests.
 
 A rung is one row of the suite `ladder`. Its window is from the first request until the first client
-has all its answers: as long all clients ask. In the window every cycle lies between two readings, and
-which two tells whose it was:
+has all its answers: as long all clients ask. In it every cycle lies between two readings, and which
+two tells whose it was:
 
     server      from a request's taking to its being done
     clients     from an answer to its being held against the known one, and from there to the next
