@@ -90,7 +90,7 @@ class StoredInstances(Part, frozen=True):
     version: int
     kernel: Kernel
     board: str
-    simulator: dict[str, str | int | None]
+    simulator: dict[str, str]
     tool: str | None  # the commit of the checkout
     attempts: tuple[Attempt, ...]
 
@@ -201,7 +201,7 @@ def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
         rustc=kernel.rustc,
     )
     machine = board.target.provenance(board.clock_hz)
-    simulator = {name: machine.get(name) for name in ("simulator_sha256", "ibex", "verilator")}
+    simulator = {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
     kept = StoredInstances(
         FORM,
         VERSION,
@@ -209,7 +209,7 @@ def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
         board.name,
         simulator,
         paths.commit_of_checkout(),
-        tuple(found),  # type: ignore[arg-type]
+        tuple(found),
     )
     return documents.text_of(kept, ("attempts",))
 

@@ -34,7 +34,8 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import ladder, programs, table, text
+from tockmark.show import table, text
+from tockmark.show.screens import SCREENS
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
@@ -349,8 +350,9 @@ def run_verb(
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
             elif known.suite is not None and not as_json:
-                screen = programs.screen if known.suite == "programs" else ladder.screen
-                print(screen([(paths.shown(path), result), *others], known), flush=True)
+                shown = [(paths.shown(path), result), *others]
+                screen = SCREENS[known.suite]
+                print(screen(shown, known, text.width_of_terminal()), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
                 blocks = table.selected_blocks(wanted, [result]) if wanted else None
