@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Several clients of one server, and instances until one is refused, on the baseline. Makes the apps
+"""Several clients of one server, and instances until one is refused, on the baseline. Makes them
 by `make ladder`."""
 
 import re
@@ -13,7 +13,7 @@ import pytest
 from tockmark import paths
 from tockmark.check import instances
 from tockmark.result import file
-from tockmark.result.ladder import ALLOWED, OWNERS, rungs, wrong
+from tockmark.result.ladder import ALLOWED, OWNERS, Rung, rungs, wrong
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild, build_image
 from tockmark.rig.kernel import read_kernel
@@ -59,15 +59,15 @@ def test_what_is_served_is_what_is_asked_and_no_cycle_is_lost(climbed: tuple[Pat
 def test_more_bytes_take_the_server_longer_and_clients_wait_for_each_other(
     climbed: tuple[Path, str],
 ) -> None:
-    for _, some in _by_id(climbed[0]).items():
+    for some in _by_id(climbed[0]).values():
         shares = [one.share("server") for one in some]
         assert shares == sorted(shares)
     last = _by_id(climbed[0])["ladder.closed"][-1]
     assert last.wait(0.5) > last.requests[0].work  # behind the other's request
 
 
-def _by_id(path: Path) -> dict[str, list[object]]:
-    found: dict[str, list[object]] = {}
+def _by_id(path: Path) -> dict[str, list[Rung]]:
+    found: dict[str, list[Rung]] = {}
     for row, rung in rungs(file.load(path).rows):
         found.setdefault(row.id, []).append(rung)
     return found
