@@ -193,6 +193,12 @@ programs: apps
 	@$(MAKE) $(SILENT) -f apps/programs/build.mk IBEX=$(IBEX) ONLY='$(ONLY)'
 	$(stamp) apps build/apps/bare.elf $(foreach one,$(PROGRAMS),build/apps/programs-$(one)-abi2 build/apps/programs-$(one)-abi2-csr)
 
+# Clients of one server (apps/ladder).
+ladder: apps
+	$(call begin,build/apps/ladder-c-abi2,the clients and servers of the ladder)
+	@$(MAKE) $(SILENT) -f apps/ladder/build.mk
+	$(stamp) apps build/apps/ladder-c-abi2
+
 bench: build
 	@$(TOCKMARK) run --lang c,rust --short rust $(addprefix --beside ,$(RESULTS))
 

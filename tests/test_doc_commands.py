@@ -30,6 +30,7 @@ TOOL = typer.main.get_command(app)
 # Verbs that run for minutes, and the tests that run them.
 LONG = {
     "conformance": "tests/test_conformance.py",
+    "instances": "tests/test_ladder.py",
     "interrupts-off": "tests/test_masked.py",
     "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",

@@ -14,6 +14,7 @@ import jinja2
 
 import comparisons
 import core_features
+import ladder
 import new_ipc
 import opt_levels
 import over_commits
@@ -31,6 +32,7 @@ from tockmark.suite.catalogue import OF_BOOT, label
 PARTS = (
     "findings.md.j2",
     "programs.md.j2",
+    "ladder.md.j2",
     "ipc.md.j2",
     "floor.md.j2",
     "languages.md.j2",
@@ -64,6 +66,7 @@ def _render(part: str) -> str:
         new_ipc=new_ipc,
         over_commits=over_commits,
         whole_programs=whole_programs,
+        ladder=ladder,
     )
     return made.strip()
 

@@ -76,7 +76,8 @@ GROUPS = {
     "dev": Group(
         "What developers of tockmark ask for.",
         dict.fromkeys(
-            ["validate", "conformance", "interrupts-off", "same-simulator", "cache"], "dev"
+            ["validate", "conformance", "interrupts-off", "same-simulator", "instances", "cache"],
+            "dev",
         ),
     ),
 }

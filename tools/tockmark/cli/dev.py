@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs that check the tool itself, and what it made: doctor, validate, verify, conformance,
-interrupts-off, same-simulator, cache."""
+interrupts-off, same-simulator, instances, cache."""
 
 import os
 import secrets
@@ -14,6 +14,7 @@ from tockmark import paths
 from tockmark.check import (
     conformance,
     doctor,
+    instances,
     interleavings,
     interrupts_off,
     programs,
@@ -26,7 +27,7 @@ from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.app import verb
-from tockmark.cli.run_options import Abi, Jobs, ended_once
+from tockmark.cli.run_options import Abi, ICache, Jobs, KernelClaims, KernelFile, ended_once
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
 from tockmark.result import file
@@ -291,6 +292,42 @@ def same_simulator_verb(
         options.show(asdict(entry))
     else:
         print(f"{entry.boots} boots and {entry.cycles:,} cycles are the same on both")
+
+
+@verb(
+    "make ladder && tockmark dev instances",
+    "tockmark dev instances --kernel ~/tock/earlgrey-cw310.elf --opt-level z",
+    "tockmark dev instances --stack 40960 --icache off",
+)
+def instances_verb(
+    *,
+    kernel: KernelFile = None,
+    claims: KernelClaims,
+    stack: Annotated[
+        list[int] | None,
+        Option(min=512, help="Bytes of stack of each instance; default: 2048. May be given again."),
+    ] = None,
+    icache: ICache = None,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+) -> None:
+    """Run one instance of a small program, two, … until one is refused, and say what gave out.
+
+    Each runs ChaCha20 over 4096 bytes 16 times, and holds its answers against the known one."""
+    if output is not None:
+        check_writable([output])
+    board = boards.load(boards.DEFAULT)
+    elf = claims.read(kernel or board.kernels[2])
+    cached = board.target.icache if icache is None else icache is options.Switch.ON
+    found = []
+    for one in stack or [instances.STACK]:
+        found += (tried := instances.attempts(elf, board, cached, one))
+        if not as_json:
+            print(instances.text(tried, cached), flush=True)
+    if as_json:
+        options.show(instances.as_json(found))
+    if output is not None:
+        write_whole({output: instances.stored(found, elf, board)})
 
 
 @verb("tockmark dev cache", "tockmark dev cache --clear")

@@ -35,7 +35,8 @@ from tockmark.rig.image_folder import Laid, folder_to_run
 from tockmark.rig.kernel import named, read_kernel, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
-from tockmark.show import programs, table, text
+from tockmark.show import table, text
+from tockmark.show.screens import SCREENS
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite import selection
 from tockmark.suite.catalogue import Boot, Catalogue, CounterName, Lang
@@ -143,7 +144,8 @@ class AppChoice:
         str | None,
         options.one_of(
             lambda: catalogues.SUITES,
-            "Another suite than that of all benchmarks: programs, which `make programs` builds.",
+            "Another suite than that of all benchmarks: programs or ladder, which `make programs`"
+            " and `make ladder` build.",
         ),
     ] = None
     bare: Annotated[
@@ -177,7 +179,7 @@ class AppChoice:
     @property
     def langs(self) -> list[Lang]:
         """The languages of the apps; of programs all, unless the user says it."""
-        return options.languages(self.lang or ("c,rust" if self.suite else "c"))
+        return options.languages(self.lang or ("c,rust" if self.suite == "programs" else "c"))
 
     @property
     def known_suite(self) -> catalogues.Suite | None:
@@ -187,7 +189,7 @@ class AppChoice:
             raise TockmarkError(
                 f"there is no suite '{self.suite}'", f"choose from: {', '.join(catalogues.SUITES)}"
             )
-        if self.bare and (suite is None or self.counter or self.apps or self.abi):
+        if self.bare and (suite != "programs" or self.counter or self.apps or self.abi):
             raise TockmarkError(
                 "--bare runs programs as they are built for it",
                 "give --suite programs, and no --counter, --apps or --abi",
@@ -360,7 +362,9 @@ def run_verb(
             if every and not as_json:
                 print(table.every_row(result, known), flush=True)
             elif known.suite is not None and not as_json:
-                print(programs.screen([(paths.shown(path), result), *others], known), flush=True)
+                shown = [(paths.shown(path), result), *others]
+                screen = SCREENS[known.suite]
+                print(screen(shown, known, text.width_of_terminal()), flush=True)
             elif not as_json:  # JSON comes when the files are there
                 shown = [(paths.shown(path), result), *others]
                 blocks = table.selected_blocks(wanted, [result]) if wanted else None

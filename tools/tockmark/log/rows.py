@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import structs
@@ -80,6 +80,13 @@ class StoredSamples(Part, frozen=True, rename=_IN_FILE):
     long_instret_runs: str | None = None
 
 
+# What tells requests to a server: whose, and when, in cycles from the first on, run-length encoded;
+# those of `due` go on while the core sleeps, the others not.
+RequestSeries = Literal["client", "due", "asked", "taken", "done", "answered", "ready"]
+Requests = dict[RequestSeries, str]
+REQUESTS: tuple[RequestSeries, ...] = get_args(RequestSeries)
+
+
 class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     """A row as the file keeps it. Samples are run-length encoded, as docs/contributing.md says."""
 
@@ -108,6 +115,7 @@ class StoredRow(BootRowName, Part, frozen=True, rename=_IN_FILE):
     further: tuple[StoredSamples, ...] = ()  # in all layouts but the first, if in any
     lang: Lang = "c"
     stack: Positive | None = None  # the most bytes of it that a whole program used
+    requests: Requests = msgspec.field(default_factory=dict)  # of its clients, in the first layout
 
 
 class Absent(BootRowName, Part, frozen=True):
@@ -157,6 +165,7 @@ class App:
     open: StoredRow | None = None  # the bench record that data records now belong to
     taken: dict[str, int] = field(default_factory=dict)  # samples in its series, by their LENGTHS
     stacks: dict[Key, int] = field(default_factory=dict)  # of the rows whose bench comes yet
+    requests: dict[Key, Requests] = field(default_factory=dict)  # likewise
     last_line: int = 0  # of the log: where its previous record began
     lang: Lang = "c"  # that it is written in
 
@@ -546,7 +555,9 @@ def _bench(app: App, record: Record) -> None:
     if row.key in app.found:
         raise ValueError(f"{row.id} was measured before; the first is kept")
     app.taken = {}
-    app.put(structs.replace(row, stack=app.stacks.get(row.key)))
+    app.put(
+        structs.replace(row, stack=app.stacks.get(row.key), requests=app.requests.get(row.key, {}))
+    )
 
 
 def _stack(app: App, record: Record) -> None:
@@ -556,6 +567,24 @@ def _stack(app: App, record: Record) -> None:
     if row.key in app.stacks:
         raise ValueError(f"the stack of {row.id} was told before; the first is kept")
     app.stacks[row.key] = _count(most, "bytes")
+
+
+def _requests(app: App, record: Record) -> None:
+    app.open = None
+    id_, *words = record.words
+    params = {name: _typed(name, text) for name, text in _unique(record.pairs).items()}
+    row = StoredRow(id_, app.name, asked=1, params=params)
+    if row.key in app.requests:
+        raise ValueError(f"the requests of {row.id} were told before; the first are kept")
+    starts = [i for i, word in enumerate(words) if word[0].isalpha()]
+    if [words[i] for i in starts] != list(REQUESTS):
+        raise ValueError(f"it has not the series {', '.join(REQUESTS)}")
+    series = [
+        expand(" ".join(words[start + 1 : end])) for start, end in pairwise((*starts, len(words)))
+    ]
+    if len({len(one) for one in series}) != 1:
+        raise ValueError("its series have different lengths")
+    app.requests[row.key] = dict(zip(REQUESTS, map(compress, series), strict=True))
 
 
 def _data(app: App, record: Record) -> None:
@@ -677,6 +706,7 @@ _RECORDS = {
     "begin": _begin,
     "bench": _bench,
     "stack": _stack,
+    "requests": _requests,
     "data": _data,
     "fail": _fail,
     "skip": _skip,

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tockmark import paths
 from tockmark.log.rows import SERIES
+from tockmark.result import ladder
 from tockmark.result.model import Result, Row
 from tockmark.result.stats import middle, steady
 from tockmark.suite import catalogue
@@ -56,6 +57,7 @@ def contradiction(result: Result) -> str | None:
         _of_boots,
         _of_cycles,
         _of_catalogue,
+        _of_requests,
         _of_layouts,
         _of_readings,
     )
@@ -99,7 +101,7 @@ def _of_cycles(result: Result) -> Iterator[str]:
     boots = _boots(result)
     for row in result.rows:
         counted = [sum(taken) for name, taken in row.samples[0].items() if "cycles" in str(name)]
-        if row.clock == "core":
+        if row.clock == "core" and not row.requests:
             took[_place(row)] += sum(counted)
         else:  # these may lie within each other
             took[_place(row)] = max(took[_place(row)], *row.samples[0].get("cycles", (0,)))
@@ -168,8 +170,16 @@ def _constants(row: Row, meant: Benchmark, asked: int) -> dict[str, object]:
         "by": "reading" if meant.by == "reading" else "sampler",
         "clock": "sim" if meant.by == "mark" else "core",
         "passes": row.passes if row.id in OF_BOOT else passes,
-        "asked": min(asked, meant.samples),
+        # As many as its clients asked, which `_of_requests` looks at.
+        "asked": row.asked if row.requests else min(asked, meant.samples),
     }
+
+
+def _of_requests(result: Result) -> Iterator[str]:
+    """What a server served is what its clients asked, in their order, and no cycle is lost."""
+    for row in result.rows:
+        if row.requests and (why := ladder.wrong(row)):
+            yield f"row {row.name}: {why}"
 
 
 def _counted(row: Row, name: str) -> list[tuple[int, float]]:

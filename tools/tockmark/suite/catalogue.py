@@ -48,8 +48,8 @@ PERF: CounterName = "perf"
 CYCLES_ALONE: CounterName = "cyclecount"  # it counts no instructions
 
 # What is run together, besides the benchmarks that every run has unless it says otherwise.
-Suite = Literal["programs"]
-SUITES: tuple[Suite, ...] = ("programs",)
+Suite = Literal["programs", "ladder"]
+SUITES: tuple[Suite, ...] = ("programs", "ladder")
 
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]

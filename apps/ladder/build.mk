@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# Builds the apps of the ladder, not yet linked, into build/apps/ladder-c-abi2: of each way (old.c, new.c)
+# a server, a leader and a rival; and an instance, of which there may be many. Run from the top of the repository, when apps/build.mk has run:
+#     make -f apps/ladder/build.mk
+
+include apps/code.mk
+
+SOURCE := apps/ladder
+OUT := build/apps/ladder-c-abi2
+CFLAGS := -std=c11 $(CODE) -ffunction-sections -fdata-sections --specs=picolibc.specs -Wall -Wextra -Werror -MMD -MP \
+	-Ibuild/apps/c-abi2 -Iapps/runtime -Iapps/asm -DTM_ABI=2 '-DTM_CC="$(SAID)"'
+
+ROLES := server client rival
+PARTS_server := server chacha
+PARTS_client := leader climb chacha
+PARTS_rival := rival climb chacha
+WAY_ladder := old
+WAY_ladder2 := new
+FLAGS_ladder2 := -DTM_RELAY
+
+APPS := $(foreach group,ladder ladder2,$(ROLES:%=$(group)_%))
+.PHONY: all
+all: $(APPS:%=$(OUT)/%.o) $(OUT)/instance.o $(OUT)/libtockmark.a
+
+$(OUT)/instance.o: $(OUT)/parts/ladder/instance.o $(OUT)/parts/ladder/chacha.o
+	$(LD) -m elf32lriscv -r $^ -o $@
+
+define app
+$(OUT)/$(1)_$(2).o: $(patsubst %,$(OUT)/parts/$(1)/%.o,$(PARTS_$(2)) $(WAY_$(1)))
+	$(LD) -m elf32lriscv -r $$^ -o $$@
+endef
+define way
+$(OUT)/parts/$(1)/%.o: $(SOURCE)/%.c $(SOURCE)/build.mk
+	@mkdir -p $$(@D)
+	$(CC) $(CFLAGS) $(FLAGS_$(1)) -c $$< -o $$@
+$(foreach role,$(ROLES),$(eval $(call app,$(1),$(role))))
+endef
+$(foreach group,ladder ladder2,$(eval $(call way,$(group))))
+
+$(OUT)/libtockmark.a: build/apps/c-abi2/libtockmark.a
+	@mkdir -p $(@D)
+	cp $< $@
+
+-include $(shell find $(OUT)/parts -name '*.d' 2>/dev/null)
+
+# Else make would take them for intermediate.
+.SECONDARY:

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The apps ladder and ladder2: what several clients get of one server, and how long they wait. This
+ * is the first client; ladder.h says how the others and the server play together.
+ *
+ * A sample is one request of any client, in the order in which they were answered: how long it
+ * waited, which is from when it was asked until it was answered, less the server's work on it. The
+ * readings themselves are told in a record of their own.
+ */
+#include "records.h"
+#include "sampling.h"
+#include "series.h"
+#include "way.h"
+
+#include <string.h>
+
+#define WAITS 400   /* of a millisecond, for the rivals' notes */
+#define LEAD 400000 /* cycles until a rung begins: that rivals may have slept, and more */
+
+struct served {
+    uint32_t client;
+    struct note note;
+};
+static struct served all[CLIENTS_MAX * EACH];
+static uint32_t next; /* of them, to be a sample */
+
+static bool ask(struct tm_run *run, enum kind kind, uint32_t size) {
+    struct reading asked, answered;
+    request->kind = kind;
+    request->client = own_client();
+    request->size = size;
+    request->good = 0;
+    return tm_require(run, "ask", way_ask(&asked, &answered)) && tm_verify(run, answer->good);
+}
+
+static bool begin(struct tm_run *run) {
+    static bool begun;
+    if (!begun)
+        begun = tm_verify(run, climb_begin()) && tm_require(run, "find_server", way_find());
+    return begun;
+}
+
+/* All notes are there, and the server counted what the clients asked. */
+static bool collect(struct tm_run *run, uint32_t size) {
+    struct count count = {0};
+    uint32_t waits = 0;
+    do {
+        if (waits++ > WAITS)
+            return tm_fail(run, "rivals", "MISSING");
+        if (!tm_require(run, "nap", tm_nap(1)) || !ask(run, COLLECT, size))
+            return false;
+        memcpy(&count, answer->words, sizeof count);
+    } while (count.deposited != (1U << clients()) - 1);
+    for (uint32_t i = 0; i < clients(); i++)
+        if (count.served[i] != EACH)
+            return tm_fail(run, "served", "NOT_ASKED");
+    return true;
+}
+
+/* Put all notes into the order in which they were answered. */
+static void sort(const struct note *notes) {
+    for (uint32_t i = 0; i < clients() * EACH; i++) {
+        uint32_t at = i;
+        while (at && (int32_t)(all[at - 1].note.answered.first - notes[i].answered.first) > 0) {
+            all[at] = all[at - 1];
+            at--;
+        }
+        all[at] = (struct served){i / EACH, notes[i]};
+    }
+}
+
+/* Cycles of a tick of the alarm. The core must not sleep meanwhile: then its counter stands still.
+ */
+static uint32_t tick(void) {
+    static uint32_t known;
+    uint32_t from = tm_alarm_now(), first = from, cycles = 0;
+    while (!known && first == from)
+        from = tm_alarm_now();
+    struct reading begun = take_reading(0);
+    while (!known && cycles < LEAD) {
+        uint32_t last = tm_alarm_now(), ticks = last - from;
+        while (tm_alarm_now() == last)
+            ;
+        cycles = take_reading(0).first - begun.first;
+        if (cycles >= LEAD)
+            known = (cycles + ticks / 2) / (ticks + 1);
+    }
+    return known;
+}
+
+/* `period` is in cycles. */
+static bool take(struct tm_run *run, uint32_t period) {
+    static struct note own[EACH];
+    static struct note notes[CLIENTS_MAX * EACH];
+    const char *failed;
+    struct rung rung = {.size = run->value[1], .tick = tick()};
+    rung.begins = LEAD / rung.tick;
+    rung.period = (period + rung.tick / 2) / rung.tick;
+    if (!begin(run))
+        return false;
+    memcpy(request->words, &rung, sizeof rung);
+    if (!ask(run, BEGIN, sizeof rung))
+        return false;
+    memcpy(&rung, answer->words, sizeof rung);
+    if (!climb(&rung, own, &failed))
+        return tm_fail(run, failed, "WRONG_RESULT");
+    memcpy(request->words, own, sizeof own);
+    if (!ask(run, DEPOSIT, sizeof own) ||
+        !collect(run, sizeof(struct count) + clients() * sizeof own))
+        return false;
+    memcpy(notes, answer->words + sizeof(struct count) / 4, clients() * sizeof own);
+    sort(notes);
+    run->samples = clients() * EACH;
+    next = 0;
+    return true;
+}
+
+static bool setup_closed(struct tm_run *run) { return take(run, 0); }
+
+/* So that three clients keep the server busy half of the time, more or less. */
+static bool setup_open(struct tm_run *run) { return take(run, 9600 * (8 + run->value[1] / 40)); }
+
+static bool sample(struct tm_run *run) {
+    const struct note *note = &all[next++].note;
+    run->shot.cycles =
+        note->answered.first - note->asked.first - (note->done.first - note->taken.first);
+    run->shot.instret =
+        note->answered.second - note->asked.second - (note->done.second - note->taken.second);
+    return true;
+}
+
+/* Cycles from the first request on. */
+static void add_times(const char *name, const struct reading *times, uint32_t from) {
+    static uint32_t series[CLIENTS_MAX * EACH];
+    for (uint32_t i = 0; i < clients() * EACH; i++)
+        series[i] = ((const struct reading *)((const char *)times + i * sizeof *all))->first - from;
+    tm_record_words(&tm_log, name);
+    tm_record_series(&tm_log, series, 1, clients() * EACH);
+}
+
+static bool tell(struct tm_run *run) {
+    uint32_t from = all->note.asked.first;
+    if (run->failed_call)
+        return false;
+    for (uint32_t i = 0; i < clients() * EACH; i++)
+        if ((int32_t)(all[i].note.asked.first - from) < 0)
+            from = all[i].note.asked.first;
+    tm_begin_record(run, "requests");
+    tm_record_words(&tm_log, "client");
+    tm_record_series(&tm_log, &all->client, sizeof *all / 4, clients() * EACH);
+    static uint32_t due[CLIENTS_MAX * EACH];
+    for (uint32_t i = 0; i < clients() * EACH; i++)
+        due[i] = all[i].note.due;
+    tm_record_words(&tm_log, "due");
+    tm_record_series(&tm_log, due, 1, clients() * EACH);
+    add_times("asked", &all->note.asked, from);
+    add_times("taken", &all->note.taken, from);
+    add_times("done", &all->note.done, from);
+    add_times("answered", &all->note.answered, from);
+    add_times("ready", &all->note.ready, from);
+    tm_record_end(&tm_log);
+    return true;
+}
+
+#ifdef TM_RELAY
+TM_BENCH(ladder2_closed, .all_samples = true, .setup = setup_closed, .sample = sample,
+         .finish = tell);
+TM_BENCH(ladder2_open, .all_samples = true, .setup = setup_open, .sample = sample, .finish = tell);
+TM_APP(ladder2);
+#else
+TM_BENCH(ladder_closed, .all_samples = true, .setup = setup_closed, .sample = sample,
+         .finish = tell);
+TM_BENCH(ladder_open, .all_samples = true, .setup = setup_open, .sample = sample, .finish = tell);
+TM_APP(ladder);
+#endif

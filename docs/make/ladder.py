@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What clients get of one server, and how many instances a kernel runs: the results in
+results/ladder/, and docs/data/instances-*.json."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from committed import between, markdown, number
+from tockmark.check import instances as instancing
+from tockmark.paths import DATA, RESULTS
+from tockmark.result import file
+from tockmark.result.ladder import OWNERS, Owner, Rung, rungs
+from tockmark.result.model import Result
+from tockmark.show.ladder import WAYS
+from tockmark.show.programs import short
+
+FOLDER = RESULTS / "ladder"
+SMALL, LARGE = 16, 4096
+ORDERS = {"server_first": "server first", "clients_first": "clients first"}
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """One rung of a committed result, and what it is of."""
+
+    kernel: str
+    way: str
+    loop: str
+    order: str
+    clients: int
+    size: int
+    icache: bool | None
+    rung: Rung
+
+
+@cache
+def results() -> tuple[Result, ...]:
+    """Return all committed results of the ladder; our own kernel's last."""
+    found = map(file.load, sorted(FOLDER.glob("*.json")))
+    return tuple(sorted(found, key=lambda one: one.provenance.kernel.is_baseline))
+
+
+@cache
+def climbed() -> tuple[Climbed, ...]:
+    """Return all rungs."""
+    found = []
+    for result in results():
+        kernel = short(result.provenance.kernel.title)
+        for row, rung in rungs(result.rows):
+            way, _, loop = row.id.partition(".")
+            order, _, clients = str(row.params["set"]).rpartition("_")
+            of = kernel, way, loop, order, int(clients), int(row.params["size"])
+            found.append(Climbed(*of, row.icache, rung))
+    return tuple(found)
+
+
+def some(**wanted: object) -> list[Climbed]:
+    """Return the rungs of which all this is true."""
+    return [
+        one
+        for one in climbed()
+        if all(getattr(one, name) == value for name, value in wanted.items())
+    ]
+
+
+def _sets(loop: str, icache: bool) -> Iterator[tuple[list[str], dict[int, Rung]]]:
+    """Yield what names a set of rungs of one client, and of as many as ran, with these by size."""
+    found: dict[tuple[str, str, str], dict[int, dict[int, Rung]]] = {}
+    for one in some(loop=loop, icache=icache):
+        by_clients = found.setdefault((one.kernel, one.way, one.order), {})
+        by_clients.setdefault(one.clients, {})[one.size] = one.rung
+    for (kernel, way, order), by_clients in found.items():
+        for clients in sorted({min(by_clients), max(by_clients)}):
+            yield [kernel, WAYS[way], ORDERS[order], str(clients)], by_clients[clients]
+
+
+def closed(icache: bool) -> str:
+    """Return the table of the closed loop, of the smallest and the largest request."""
+    lines = []
+    for names, by_size in _sets("closed", icache):
+        cells = []
+        for size in (SMALL, LARGE):
+            rung = by_size[size]
+            waits = "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
+            cells += [number(rung.per_answer), waits, f"{rung.least:.2f}", _percent(rung, "server")]
+        lines.append([*names, *cells])
+    heads = [
+        head
+        for size in (SMALL, LARGE)
+        for head in (f"{size} bytes: an answer", "wait: median/90th/worst", "least", "server, %")
+    ]
+    return markdown(["kernel", "IPC", "order", "clients", *heads], lines, (0, 1, 2))
+
+
+def opened(icache: bool) -> str:
+    """Return the table of the open loop: waits, and whose the core was."""
+    lines = []
+    for names, by_size in _sets("open", icache):
+        cells = []
+        for size in (SMALL, LARGE):
+            rung = by_size[size]
+            waits = "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
+            cells += [
+                waits,
+                "/".join(_percent(rung, one) for one in ("server", "crossing", "idle")),
+            ]
+        lines.append([*names, *cells])
+    heads = [
+        head
+        for size in (SMALL, LARGE)
+        for head in (f"{size} bytes: wait", "server/crossing/idle, %")
+    ]
+    return markdown(["kernel", "IPC", "order", "clients", *heads], lines, (0, 1, 2))
+
+
+def _percent(rung: Rung, owner: Owner) -> str:
+    return f"{100 * rung.share(owner):.0f}"
+
+
+def lost() -> str:
+    """Return the most that is unaccounted for in any rung, in percent."""
+    return f"{100 * max(one.rung.share('unaccounted') for one in climbed()):.1f}"
+
+
+def accounted() -> str:
+    """Return the parts into which each window falls."""
+    return ", ".join(OWNERS)
+
+
+def answers(kernel: str, way: str, size: int, icache: bool = True) -> str:
+    """Return the cycles for an answer in the closed loop, over orders and numbers of clients."""
+    wanted = {"kernel": kernel, "way": way, "size": size, "icache": icache, "loop": "closed"}
+    return between([one.rung.per_answer for one in some(**wanted)])
+
+
+def crossing(kernel: str, way: str, size: int, icache: bool = True) -> str:
+    """Return the share of the core in the closed loop that is IPC and kernel, in percent."""
+    wanted = {"kernel": kernel, "way": way, "size": size, "icache": icache, "loop": "closed"}
+    shares = [100 * one.rung.share("crossing") for one in some(**wanted)]
+    return between(shares, "{:.0f}".format)
+
+
+UNFAIR = "Tock dev/ipc-initial"  # its relay's queue is not fair
+
+
+def least(order: str, icache: bool = True, kernel: str = "") -> str:
+    """Return the share of the least served where several ask in a closed loop: on one kernel, or on
+    all but UNFAIR."""
+    wanted = {"order": order, "icache": icache, "loop": "closed"}
+    shares = [
+        one.rung.least
+        for one in some(**wanted)
+        if one.clients > 1 and (one.kernel == kernel if kernel else one.kernel != UNFAIR)
+    ]
+    return between(shares, "{:.2f}".format)
+
+
+def instances() -> str:
+    """Return the table of instances: how fast, when the first answer came, what gave out."""
+    lines = []
+    for path in sorted(DATA.glob("instances-*.json"), reverse=True):
+        found = instancing.load(path)
+        for stack in dict.fromkeys(one.stack for one in found.attempts):
+            tried = [one for one in found.attempts if one.stack == stack]
+            ran = [one for one in tried if one.refused is None]
+            end = tried[-1].refused
+            last = ran[-1]
+            why = "none was refused"
+            if end is not None:
+                said = f" ({end.said})" if end.said else ""
+                why = f"{end.full}, by {end.by}{said}"
+            lines.append(
+                [
+                    short(found.kernel.title),
+                    number(stack),
+                    str(last.asked),
+                    number(ran[0].per_run),
+                    number(last.per_run),
+                    between([one.per_run for one in last.instances]),
+                    between([float(one.first) for one in last.instances]),
+                    why,
+                    f"{end.flash_left:,} / {end.ram_left:,}" if end is not None else "",
+                ]
+            )
+    heads = ["kernel", "stack", "run", "a run, alone", "a run, all", "a run, each"]
+    heads += ["first answer", "the next one: what gave out", "flash / RAM left, bytes"]
+    return markdown(heads, lines, (0, 7))

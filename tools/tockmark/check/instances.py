@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How many instances of a small program a kernel runs, how fast each is, and what gives out first.
+
+Boots with one instance more each time, until one of them does not run. What was full is what the
+image's build or the kernel says of it, in its own words, or the size of Tock's table of processes
+where the kernel has a symbol for it. Else the record says that nobody says it, and how much flash
+and RAM was left.
+"""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tockmark import documents, paths
+from tockmark.documents import Part, Positive
+from tockmark.errors import TockmarkError
+from tockmark.result.provenance import Kernel
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.elf import read_elf
+from tockmark.rig.image import AppBuild, Image, build_image
+from tockmark.rig.kernel import KernelElf, room_of
+from tockmark.rig.protocol import Start
+from tockmark.show.text import Table, TableColumn, figures
+from tockmark.suite.catalogue import ICACHE, Boot
+
+PROGRAM = "instance"
+RUNS = 16  # of each instance (apps/ladder/instance.c)
+MOST = 9  # one more than any kernel that is known runs
+STACK = 2048
+CYCLES_EACH = 8_000_000  # at most, for one instance's runs
+
+FORM, VERSION = "tockmark-instances", 1
+SLOT = 8  # bytes of an entry of Tock's table of processes: a pointer and its vtable
+TABLE = "9PROCESSES"  # how the symbol of that table ends, where a kernel has it
+
+Full = Literal["process slots", "RAM", "flash", "not said"]
+
+_SAID = re.compile(r"instance (\d+) (began|first|last|wrong) (\d+)")
+_REFUSED = re.compile(rf"app ({PROGRAM}\d*) refused: (.*)")
+
+
+class Instance(Part, frozen=True):
+    """One that ran; cycles by the core's counter, from reset on."""
+
+    number: int  # its place in flash, from 1 on
+    began: int
+    first: int  # it had its first answer
+    last: int
+
+    @property
+    def per_run(self) -> float:
+        """Cycles for each of its runs, others' among them."""
+        return (self.last - self.began) / RUNS
+
+
+class Refusal(Part, frozen=True):
+    """What gave out: which instance did not run, who says why, and how much was left for it."""
+
+    instance: int
+    full: Full
+    by: Literal["the image's build", "the kernel", "the kernel's symbols", "nobody"]
+    said: str
+    flash_left: int  # bytes
+    ram_left: int
+
+
+class Attempt(Part, frozen=True):
+    """A boot with so many instances."""
+
+    asked: int
+    instances: tuple[Instance, ...]
+    icache: bool
+    stack: Positive  # bytes of it that each instance has
+    refused: Refusal | None = None
+
+    @property
+    def per_run(self) -> float:
+        """Cycles for each run of any: from the first that began to the last that ended."""
+        begun = min(one.began for one in self.instances)
+        ended = max(one.last for one in self.instances)
+        return (ended - begun) / (RUNS * len(self.instances))
+
+
+class StoredInstances(Part, frozen=True):
+    """The file: on one kernel."""
+
+    format: str
+    version: int
+    kernel: Kernel
+    board: str
+    simulator: dict[str, str]
+    tool: str | None  # the commit of the checkout
+    attempts: tuple[Attempt, ...]
+
+
+def attempts(
+    kernel: KernelElf, board: BoardProfile, icache: bool, stack: int = STACK
+) -> list[Attempt]:
+    """Run one instance, two, … until one is refused. `stack` is of each, in bytes. TockmarkError if
+    an instance has a wrong answer, or none runs."""
+    found: list[Attempt] = []
+    while not found or (found[-1].refused is None and found[-1].asked < MOST):
+        found.append(attempt(kernel, board, icache, len(found) + 1, stack))
+    return found
+
+
+def attempt(
+    kernel: KernelElf, board: BoardProfile, icache: bool, count: int, stack: int = STACK
+) -> Attempt:
+    """Run so many."""
+    out = paths.WRITTEN / "instances" / kernel.sha256[:8]
+    apps = AppBuild.built(2, suite="ladder")
+    room = room_of(kernel, board)
+    boots = [
+        Boot(f"{PROGRAM}s-{n}-{stack}", PROGRAM, (PROGRAM,) * n, ()) for n in (count - 1, count)
+    ]
+    words = {"tm_stack": stack}
+
+    def left(image: Image | None) -> tuple[int, int]:
+        """Return the bytes of flash and RAM that an image leaves."""
+        if image is None or not image.slots:
+            return room.flash_end - room.flash_start, room.ram_end - room.ram_start
+        last = image.slots[-1]
+        flash_end = last.flash_start + last.flash_length
+        return room.flash_end - flash_end, room.ram_end - last.ram_start - last.ram_length
+
+    before = build_image(boots[0], apps, kernel, board, out, words) if count > 1 else None
+    try:
+        image = build_image(boots[1], apps, kernel, board, out, words)
+    except TockmarkError as error:
+        flash, ram = left(before)
+        said = next(
+            (part for part in str(error).split(";")[0].split(": ") if "fit" in part), str(error)
+        )
+        full: Full = "RAM" if "RAM" in said else "flash"
+        why = Refusal(count, full, "the image's build", said, flash, ram)
+        return Attempt(count, (), icache, stack, why)
+    lines = _run(kernel, board, icache, boots[1].name, image.flash, count)
+    ran = _ran(lines)
+    missing = [n for n in range(1, count + 1) if n not in {one.number for one in ran}]
+    if not missing:
+        return Attempt(count, ran, icache, stack)
+    if not ran:
+        raise TockmarkError(
+            f"{boots[1].name} did not run on {kernel.name or paths.shown(kernel.path)}"
+        )
+    return Attempt(count, ran, icache, stack, _refusal(kernel, missing[0], lines, *left(before)))
+
+
+def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: int) -> Refusal:
+    """Return why an instance did not run: by the kernel's words, or its table of processes."""
+    for line in lines:
+        if found := _REFUSED.search(line):
+            full: Full = "process slots" if "takes" in found[2] else "RAM"
+            return Refusal(number, full, "the kernel", found[2], flash, ram)
+    for symbol in read_elf(kernel.path).symbols:
+        if symbol.name.endswith(TABLE) and symbol.size == SLOT * (number - 1):
+            said = f"PROCESSES has {symbol.size} bytes, {SLOT} a process"
+            return Refusal(number, "process slots", "the kernel's symbols", said, flash, ram)
+    return Refusal(number, "not said", "nobody", "", flash, ram)
+
+
+def _run(
+    kernel: KernelElf, board: BoardProfile, icache: bool, name: str, flash: Path, count: int
+) -> list[str]:
+    cycles = CYCLES_EACH * count
+    target = board.target.configured({"max-cycles": cycles, "silence": cycles})
+    session = target.start(Start(name, flash, icache, panics=kernel.panics))
+    lines = list(session.lines())
+    session.ending()
+    return lines
+
+
+def _ran(lines: list[str]) -> tuple[Instance, ...]:
+    """Return the instances that had all their answers. TockmarkError if one was wrong."""
+    said: dict[int, dict[str, int]] = {}
+    for line in lines:
+        for number, what, cycles in _SAID.findall(line):
+            said.setdefault(int(number), {})[what] = int(cycles)
+    wrong = [number for number, one in said.items() if "wrong" in one]
+    if wrong:
+        raise TockmarkError(f"instance {wrong[0]} had a wrong answer", "report this")
+    return tuple(
+        Instance(number, one["began"], one["first"], one["last"])
+        for number, one in sorted(said.items())
+        if one.keys() >= {"began", "first", "last"}
+    )
+
+
+def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
+    """Return the file of what was found."""
+    measured = Kernel(
+        kernel.name,
+        kernel.path.name,
+        kernel.sha256,
+        commit=kernel.commit,
+        opt_level=kernel.opt_level,
+        flags=kernel.flags,
+        rustc=kernel.rustc,
+    )
+    machine = board.target.provenance(board.clock_hz)
+    simulator = {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
+    kept = StoredInstances(
+        FORM,
+        VERSION,
+        measured,
+        board.name,
+        simulator,
+        paths.commit_of_checkout(),
+        tuple(found),
+    )
+    return documents.text_of(kept, ("attempts",))
+
+
+def load(path: Path) -> StoredInstances:
+    """Read such a file. TockmarkError if it is none."""
+    return documents.read(
+        path, StoredInstances, FORM, VERSION, "give a file that `dev instances` made"
+    )
+
+
+def text(found: list[Attempt], icache: bool) -> str:
+    """Show how fast they ran, and what gave out."""
+    columns = {"a run": 10, "a run, all": 11, "first answer": 13, "last": 12}
+    table = Table([TableColumn("instance", 14, 0, left=True), *figures(columns)])
+    for one in found:
+        for each in one.instances if one.refused is None else ():
+            table.add(
+                f"{each.number} of {one.asked}",
+                f"{each.per_run:,.0f}",
+                f"{one.per_run:,.0f}",
+                f"{each.first:,}",
+                f"{each.last:,}",
+            )
+    last = found[-1].refused
+    end = "none was refused"
+    if last is not None:
+        said = f": {last.said}" if last.said else ""
+        end = (
+            f"instance {last.instance} did not run: {last.full}, by {last.by}{said};"
+            f" {last.flash_left:,} bytes of flash and {last.ram_left:,} of RAM were left"
+        )
+    title = f"Instances of ChaCha20 over 4096 bytes, i-cache {ICACHE[icache]}; cycles"
+    return "\n".join([*table.text(title, ""), "", end])
+
+
+def as_json(found: list[Attempt]) -> object:
+    """Return the same as records."""
+    return msgspec.to_builtins(found)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What several clients got of one server, from the readings of all their requests.
+
+A rung is one row of the suite `ladder`. Its window is from the first request until the first client
+has all its answers: as long all clients ask. In it every cycle lies between two readings, and which
+two tells whose it was:
+
+    server      from a request's taking to its being done
+    clients     from an answer to its being held against the known one, and from there to the next
+                request of a client that asks at once
+    crossing    all else that leads from one process to another: IPC, kernel, its alarm
+    idle        what the window is longer by than the core's counters, which stand still asleep:
+                never while a request is open
+    unaccounted what two readings do not tell
+
+Where others ran while the server was at work, as much is the server's as the same work takes where
+nobody did, the rest crossing; without such a request it is unaccounted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from statistics import median
+from typing import Literal, NamedTuple, get_args
+
+from tockmark.log.protocol import expand
+from tockmark.log.rows import REQUESTS, StoredRow
+
+Owner = Literal["server", "clients", "crossing", "idle", "unaccounted"]
+OWNERS: tuple[Owner, ...] = get_args(Owner)
+ALLOWED = 0.02  # of the window may be unaccounted
+
+Moment = Literal["asked", "taken", "done", "answered", "ready"]
+MOMENTS: tuple[Moment, ...] = get_args(Moment)
+
+
+class Served(NamedTuple):
+    """One request: whose, and when, in cycles from the first on."""
+
+    client: int
+    due: int
+    asked: int
+    taken: int
+    done: int
+    answered: int
+    ready: int
+
+    @property
+    def work(self) -> int:
+        """What the server worked on it."""
+        return self.done - self.taken
+
+    @property
+    def wait(self) -> int:
+        """From when it was asked until it was answered, less the server's work."""
+        return self.answered - self.asked - self.work
+
+
+class Reading(NamedTuple):
+    """A reading, and of which request."""
+
+    time: int
+    moment: Moment
+    of: Served
+
+
+@dataclass(frozen=True)
+class Rung:
+    """All requests of a row, in the order in which they were answered."""
+
+    requests: tuple[Served, ...]
+    closed: bool  # clients ask as soon as they can
+
+    @cached_property
+    def clients(self) -> int:
+        """How many they were."""
+        return len({one.client for one in self.requests})
+
+    @cached_property
+    def last(self) -> Served:
+        """The request that ended the window: the first client had all its answers."""
+        by_client = {one.client: one for one in self.requests}
+        return min(by_client.values(), key=lambda one: one.answered)
+
+    @property
+    def end(self) -> int:
+        """When that was by the core's counters; the window begins at 0."""
+        return self.last.answered
+
+    @property
+    def window(self) -> int:
+        """The cycles of the window, those asleep among them."""
+        last = self.last
+        return max(self.end, last.due + last.answered - last.asked)
+
+    @cached_property
+    def answers(self) -> tuple[int, ...]:
+        """How many answers each client had within the window."""
+        within = [one.client for one in self.requests if one.answered <= self.end]
+        return tuple(within.count(client) for client in {one.client for one in self.requests})
+
+    @property
+    def per_answer(self) -> float:
+        """Cycles of the window for each answer in it: the throughput, turned over."""
+        return self.window / sum(self.answers)
+
+    @property
+    def least(self) -> float:
+        """The share of the least served: 1 where all had as many answers."""
+        return min(self.answers) * self.clients / sum(self.answers)
+
+    def wait(self, part: float) -> int:
+        """Return the wait that such a part of all requests did not exceed; 1: the worst."""
+        waits = sorted(one.wait for one in self.requests)
+        return waits[max(ceil(part * len(waits)), 1) - 1]
+
+    @cached_property
+    def readings(self) -> list[Reading]:
+        """All readings, in their order."""
+        every = (
+            Reading(getattr(one, moment), moment, one)
+            for one in self.requests
+            for moment in MOMENTS
+        )
+        place = {moment: i for i, moment in enumerate(MOMENTS)}
+        return sorted(every, key=lambda one: (one.time, place[one.moment]))
+
+    @cached_property
+    def interrupted(self) -> set[Served]:
+        """The requests on which the server worked while others took readings."""
+        return {
+            before.of
+            for before, after in zip(self.readings, self.readings[1:], strict=False)
+            if before.moment == "taken" and after != Reading(before.of.done, "done", before.of)
+        }
+
+    @cached_property
+    def cycles(self) -> dict[Owner, int]:
+        """Whose the cycles of the window were."""
+        found: dict[Owner, int] = dict.fromkeys(OWNERS, 0)
+        whole = [one.work for one in self.requests if one not in self.interrupted]
+        usual = int(median(whole)) if whole else 0
+        open_, working = 0, None
+        for before, after in zip(self.readings, self.readings[1:], strict=False):
+            if before.time >= self.end:
+                break
+            open_ += {"asked": 1, "answered": -1}.get(before.moment, 0)
+            if before.moment == "taken":
+                working, left = before.of, usual if before.of in self.interrupted else 0
+            elif before.moment == "done":
+                working = None
+            length = min(after.time, self.end) - before.time
+            owner = self._owner(before, after, open_)
+            if owner == "crossing" and working is not None:
+                # Part of it is the work that was interrupted, as much as is left of it.
+                if not whole:
+                    owner = "unaccounted"
+                else:
+                    own = min(left, length)
+                    left -= own
+                    found["server"] += own
+                    length -= own
+            found[owner] += length
+        found["idle"] = self.window - self.end
+        return found
+
+    def _owner(self, before: Reading, after: Reading, open_: int) -> Owner:
+        same = before.of == after.of
+        if same and (before.moment, after.moment) == ("taken", "done"):
+            return "server"
+        if same and (before.moment, after.moment) == ("answered", "ready"):
+            return "clients"
+        own = before.of.client == after.of.client and after.moment == "asked"
+        if before.moment == "ready" and own and self.closed:
+            return "clients"
+        if open_ > 0 or after.moment in ("asked", "ready"):
+            return "crossing"
+        return "unaccounted"
+
+    def share(self, owner: Owner) -> float:
+        """Return whose share of the window it was."""
+        return self.cycles[owner] / self.window
+
+
+def rung(row: StoredRow) -> Rung | None:
+    """Return the requests of a row; None if it has none."""
+    if not row.requests:
+        return None
+    series = [expand(row.requests[name]) for name in REQUESTS]
+    return Rung(tuple(map(Served._make, zip(*series, strict=True))), row.id.endswith(".closed"))
+
+
+def wrong(row: StoredRow) -> str | None:
+    """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
+    which each asked as many. None: nothing is."""
+    found = rung(row)
+    if found is None:
+        return "there are no requests"
+    by = [one.client for one in found.requests]
+    clients = str(row.params.get("set", "")).rpartition("_")[2]
+    served = {client: by.count(client) for client in sorted(set(by))}
+    each, rest = divmod(row.asked, int(clients) if clients.isdecimal() else len(served))
+    if rest or len(by) != row.asked or served != dict.fromkeys(range(row.asked // each), each):
+        return f"served is not asked: {served}, of {row.asked}"
+    if any(sorted(one[2:]) != list(one[2:]) for one in found.requests):
+        return "a request was answered before it was asked"
+    if found.share("unaccounted") > ALLOWED:
+        return f"{found.share('unaccounted'):.1%} of the window are unaccounted for"
+    return None
+
+
+def rungs(rows: Sequence[StoredRow]) -> list[tuple[StoredRow, Rung]]:
+    """Return the rows that have requests, with these."""
+    return [(row, found) for row in rows if (found := rung(row)) is not None]
