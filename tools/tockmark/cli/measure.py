@@ -159,7 +159,7 @@ class AppChoice:
             return [CSR]
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
-        only = self.apps is not None or self.abi == 1 or self.langs != ["c"]
+        only = bool(self.apps or self.suite) or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
 
     @property
