@@ -61,7 +61,7 @@ PQCLEAN_ALL := $(call CRATE,pqcrypto-mlkem)/pqclean
 PQCLEAN := $(PQCLEAN_ALL)/crypto_kem/ml-kem-768/clean
 INTERNALS := $(call CRATE,pqcrypto-internals)
 PARTS_mlkem := $(wildcard $(PQCLEAN)/*.c) $(INTERNALS)/cfiles/fips202.c
-FLAGS_mlkem := -I$(PQCLEAN) -I$(PQCLEAN_ALL)/common -I$(INTERNALS)/include
+FLAGS_mlkem := -I$(PQCLEAN) -I$(INTERNALS)/include -I$(PQCLEAN_ALL)/common
 endif
 
 # What does the crypto, in one object that the kernel is linked with, too: nothing of it is named outside,
@@ -131,10 +131,14 @@ $(RUST)-csr/%.o: $(RUST)/%.o
 	@mkdir -p $(@D)
 	cp $< $@
 
-$(BARE): $(wildcard $(SOURCE)/bare/*) $(SOURCE)/build.mk
-	$(CC) -std=c11 -O2 $(MACHINE) $(STRICT) --specs=picolibc.specs -nostartfiles -Iapps/asm -DTM_ABI=2 -mno-relax \
-	    -ffunction-sections -fdata-sections -Wl,--build-id=none,--no-warn-rwx-segments \
-	    -T $(SOURCE)/bare/bare.ld $(SOURCE)/bare/start.S $(SOURCE)/bare/bare.c -o $@
+# Each source by itself: else the names of temporary files would be in it.
+BARE_PARTS := $(C)/parts/bare/start.o $(C)/parts/bare/bare.o
+$(BARE_PARTS): $(C)/parts/bare/%.o: $(wildcard $(SOURCE)/bare/*) $(SOURCE)/build.mk
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 $(MACHINE) $(STRICT) --specs=picolibc.specs -Iapps/asm -DTM_ABI=2 -mno-relax \
+	    -ffunction-sections -fdata-sections -c $(wildcard $(SOURCE)/bare/$*.[cS]) -o $@
+$(BARE): $(BARE_PARTS) $(SOURCE)/bare/bare.ld
+	$(LD) -m elf32lriscv --no-relax --build-id=none --no-warn-rwx-segments -T $(SOURCE)/bare/bare.ld $(BARE_PARTS) -o $@
 
 # Else make would take them for intermediate.
 .SECONDARY:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A whole program as a benchmark. A sample is one whole run of it, by the sampler of all rows; outside
- * of the sample it is given its input anew, and its answer is held against the known one.
+ * A whole program as a benchmark. A sample is one whole run of it, by the sampler of all rows;
+ * outside of the sample it is given its input anew, and its answer is held against the known one.
  *
- * A program makes no system calls and knows no kernel, so the very same object runs in user mode on a
- * kernel and in machine mode without one (bare/).
+ * A program makes no system calls and knows no kernel, so the very same object runs in user mode on
+ * a kernel and in machine mode without one (bare/).
  */
 #ifndef TM_PROGRAMS_PROGRAM_H
 #define TM_PROGRAMS_PROGRAM_H
@@ -45,8 +45,8 @@ bool tm_program_sample(struct tm_run *run);
 /* A wrong answer is an error of the row. */
 bool tm_program_answer(struct tm_run *run, bool is_right);
 
-/* Finish: say how much of the stack was ever used, in a record of its own. A stack without a free word
- * is an error of the row: it may have overflowed. */
+/* Finish: say how much of the stack was ever used, in a record of its own. A stack without a free
+ * word is an error of the row: it may have overflowed. */
 bool tm_program_end(struct tm_run *run);
 
 #endif

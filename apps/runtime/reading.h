@@ -22,12 +22,12 @@ static inline __attribute__((always_inline)) struct reading take_reading(uint32_
 #elif defined(TM_CSR)
     (void)counter;
     struct reading now;
-    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\t"
-                     "csrr %0, " TM_NAME(TM_CSR_CYCLES) "\n\tcsrr %1, " TM_NAME(
-                         TM_CSR_INSTRET) "\n\t.option pop"
-                     : "=&r"(now.first), "=r"(now.second)
-                     :
-                     : "memory");
+    __asm__ volatile(
+        ".option push\n\t.option arch, +zicsr\n\t"
+        "csrr %0, " TM_NAME(TM_CSR_CYCLES) "\n\tcsrr %1, " TM_NAME(TM_CSR_INSTRET) "\n\t.option pop"
+        : "=&r"(now.first), "=r"(now.second)
+        :
+        : "memory");
     return now;
 #else
     (void)counter;

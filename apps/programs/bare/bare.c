@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What stands in a kernel's place for bare programs: it enters the one app in flash in machine mode,
- * with every interrupt off, and never switches the PMP, the mode or the stack again.
+ * What stands in a kernel's place for bare programs: it enters the one app in flash in machine
+ * mode, with every interrupt off, and never switches the PMP, the mode or the stack again.
  *
- * The app is linked as on a kernel, at the same places, and its harness asks for the few things that
- * it needs between samples by the same ecalls: console, break, end. These are answered here. Within a
- * sample there is no ecall: the readings are the core's own instructions (COUNTER=machine of
- * apps/build.mk).
+ * The app is linked as on a kernel, at the same places, and its harness asks for the few things
+ * that it needs between samples by the same ecalls: console, break, end. These are answered here.
+ * Within a sample there is no ecall: the readings are the core's own instructions (COUNTER=machine
+ * of apps/build.mk).
  */
 #include "abi.h"
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #define UART_CTRL REGISTER(0x40000010)
 #define UART_FIFO_STATUS REGISTER(0x40000024)
 #define UART_WDATA REGISTER(0x4000001c)
-#define UART_FIFO 32 /* bytes */
+#define UART_FIFO 32        /* bytes */
 #define UART_ON 0x4ea40001U /* 115200 baud at the 6 MHz of its clock, sending on */
 
 #define ECALL_FROM_MACHINE 11
@@ -52,7 +52,7 @@ uint32_t bare_start(void) {
     while (at < header) {
         const uint16_t *element = (const uint16_t *)(_sapps + at);
         const uint32_t *words = (const uint32_t *)(element + 2);
-        if (element[0] == 1 || element[0] == 9) { /* Main or Program: both begin with it */
+        if (element[0] == 1 || element[0] == 9) {         /* Main or Program: both begin with it */
             uint32_t flash = (uint32_t)_sapps + words[1]; /* behind what is protected */
             bare_handed[0] = flash;
             bare_handed[1] = (uint32_t)_sappmem;

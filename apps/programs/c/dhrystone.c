@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Dhrystone of riscv-tests. The known answers are what its source says that its variables should be. */
+/* Dhrystone of riscv-tests. The known answers are what its source says that its variables should
+ * be. */
 #include "program.h"
 
 #include "dhrystone/dhrystone.h"

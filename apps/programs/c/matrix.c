@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The matrix product of riscv-tests (mt-matmul, whole numbers) on its own data and known product. */
+/* The matrix product of riscv-tests (mt-matmul, whole numbers) on its own data and known product.
+ */
 #include "program.h"
 
 #include "mt-matmul/dataset.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * ML-KEM-768 by PQClean: a key pair, encapsulation and decapsulation, from the bytes 0 to 95 in the
- * place of random ones. The known answer is the shared secret that the crate ml-kem, written by others,
- * comes to with the same bytes (src/bin/mlkem.rs has the same eight words).
+ * place of random ones. The known answer is the shared secret that the crate ml-kem, written by
+ * others, comes to with the same bytes (src/bin/mlkem.rs has the same eight words).
  */
 #include "program.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The towers of Hanoi of riscv-tests, which checks its own solution: every disc, and 2^7 - 1 moves. */
+/* The towers of Hanoi of riscv-tests, which checks its own solution: every disc, and 2^7 - 1 moves.
+ */
 #include "program.h"
 
 int towers_main(int argc, char *argv[]);

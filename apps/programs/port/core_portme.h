@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What EEMBC's sources want to know of where they run: no library, no time. The names are theirs. */
+/* What EEMBC's sources want to know of where they run: no library, no time. The names are theirs.
+ */
 #ifndef TM_PROGRAMS_CORE_PORTME_H
 #define TM_PROGRAMS_CORE_PORTME_H
 

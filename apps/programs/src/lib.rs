@@ -23,22 +23,40 @@ pub trait Program: Sized + 'static {
 
 /// Hook `setup` of a program's row.
 pub fn setup<P: Program>(stage: &'static Stage<P>, run: &mut Run) -> Outcome {
+    place(stage, run)?;
+    program::begin(run)
+}
+
+// What is large in these is on the stack only as long as they run: the hooks' own frames stay small, so
+// that the program's stack begins where that of the hook `setup` does.
+
+#[inline(never)]
+fn place<P: Program>(stage: &'static Stage<P>, run: &mut Run) -> Outcome {
     extern "C" fn work<P: Program>(it: &mut P) -> u32 {
         it.work();
         0
     }
     let new = P::new(run.value(1));
-    stage.measure(run, work::<P>, new)?;
-    program::begin(run)
+    stage.measure(run, work::<P>, new)
+}
+
+#[inline(never)]
+fn prepare<P: Program>(stage: &'static Stage<P>, run: &mut Run) {
+    if let Some(it) = stage.get(run) {
+        it.prepare();
+    }
+}
+
+#[inline(never)]
+fn is_right<P: Program>(stage: &'static Stage<P>, run: &mut Run) -> bool {
+    stage.get(run).is_some_and(|it| it.is_right())
 }
 
 /// Hook `sample`.
 pub fn sample<P: Program>(stage: &'static Stage<P>, run: &mut Run) -> Outcome {
-    if let Some(it) = stage.get(run) {
-        it.prepare();
-    }
+    prepare(stage, run);
     program::sample(run)?;
-    let is_right = stage.get(run).is_some_and(|it| it.is_right());
+    let is_right = is_right(stage, run);
     program::answer(run, is_right)
 }
 

@@ -167,8 +167,9 @@ class AppChoice:
         """The languages of the apps; of programs all, unless the user says it."""
         return options.languages(self.lang or ("c,rust" if self.suite else "c"))
 
-    def catalogue(self) -> Catalogue:
-        """Return the suite that is run. TockmarkError if it cannot be run as the user says."""
+    @property
+    def known_suite(self) -> catalogues.Suite | None:
+        """The suite that is run. TockmarkError if it cannot be run as the user says."""
         suite = next((one for one in catalogues.SUITES if one == self.suite), None)
         if self.suite is not None and suite is None:
             raise TockmarkError(
@@ -179,13 +180,13 @@ class AppChoice:
                 "--bare runs programs as they are built for it",
                 "give --suite programs, and no --counter, --apps or --abi",
             )
-        return catalogues.load(suite=suite)
+        return suite
 
-    def builds(self, known: Catalogue, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
+    def builds(self, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
         langs, abi = self.langs, self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang, counter, known.suite) for lang in langs]
+            return [AppBuild.built(abi, lang, counter, self.known_suite) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
@@ -271,7 +272,7 @@ def run_verb(
                 f"{paths.shown(replaced)} would be replaced while --resume goes on from it",
                 "name another result with -o",
             )
-    known = apps.catalogue()
+    known = catalogues.load(suite=apps.known_suite)
     if apps.bare and (kernel or place.images):
         raise TockmarkError("--bare runs without a kernel", "leave out --kernel and --images")
     laid = None
@@ -306,7 +307,7 @@ def run_verb(
     def suites(counter: CounterName) -> tuple[run.Suite, ...]:
         return tuple(
             run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in apps.builds(known, counter)
+            for built in apps.builds(counter)
         )
 
     first, *behind = apps.counters[: 1 if laid else None]

@@ -332,9 +332,7 @@ def link(app: str, parts: Sequence[Path], elf: Path, symbols: Mapping[str, int],
     call([*command, *map(str, objects), *behind], f"{doing} in another order")
 
 
-def pack(
-    name: str, elf: Path, tab: Path, abi: int, heap: int, align: int = FLASH_ALIGN
-) -> int:
+def pack(name: str, elf: Path, tab: Path, abi: int, heap: int, align: int = FLASH_ALIGN) -> int:
     """Make the TAB of an app for a version of the interface, with so many bytes of heap; return the
     bytes that it takes in flash, a multiple of `align`."""
     sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]

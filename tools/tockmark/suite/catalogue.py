@@ -304,7 +304,7 @@ def load(path: Path = paths.CATALOGUE, suite: Suite | None = None) -> Catalogue:
 
 
 def suite_of(ids: Iterable[str], path: Path = paths.CATALOGUE) -> Catalogue:
-    """Return the suite that rows of these ids are of; of strangers alone, that of all benchmarks."""
+    """Return the suite that rows of these ids are of; of strangers alone, the usual one."""
     given = set(ids) - OF_BOOT
     of = [load(path, suite) for suite in SUITES]
     return next((one for one in of if given & one.benchmarks.keys()), load(path))

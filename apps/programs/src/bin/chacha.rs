@@ -9,10 +9,13 @@ use chacha20poly1305::{AeadInPlace, ChaCha20Poly1305, KeyInit, Tag};
 use programs::Program;
 use suite::rows;
 
-const MESSAGE: &[u8; 114] = b"Ladies and Gentlemen of the class of '99: If I could offer you only one \
+const MESSAGE: &[u8; 114] =
+    b"Ladies and Gentlemen of the class of '99: If I could offer you only one \
 tip for the future, sunscreen would be it.";
 const NONCE: [u8; 12] = [7, 0, 0, 0, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47];
-const DATA: [u8; 12] = [0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7];
+const DATA: [u8; 12] = [
+    0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7,
+];
 /// The tag is over the whole ciphertext, of which the RFC's first and last bytes stand here, too.
 const TAG: u128 = 0x1ae10b59_4f09e26a_7e902ecb_d0600691;
 const BEGINS: [u8; 8] = [0xd3, 0x1a, 0x8d, 0x34, 0x64, 0x8e, 0x60, 0xdb];

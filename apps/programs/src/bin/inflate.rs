@@ -40,8 +40,7 @@ impl Program for Inflate {
     fn work(&mut self) {
         self.decompressor.init();
         let flags = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-        let (status, ..) =
-            decompress(&mut self.decompressor, DEFLATED, &mut self.text, 0, flags);
+        let (status, ..) = decompress(&mut self.decompressor, DEFLATED, &mut self.text, 0, flags);
         self.status = status;
     }
 

@@ -34,7 +34,11 @@ impl Program for Sha2 {
             *byte = i as u8;
         }
         let digest = [0; 64];
-        Self { bits, message, digest }
+        Self {
+            bits,
+            message,
+            digest,
+        }
     }
 
     fn prepare(&mut self) {
@@ -43,9 +47,9 @@ impl Program for Sha2 {
 
     fn work(&mut self) {
         if self.bits == 256 {
-            self.digest[..32].copy_from_slice(&Sha256::digest(self.message));
+            self.digest[..32].copy_from_slice(&Sha256::digest(&self.message));
         } else {
-            self.digest.copy_from_slice(&Sha512::digest(self.message));
+            self.digest.copy_from_slice(&Sha512::digest(&self.message));
         }
     }
 
@@ -55,4 +59,4 @@ impl Program for Sha2 {
     }
 }
 
-programs::program!(c"sha2", sha2_hash, benches_sha2, 4096, Sha2);
+programs::program!(c"sha2", sha2_hash, benches_sha2, 16384, Sha2);

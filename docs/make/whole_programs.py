@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What isolation costs whole programs: the results in results/programs/, and where their sources
+come from."""
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from statistics import median
+
+from committed import between, markdown, number
+from tockmark.paths import DATA, RESULTS
+from tockmark.result import file
+from tockmark.result.model import Result
+from tockmark.show import programs, text
+from tockmark.show.programs import ALONE, BESIDE, OnKernel, Ratios
+from tockmark.suite import catalogue as catalogues
+
+KNOWN = catalogues.load(suite="programs")
+FOLDER = RESULTS / "programs"
+
+
+@cache
+def results() -> tuple[Result, ...]:
+    """Return all committed results of programs."""
+    return tuple(file.load(path) for path in sorted(FOLDER.glob("*.json")))
+
+
+@cache
+def kernels() -> tuple[OnKernel, ...]:
+    """Return what was measured bare, then on each kernel."""
+    return tuple(programs.by_kernel(results()))
+
+
+def cell(found: Ratios | None) -> str:
+    """Return a ratio: its median, and the least and the most over layouts, if there are some."""
+    if found is None:
+        return text.NONE
+    least, most = min(found.by_layout), max(found.by_layout)
+    if len(found.by_layout) == 1 or round(least, 3) == round(most, 3):
+        return f"{found.median:.3f}"
+    return f"{found.median:.3f} ({least:.3f}–{most:.3f})"
+
+
+def table(icache: bool) -> str:
+    """Return the table of one cache setting: per kernel alone, and beside an alarm."""
+    bare, *others = kernels()
+    lines = []
+    shown = [(one, beside) for one in others for beside in (ALONE, BESIDE)]
+    keys = [key for key in programs.programs(kernels(), KNOWN) if bare.nets(key, ALONE, icache)]
+    columns = [[one.by(bare, key, beside, icache) for key in keys] for one, beside in shown]
+    for i, key in enumerate(keys):
+        cycles = number(median(bare.nets(key, ALONE, icache)))
+        lines.append([key.label, cycles, *(cell(column[i]) for column in columns)])
+    of_many = [layouts(key, icache) > 1 for key in keys]
+    means = [
+        programs.mean([one for one, many in zip(column, of_many, strict=True) if many])
+        for column in columns
+    ]
+    lines.append(["geometric mean of those with a range", "", *map(cell, means)])
+    heads = [one.name + (", + alarm" if beside == BESIDE else "") for one, beside in shown]
+    return markdown(["program", "bare, cycles", *heads], lines)
+
+
+def layouts(key: programs.ProgramKey, icache: bool) -> int:
+    """Return in how many layouts a program was measured bare."""
+    return len(kernels()[0].nets(key, ALONE, icache))
+
+
+def sizes() -> str:
+    """Return what programs take as an app."""
+    found = programs.sizes(kernels(), KNOWN)
+    return "\n".join(found.markdown()).rstrip()
+
+
+def mean(name: str, beside: str, icache: bool) -> str:
+    """Return the geometric mean over the programs in several layouts on one kernel."""
+    bare, *others = kernels()
+    (one,) = (one for one in others if one.name == name)
+    keys = [key for key in programs.programs(kernels(), KNOWN) if layouts(key, icache) > 1]
+    found = programs.mean([one.by(bare, key, beside, icache) for key in keys])
+    if found is None:
+        return text.NONE
+    return between([100 * (value - 1) for value in found.by_layout], "{:.1f} %".format)
+
+
+def stack(id_: str, lang: str) -> str:
+    """Return the most bytes of its stack that a program ever used."""
+    used = [
+        row.stack
+        for result in results()
+        for row in result.rows
+        if (row.id, row.lang) == (id_, lang) and row.stack is not None
+    ]
+    return number(max(used))
+
+
+def sources() -> str:
+    """Return where the programs come from, and under which licence."""
+    listed = tomllib.loads((DATA / "programs.toml").read_text(encoding="utf-8"))["source"]
+    heads = ("programs", "of", "version", "licence", "what")
+    rows: list[Sequence[str]] = [
+        (
+            one["programs"],
+            f"`{one['name']}` ({one['kind']})",
+            one["version"],
+            one["licence"],
+            one["what"],
+        )
+        for one in listed
+    ]
+    return markdown(heads, rows, words=range(5))

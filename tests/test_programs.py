@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Whole programs, bare and isolated: the small ones. Makes them by `make programs`.
+
+Their known answers are checked by the apps themselves, after each sample; here it is checked that a
+wrong answer does not pass.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import products
+import pytest
+
+from tockmark import paths
+from tockmark.result import file
+from tockmark.result.model import Result, Row
+from tockmark.rig import board as boards
+from tockmark.rig.image import AppBuild, build_image
+from tockmark.rig.kernel import read_kernel
+from tockmark.rig.protocol import Start
+from tockmark.suite import catalogue
+from tockmark.suite.catalogue import OF_BOOT, Lang
+
+SMALL = "towers,qsort,aes,sha2"
+KNOWN = catalogue.load(suite="programs")
+FOLDER = paths.ROOT / "apps" / "programs"
+
+
+@pytest.fixture(scope="module")
+def built() -> None:
+    products.make("programs", f"ONLY={SMALL.replace(',', ' ')}")
+
+
+def run(*options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tockmark", "run", "--suite", "programs", *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+
+
+def rows(result: Result) -> dict[tuple[object, ...], Row]:
+    """The rows of programs, by all that tells one from another."""
+    return {row.key: row for row in result.rows if row.id not in OF_BOOT}
+
+
+@pytest.fixture(scope="module")
+def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Result, str]:
+    """Bare, and on the baseline, with the cache off; and the screen of both."""
+    folder = tmp_path_factory.mktemp("programs")
+    bare, isolated = folder / "bare.json", folder / "isolated.json"
+    some = ("--only", SMALL, "--icache", "off")
+    done = run(*some, "--bare", "-o", bare)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run(*some, "-o", isolated, "--beside", bare)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return file.load(bare), file.load(isolated), done.stdout
+
+
+def test_isolation_adds_no_instruction_to_a_program_alone(
+    both: tuple[Result, Result, str],
+) -> None:
+    """The same object, in machine mode and in user mode: what is more are interrupts, and nothing
+    asks for one."""
+    bare, isolated = map(rows, both[:2])
+    assert len(bare) == 6
+    assert {row.lang for row in bare.values()} == {"c", "rust"}
+    for key, row in bare.items():
+        assert isolated[key].instructions == row.instructions, row.name
+        assert row.stack is not None
+        assert isolated[key].stack == pytest.approx(row.stack, abs=64)  # that of the harness
+        own, base = isolated[key].net, row.net
+        assert own is not None
+        assert base is not None
+        assert 0.999 < own / base < 1.01, row.name
+
+
+def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None:
+    isolated = rows(both[1])
+    beside = [row for row in isolated.values() if row.params["beside"] == "alarm"]
+    assert len(beside) == 6
+    for row in beside:
+        (alone,) = (
+            one
+            for one in isolated.values()
+            if (one.id, one.params | {"beside": "alarm"}) == (row.id, row.params)
+        )
+        assert row.net is not None
+        assert alone.net is not None
+        assert alone.instructions is not None
+        assert row.net > alone.net, row.name
+        assert (row.instructions or 0) > alone.instructions, row.name
+
+
+def test_the_screen_has_both_and_their_ratio(both: tuple[Result, Result, str]) -> None:
+    screen = both[2]
+    (line,) = re.findall(r"^towers\.solve, C .*$", screen, re.M)
+    bare = next(row for row in rows(both[0]).values() if row.id == "towers.solve")
+    assert line.split()[2] == f"{bare.net:,.0f}"
+    assert "!" not in screen.partition("Cycles of one whole run")[0]
+
+
+@pytest.mark.parametrize(("app", "lang"), [("towers", "c"), ("aes", "rust")])
+def test_a_wrong_answer_is_an_error_of_the_row(
+    built: None, tmp_path: Path, app: str, lang: Lang
+) -> None:
+    """One bit of what the program works on, or of the known answer, is another in flash."""
+    board = boards.load(boards.DEFAULT)
+    (boot,) = (one for one in KNOWN.boots() if one.name == app)
+    apps = AppBuild.built(2, lang, "csr", "programs")
+    image = build_image(boot, apps, read_kernel(paths.BARE), board, tmp_path)
+    flash = bytearray(image.flash.read_bytes())
+    if app == "aes":  # a block of NIST's that the cipher has to give
+        at = flash.index(bytes.fromhex("3ad77bb40d7a3660a89ecaf32466ef97"))
+        flash[at] ^= 1
+    else:  # setStats counts a solution, and no longer does: a branch to its return
+        at = image.slots[0].symbols["setStats"] - board.flash.base
+        flash[at : at + 2] = bytes.fromhex("8280")  # c.ret
+    image.flash.write_bytes(flash)
+    session = board.target.start(Start(app, image.flash, icache=False, marks=(), reporter=app))
+    lines = [line.split(" *")[0].rstrip() for line in session.lines()]
+    session.ending()
+    text = " ".join(re.sub(r"^#tm \d+ \w+ (?:\+ )?", "", line) for line in lines)
+    assert re.search(rf"fail {app}\.\w+ .*?call=answer err=WRONG_RESULT", text), text
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--bare", "--suite", "programs", "--kernel", "x.elf"), "--bare runs without a kernel"),
+        (("--bare", "--suite", "programs", "--abi", "1"), "--bare runs programs as they are built"),
+        (("--suite", "songs"), "there is no suite 'songs'; choose from: programs"),
+        (("--suite", "programs", "--abi", "1"), "no programs for version 1 of the interface"),
+        (("--suite", "programs", "--only", "loop"), "'loop' names no row"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_in_one_line(
+    built: None, options: tuple[str, ...], says: str
+) -> None:
+    command = [sys.executable, "-m", "tockmark", "run", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert says in line
+
+
+def test_bare_is_for_programs() -> None:
+    command = [sys.executable, "-m", "tockmark", "run", "--bare"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "give --suite programs" in done.stderr
+
+
+def test_the_usual_suite_has_no_program() -> None:
+    usual = catalogue.load()
+    assert not {boot.group for boot in usual.boots()} & {boot.group for boot in KNOWN.boots()}
+    assert not set(usual.benchmarks) - OF_BOOT & set(KNOWN.benchmarks)
+    assert catalogue.suite_of(["aes.encrypt", "time.read"]).suite == "programs"
+    assert catalogue.suite_of(["time.read", "loop.empty"]).suite is None
+
+
+def test_every_program_is_there_and_runs_alone_and_beside_an_alarm() -> None:
+    sources = {
+        "c": {path.stem for path in (FOLDER / "c").glob("*.c")} - {"ticker"},
+        "rust": {path.stem for path in (FOLDER / "src" / "bin").glob("*.rs")},
+    }
+    groups: dict[str, set[str]] = {"c": set(), "rust": set()}
+    langs: tuple[Lang, Lang] = ("c", "rust")
+    for one in KNOWN.benchmarks.values():
+        if one.id not in OF_BOOT:
+            for lang in langs:
+                groups[lang] |= {one.group} if one.skipped_in(lang) is None else set()
+            assert next(iter(one.params)) == "beside"
+    assert groups == sources
+    slots = {boot.name: boot.slots for boot in KNOWN.boots()}
+    for group in groups["c"] | groups["rust"]:
+        assert slots[group] == (group,)
+        assert slots[f"{group}-alarm"] == ("ticker", group)
+
+
+def test_crates_are_pinned_and_listed_with_their_licence() -> None:
+    manifest = tomllib.loads((FOLDER / "Cargo.toml").read_text(encoding="utf-8"))
+    asked = manifest["dependencies"] | manifest["target"]["cfg(any())"]["dependencies"]
+    crates = {name: one["version"] for name, one in asked.items() if "version" in one}
+    assert all(version.startswith("=") for version in crates.values())
+    assert all(asked[name]["default-features"] is False for name in crates)
+    listed = tomllib.loads((paths.DATA / "programs.toml").read_text(encoding="utf-8"))["source"]
+    assert {one["name"]: f"={one['version']}" for one in listed if one["kind"] == "crate"} == crates
+    assert all(one["licence"] for one in listed)
