@@ -17,6 +17,7 @@ fn main() {
         "cw310"
     };
     let room = if is_on("EIGHT") { " eight-apps" } else { "" };
+    let crypto = if is_on("CRYPTO") { " crypto" } else { "" };
     let counters = if is_on("CYCLECOUNT") {
         " cyclecount"
     } else if is_on("OPEN_COUNTERS") {
@@ -32,14 +33,26 @@ fn main() {
     // What the image says must be what Cargo did, so it is not written down a second time.
     let opt_level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
     println!(
-        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{counters} opt-level={opt_level}"
+        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{counters}{crypto} opt-level={opt_level}"
     );
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-L{here}/machines/{machine}");
         println!("cargo::rustc-link-arg-bins=-T{here}/layout.ld");
         shift_and_shuffle();
+        if is_on("CRYPTO") {
+            link_crypto();
+        }
     }
+}
+
+/// `TOCKMARK_CRYPTO` is the object that does the crypto (`make programs`). ML-KEM takes a stack.
+fn link_crypto() {
+    println!("cargo::rerun-if-env-changed=TOCKMARK_CRYPTO");
+    let object = env::var("TOCKMARK_CRYPTO").expect("`make kernel-crypto` sets TOCKMARK_CRYPTO");
+    println!("cargo::rerun-if-changed={object}");
+    println!("cargo::rustc-link-arg-bins={object}");
+    println!("cargo::rustc-link-arg-bins=--defsym=TOCKMARK_STACK=20480");
 }
 
 /// `TOCKMARK_LAYOUT=N` links another layout of the same object (docs/method.md): the functions in

@@ -68,8 +68,8 @@ endif
 # nor does it call anything outside.
 $(CRYPTO): $(CARGO_OUT)/$(TARGET)/release/cipher $(C)/parts/crypto/work.o $(foreach one,$(PARTS_mlkem),$(C)/parts/mlkem/$(basename $(notdir $(one))).o)
 	$(LD) -m elf32lriscv -r --gc-sections -u tm_crypto $^ -o $@.all
-	riscv64-unknown-elf-objcopy --strip-debug --remove-section .llvmbc --remove-section .llvmcmd \
-	    --keep-global-symbol tm_crypto $@.all $@
+	riscv64-unknown-elf-objcopy --strip-debug --remove-section '.llvm*' --remove-section '*.eh_frame' \
+    --keep-global-symbol tm_crypto $@.all $@
 	rm $@.all
 $(C)/parts/crypto/work.o: $(SOURCE)/crypto/work.c $(SOURCE)/build.mk | $(C)/parts/crypto
 	$(CC) $(OWN_FLAGS) $(STRICT) $(FLAGS_mlkem) -I$(SOURCE)/port -c $< -o $@

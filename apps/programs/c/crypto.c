@@ -220,7 +220,7 @@ static bool sample_decapsulate(struct tm_run *run) {
            tm_program_answer(run, !memcmp(job.answer, known_secret, sizeof known_secret));
 }
 
-TM_STACK(16384);
+TM_STACK(20480);
 TM_BENCH(crypto_seal, .setup = setup_seal, .sample = sample_seal_by);
 TM_BENCH(crypto_decapsulate, .setup = setup_decapsulate, .sample = sample_decapsulate);
 TM_BENCH(crypto_command, .setup = setup_command, .sample = sample_command);

@@ -32,7 +32,7 @@ static struct tock_return start(void) {
     return done[i];
 }
 
-TM_STACK(16384);
+TM_STACK(20480);
 int main(void) {
     struct tock_return started = start();
     if (tock_failed(started))

@@ -13,5 +13,5 @@ static void on_job(uint32_t client, uint32_t length, uint32_t address, void *use
     tm_ipc_notify_client(client);
 }
 
-TM_STACK(16384);
+TM_STACK(20480);
 int main(void) { return tm_peer_serve("crypto_server", 1, on_job); }

@@ -21,7 +21,7 @@ int randombytes(uint8_t *output, size_t n) {
 }
 
 static uint32_t make_key(struct job *job) {
-    uint8_t public_key[NAMED(CRYPTO_PUBLICKEYBYTES)];
+    static uint8_t public_key[NAMED(CRYPTO_PUBLICKEYBYTES)];
     next = 0;
     return (uint32_t)(NAMED(crypto_kem_keypair)(public_key, secret_key) |
                       NAMED(crypto_kem_enc)(job->text, job->answer, public_key));

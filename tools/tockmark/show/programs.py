@@ -78,7 +78,7 @@ class OnKernel:
             (key_of(row), row.params.get("beside"), row.icache): row
             for result in self.results
             for row in result.rows
-            if row.id not in OF_BOOT
+            if row.id not in OF_BOOT and "beside" in row.params
         }
 
     @property
