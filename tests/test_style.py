@@ -19,6 +19,7 @@ SUITE = ["--package", "tockmark-suite", *CHIP]
 HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock only
 V1 = ["--features", "abi-v1,nexysvideo"]
 EIGHT = ["--features", "eight"]
+CRYPTO = ["--features", "crypto"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1"]
 # What is compiled once and run once needs neither.
@@ -44,6 +45,7 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *EIGHT, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *KERNEL, *CRYPTO, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],
