@@ -27,6 +27,12 @@ WAYS = {
 }
 
 
+LEGEND = (
+    "Net cycles, {}; + is what another way costs more than the app itself, with the same code, and"
+    " a + b · size is the line through it, without the size that it is held against."
+)
+
+
 @dataclass(frozen=True)
 class Ways:
     """What the ways cost on one kernel with one cache setting: net cycles."""
@@ -100,7 +106,7 @@ def ways(result: Result) -> list[Ways]:
 
 
 def table(some: Ways) -> Table:
-    """Return cycles in the app, and what the other ways cost more: by size, as a line, of ML-KEM."""
+    """Return cycles in the app, and what other ways cost more: by size, as a line, of ML-KEM."""
     shown = some.measured
     heads = {APP: WAYS[APP]} | {way: f"+ {WAYS[way]}" for way in shown[1:]}
     widths = {head: max(12, len(head)) for head in heads.values()}
@@ -111,7 +117,7 @@ def table(some: Ways) -> Table:
         cells = [_cycles(mores[way].get(size), "+") for way in shown[1:]]
         made.add(f"{size} bytes", _cycles(cost), *cells)
     lines = [some.line(way) for way in shown]
-    made.add("a", *(_cycles(line and line.intercept) for line in lines))
+    made.add("a", *(NONE if line is None else _cycles(line.intercept) for line in lines))
     made.add("b, a byte", *(NONE if line is None else f"{line.slope:.2f}" for line in lines))
     held = next((line.held_out for line in lines if line is not None), 0)
     offs = [NONE if line is None else f"{line.held_out_error:+,.0f}" for line in lines]
@@ -139,19 +145,10 @@ def crossing_lines(some: Ways) -> list[str]:
 def blocks(result: Result, width: int = LINE) -> list[str]:
     """Return the lines of a result's screen: none, if it has nothing of crypto."""
     out: list[str] = []
+    kernel = result.provenance.kernel.title
     for some in ways(result):
-        title = f"ChaCha20-Poly1305, ML-KEM-768: {result.provenance.kernel.title}"
-        out += table(some).text(
-            *text.wrap(f"{title}, i-cache {ICACHE[some.icache]}", "", width), ""
-        )
-        out += [
-            "",
-            *text.wrap(
-                f"Net cycles, {some.clock}; + is what another way costs more than the"
-                " app itself, with the same code.",
-                "",
-                width,
-            ),
-        ]
+        title = f"ChaCha20-Poly1305, ML-KEM-768: {kernel}, i-cache {ICACHE[some.icache]}"
+        out += [*table(some).text(*text.wrap(title, "", width), ""), ""]
+        out += text.wrap(LEGEND.format(some.clock), "", width)
         out += [*crossing_lines(some), ""]
     return out
