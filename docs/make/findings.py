@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 
 import comparisons
+import crypto
 import new_ipc
 import opt_levels
 import over_commits
@@ -29,6 +30,7 @@ from tockmark.suite.catalogue import OF_BOOT, label
 PARTS = (
     "findings.md.j2",
     "ipc.md.j2",
+    "crypto.md.j2",
     "floor.md.j2",
     "languages.md.j2",
 )  # in docs/, in the order of the page
@@ -56,6 +58,7 @@ def _render(part: str) -> str:
         opt_levels=opt_levels,
         sample_parts=sample_parts,
         comparisons=comparisons,
+        crypto=crypto,
         new_ipc=new_ipc,
         over_commits=over_commits,
     )
