@@ -53,9 +53,9 @@ impl UserBuffer {
 
 #[cfg(any(test, feature = "crypto"))]
 impl UserBuffer {
-    /// Reads words from word `first` on, of a buffer that lies on one: as many as it has, but for a last
-    /// one of which a part is missing, whose other bytes are 0. Returns how many.
-    pub fn read(self, first: usize, words: &mut [u32]) -> usize {
+    /// Reads words from word `first` on, of a buffer that lies on one: as many as it has, and of a last one
+    /// the bytes that it has.
+    pub fn read(self, first: usize, words: &mut [u32]) {
         let bytes = self.length().saturating_sub(4 * first as u32);
         let whole = words.len().min(bytes as usize / 4);
         let start = self.address() + 4 * first as u32;
@@ -65,16 +65,12 @@ impl UserBuffer {
             // words, which are aligned.
             *word = unsafe { Hardware::peek_word(at) };
         }
-        let left = self.bytes_from(4 * (first + whole) as u32);
-        match rest.first_mut() {
-            Some(last) if !bytes.is_multiple_of(4) => {
-                *last = left
-                    .zip([0, 8, 16, 24])
-                    .map(|(byte, by)| u32::from(byte) << by)
-                    .sum();
-                whole + 1
-            }
-            _ => whole,
+        if let Some(last) = rest.first_mut() {
+            let left = self.bytes_from(4 * (first + whole) as u32);
+            *last = left
+                .zip([0, 8, 16, 24])
+                .map(|(byte, by)| u32::from(byte) << by)
+                .sum();
         }
     }
 

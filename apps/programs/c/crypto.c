@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The app crypto: what it costs to have crypto done, by where it is done: in this app, by a service
- * app over the old IPC (crypto_server.c) or the new (crypto_relay.c), by the kernel. A sample is one
- * call, from the app's word to its answer, and all ways run the same code (crypto/job.h). Buffers stay
- * shared from call to call, but for the driver's where it is asked as Tock's are: allow, command, yield
- * and allow again, four crossings; or by one.
+ * app over the old IPC (crypto_server.c) or the new (crypto_relay.c), by the kernel. A sample is
+ * one call, from the app's word to its answer, and all ways run the same code (crypto/job.h).
+ * Buffers stay shared from call to call, but for the driver's where it is asked as Tock's are:
+ * allow, command, yield and allow again, four crossings; or by one.
  */
 #include "program.h"
 
@@ -28,8 +28,8 @@ static uint8_t ciphertext[CIPHERTEXT];
 static uint32_t server;
 static struct tm_process service;
 
-/* By RFC 8439, from the text, key and nonce that `prepare` gives: of the ciphertext a sum, and the tag
- * (tests/test_crypto.py computes them by code of its own). */
+/* By RFC 8439, from the text, key and nonce that `prepare` gives: of the ciphertext a sum, and the
+ * tag (tests/test_crypto.py computes them by code of its own). */
 static const struct known {
     uint32_t size, sum;
     uint8_t tag[16];
@@ -117,8 +117,7 @@ static bool find_service(struct tm_run *run) {
     if (tock_failed(tock_command(TOCK_RELAY, 0, 0, 0)))
         return tm_skip(run, "this kernel has no such IPC");
     for (uint32_t i = 0;; i++) {
-        struct tock_return found =
-            tm_registry_find(TOCK_BY_STRING, SERVICE, sizeof SERVICE - 1);
+        struct tock_return found = tm_registry_find(TOCK_BY_STRING, SERVICE, sizeof SERVICE - 1);
         service = (struct tm_process){found.word[0], found.word[1]};
         if (!tock_failed(found))
             return true;
@@ -186,9 +185,7 @@ static bool sample_seal(struct tm_run *run, uint32_t size) {
     return tm_program_sample(run) && tm_program_answer(run, is_sealed(size));
 }
 
-static bool setup_seal(struct tm_run *run) {
-    return setup_by(run, run->value[0], run->value[1]);
-}
+static bool setup_seal(struct tm_run *run) { return setup_by(run, run->value[0], run->value[1]); }
 static bool sample_seal_by(struct tm_run *run) { return sample_seal(run, run->value[1]); }
 
 /* The buffer stays the driver's, for all commands. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The service of crypto.c over the new IPC: the kernel copies the job to it, and its answer back. */
+/* The service of crypto.c over the new IPC: the kernel copies the job to it, and its answer back.
+ */
 #include "program.h"
 
 #include "crypto/job.h"

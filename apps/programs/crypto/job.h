@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a client asks of whoever does its crypto, and where the answer goes. All of it is one object,
- * crypto.o: it is linked with the app that does it itself, with the service apps, and with the kernel,
- * so the very same code does the work wherever it is done.
+ * What a client asks of whoever does its crypto, and where the answer goes. All of it is one
+ * object, crypto.o: it is linked with the app that does it itself, with the service apps, and with
+ * the kernel, so the very same code does the work wherever it is done.
  */
 #ifndef TM_PROGRAMS_JOB_H
 #define TM_PROGRAMS_JOB_H
@@ -13,9 +13,9 @@
 #define JOB_WRONG 1
 
 enum job_task {
-    JOB_SEAL = 1,    /* ChaCha20-Poly1305: `length` bytes of text in place, its tag to the answer */
-    JOB_MAKE_KEY,    /* ML-KEM-768: keep a key pair; a ciphertext for it to the text, its secret to the
-                        answer. From known bytes, not from random ones */
+    JOB_SEAL = 1, /* ChaCha20-Poly1305: `length` bytes of text in place, its tag to the answer */
+    JOB_MAKE_KEY, /* ML-KEM-768: keep a key pair; a ciphertext for it to the text, its secret to the
+                     answer. From known bytes, not from random ones */
     JOB_DECAPSULATE, /* the secret of the ciphertext in the text, by the key that was kept */
 };
 

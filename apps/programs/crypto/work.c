@@ -42,8 +42,7 @@ uint32_t tm_crypto(struct job *job) {
         return JOB_HEAD + length;
     case JOB_DECAPSULATE:
         if (length == NAMED(CRYPTO_CIPHERTEXTBYTES))
-            job->status =
-                (uint32_t)NAMED(crypto_kem_dec)(job->answer, job->text, secret_key);
+            job->status = (uint32_t)NAMED(crypto_kem_dec)(job->answer, job->text, secret_key);
         return JOB_HEAD;
     default:
         return JOB_HEAD;

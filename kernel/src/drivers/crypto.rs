@@ -64,15 +64,17 @@ impl Crypto {
         if !buffer.address().is_multiple_of(4) {
             return Err(ErrorCode::Invalid);
         }
+        let room = buffer.length().checked_sub(4 * HEAD as u32);
+        let room = room.ok_or(ErrorCode::Size)?;
         let (head, text) = self.job.split_at_mut(HEAD);
-        if buffer.read(0, head) < HEAD {
-            return Err(ErrorCode::Size);
-        }
-        let words = head[LENGTH].div_ceil(4) as usize;
+        buffer.read(0, head);
+        let length = head[LENGTH];
+        let words = length.div_ceil(4) as usize;
         let text = text.get_mut(..words).ok_or(ErrorCode::Size)?;
-        if buffer.read(HEAD, text) < words {
+        if length > room {
             return Err(ErrorCode::Size);
         }
+        buffer.read(HEAD, text);
         let bytes = Hardware::crypto(&mut self.job);
         let answer = bytes.div_ceil(4) as usize;
         // No more than was read: behind it there may be what another process had.
