@@ -20,6 +20,7 @@ HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock
 V1 = ["--features", "abi-v1,nexysvideo"]
 EIGHT = ["--features", "eight"]
 CRYPTO = ["--features", "crypto"]
+PROGRAMS = ["--manifest-path", "apps/programs/Cargo.toml"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1"]
 # What is compiled once and run once needs neither.
@@ -41,6 +42,8 @@ def files(*suffixes: str) -> list[Path]:
     "command",
     [
         ["cargo", "fmt", "--all", "--check"],
+        ["cargo", "fmt", *PROGRAMS, "--check"],
+        ["cargo", "clippy", "--quiet", *PROGRAMS, *CHIP, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *HOST, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
@@ -71,7 +74,8 @@ def test_unsafe_code_is_in_one_crate_of_the_apps_only() -> None:
     """There is none in the suite, and the linters of both hold it; in the other each block says
     why it is safe."""
     apps = ROOT / "apps" / "rust"
-    suite = [path for path in files(".rs") if path.is_relative_to(apps / "suite")]
+    folders = (apps / "suite", ROOT / "apps" / "programs")
+    suite = [path for path in files(".rs") if any(map(path.is_relative_to, folders))]
     assert len(suite) > 25
     assert not [path for path in suite if "unsafe" in path.read_text(encoding="utf-8")]
 

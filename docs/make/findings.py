@@ -18,6 +18,7 @@ import new_ipc
 import opt_levels
 import over_commits
 import sample_parts
+import whole_programs
 from committed import committed, markdown, multiples, number, per_op, share, times
 from tables import added
 from tockmark.check import programs
@@ -29,6 +30,7 @@ from tockmark.suite.catalogue import OF_BOOT, label
 
 PARTS = (
     "findings.md.j2",
+    "programs.md.j2",
     "ipc.md.j2",
     "crypto.md.j2",
     "floor.md.j2",
@@ -61,6 +63,7 @@ def _render(part: str) -> str:
         crypto=crypto,
         new_ipc=new_ipc,
         over_commits=over_commits,
+        whole_programs=whole_programs,
     )
     return made.strip()
 

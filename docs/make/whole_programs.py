@@ -83,6 +83,11 @@ def mean(name: str, beside: str, icache: bool) -> str:
     return between([100 * (value - 1) for value in found.by_layout], "{:.1f} %".format)
 
 
+def has(icache: bool) -> bool:
+    """Return whether all kernels were measured with this cache setting."""
+    return all(any(row.icache is icache for row in one.rows.values()) for one in kernels())
+
+
 def stack(id_: str, lang: str) -> str:
     """Return the most bytes of its stack that a program ever used."""
     used = [

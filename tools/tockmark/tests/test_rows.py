@@ -58,6 +58,24 @@ def test_a_number_is_as_large_as_a_result_takes() -> None:
     assert row.params == {"size": -5}
 
 
+def test_a_stack_is_of_the_row_whose_bench_follows() -> None:
+    first, bench, *data = RECORDS["time"]
+    said = "stack time.read bytes=380"
+    (row,) = rows(measured(encoded("time", [first, said, bench, *data])))
+    assert row.stack == 380
+    (row,) = rows(measured(encoded("time", [first, bench, *data])))
+    assert row.stack is None
+    for wrong, why in (
+        ("stack time.read bytes=0", "bytes=0 is not a positive number"),
+        ("stack time.read", "an id, its parameters and bytes must stand there"),
+    ):
+        found = measured(encoded("time", [first, wrong, bench, *data]))
+        assert any(why in str(problem) for problem in found.problems)
+    twice = measured(encoded("time", [first, said, said.replace("380", "381"), bench, *data]))
+    assert [row.stack for row in rows(twice)] == [380]
+    assert any("was told before" in str(problem) for problem in twice.problems)
+
+
 def test_a_whole_log(log: list[str]) -> None:
     found = measured(log)
     assert not found.problems

@@ -45,6 +45,8 @@ impl Program for Sha2 {
         self.digest = [0; 64];
     }
 
+    // By reference: else the message would be copied onto the stack.
+    #[expect(clippy::needless_borrows_for_generic_args)]
     fn work(&mut self) {
         if self.bits == 256 {
             self.digest[..32].copy_from_slice(&Sha256::digest(&self.message));
