@@ -3,7 +3,7 @@
 
 from functools import cache
 
-from committed import CommittedResult, committed, markdown, number
+from committed import CommittedResult, between, committed, markdown, number
 from tockmark.show import crypto, text
 from tockmark.show.crypto import APP, WAYS, Ways
 
@@ -40,10 +40,8 @@ def lines(icache: bool) -> str:
     rows = []
     for name, title in KERNELS.items():
         some = ways(name, icache)
-        kem = some.decapsulate(APP)
         for way in some.measured[1:]:
             line, own, more = some.line(way), some.seal(APP), some.more(way)
-            beyond = some.decapsulate(way)
             rows.append(
                 [
                     title,
@@ -51,10 +49,10 @@ def lines(icache: bool) -> str:
                     number(line.intercept if line else None),
                     f"{line.slope:.2f}" if line else text.NONE,
                     *(_percent(more[size], own[size]) for size in (LEAST, MOST)),
-                    number(beyond - kem if beyond and kem else None),
+                    number(some.decapsulate_more(way, True)),
                 ]
             )
-    heads = ["kernel", "way", "a, cycles", "b, a byte", "16 bytes", "4096 bytes", "ML-KEM, cycles"]
+    heads = ["kernel", "way", "a, cycles", "b, a byte", "16 bytes", "4096 bytes", "ML-KEM, instr."]
     return markdown(heads, rows, words=(0, 1))
 
 
@@ -90,17 +88,30 @@ def span(way: str, size: int, names: tuple[str, ...], part: bool = False) -> str
     return least if least == most else f"{least}–{most}"
 
 
-def crossing(first: str, second: str, icache: bool = True, name: str = BASE) -> str:
-    """Return the size from which on the second way is the cheaper one."""
-    at = ways(name, icache).crossings()[first, second]
-    return text.NONE if at is None else f"{at:.0f}"
+def crossing(first: str, second: str) -> str:
+    """Return the size from which on the second way is the cheaper one on the baseline: least and most
+    over the layouts of the apps."""
+    found = committed("crypto/baseline-layouts").result
+    each = [Ways(found, True, layout) for layout in range(found.layouts)]
+    return between([at for some in each if (at := some.crossings()[first, second]) is not None])
 
 
-def decapsulation(way: str, icache: bool = True, name: str = BASE) -> float:
-    """Return what a decapsulation costs more by this way, as a part of the app's own."""
-    some = ways(name, icache)
-    own, other = some.decapsulate(APP), some.decapsulate(way)
-    return 0.0 if own is None or other is None else other / own - 1
+def decapsulation(way: str, name: str = BASE) -> str:
+    """Return the instructions that this way adds to a decapsulation, as a part of its own."""
+    some = ways(name, True)
+    own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
+    return text.NONE if own is None or beyond is None else text.percent(beyond / own, digits=2)
+
+
+def decapsulation_moves() -> str:
+    """Return by how much its cycles are less or more than the app's own, over ways and cache."""
+    found = []
+    for some in (ways(BASE, True), ways(BASE, False)):
+        own = some.decapsulate(APP) or 1.0
+        more = (some.decapsulate_more(way) for way in some.measured[1:])
+        found += [one / own for one in more if one is not None]
+    written = [text.percent(one, digits=1, sign="+") for one in (min(found), max(found))]
+    return " to ".join(written)
 
 
 def held(way: str = "driver", icache: bool = True) -> str:

@@ -7,10 +7,12 @@ more than it is fitted, since the work is the same. Two ways cross at the size w
 
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import median
 
 from tockmark.result.model import Result
 from tockmark.result.stats import StraightLine, fit_line
 from tockmark.show import text
+from tockmark.show.table import layout_nets
 from tockmark.show.text import LINE, NONE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE
 
@@ -29,7 +31,8 @@ WAYS = {
 
 LEGEND = (
     "Net cycles, {}; + is what another way costs more than the app itself, with the same code, and"
-    " a + b · size is the line through it, without the size that it is held against."
+    " a + b · size is the line through it, without the size that it is held against. Where it is"
+    " less than the app itself, the same code lies better in flash: its instructions are more."
 )
 
 
@@ -39,6 +42,7 @@ class Ways:
 
     result: Result
     icache: bool | None
+    layout: int | None = None  # of the apps; None: the median over all
 
     def seal(self, way: str) -> dict[int, float]:
         """Return what the cipher costs by this way, by size; nothing where it was not measured."""
@@ -47,9 +51,9 @@ class Ways:
             own = row.id == COMMAND if way == "command" else row.params.get("way") == way
             size = row.params.get("size")
             if own and row.icache == self.icache and row.sound and isinstance(size, int):
-                cost = row.per_op
-                if cost is not None:
-                    found[size] = cost
+                nets = layout_nets(row)
+                if nets:
+                    found[size] = median(nets) if self.layout is None else nets[self.layout]
         return dict(sorted(found.items()))
 
     @property
@@ -58,17 +62,22 @@ class Ways:
         hertz = next((row.clock_hz for row in self.result.rows if row.clock_hz), None)
         return f"1000 of which are {1e9 / hertz:.1f} µs" if hertz else "on a clock not known"
 
-    def decapsulate(self, way: str) -> float | None:
-        """Return what ML-KEM's decapsulation costs by this way."""
+    def decapsulate(self, way: str, instructions: bool = False) -> float | None:
+        """Return what ML-KEM's decapsulation costs by this way: cycles, or instructions."""
+        wanted = DECAPSULATE, way, self.icache
         return next(
             (
-                row.per_op
+                row.instructions if instructions else row.per_op
                 for row in self.result.rows
-                if (row.id, row.params.get("way"), row.icache) == (DECAPSULATE, way, self.icache)
-                and row.sound
+                if (row.id, row.params.get("way"), row.icache) == wanted and row.sound
             ),
             None,
         )
+
+    def decapsulate_more(self, way: str, instructions: bool = False) -> float | None:
+        """Return what that costs more than the app's own."""
+        own, other = (self.decapsulate(one, instructions) for one in (APP, way))
+        return None if own is None or other is None else other - own
 
     def more(self, way: str) -> dict[int, float]:
         """Return what this way costs more than the app's own, by size."""
@@ -122,10 +131,11 @@ def table(some: Ways) -> Table:
     held = next((line.held_out for line in lines if line is not None), 0)
     offs = [NONE if line is None else f"{line.held_out_error:+,.0f}" for line in lines]
     made.add(f"line off at {held:.0f}", *offs)
-    base = some.decapsulate(APP)
-    kems = [some.decapsulate(way) for way in shown[1:]]
-    beyond = [kem - base if kem is not None and base is not None else None for kem in kems]
-    made.add("ML-KEM-768", _cycles(base), *(_cycles(one, "+") for one in beyond))
+    for what, counted in (("ML-KEM-768", False), ("ML-KEM, instructions", True)):
+        beyond = [some.decapsulate_more(way, counted) for way in shown[1:]]
+        made.add(
+            what, _cycles(some.decapsulate(APP, counted)), *(_cycles(one, "+") for one in beyond)
+        )
     return made
 
 
