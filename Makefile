@@ -29,6 +29,7 @@ help:
 	@echo 'make kernel-eight  the one that takes eight apps, in build/cargo-eight; make kernel-v1-eight'
 	@echo 'make kernel-pmp-8  the one for a core with eight PMP regions'
 	@echo 'make kernel-cyclecount  the one with CycleCount in the place of Perf; also -open-counters, -without-perf'
+	@echo 'make kernel-crypto  the one with a driver of crypto, for tockmark run --suite programs --only crypto'
 	@echo 'make kernel-layouts K=8  links of it that differ in layout only, in build/kernel-layouts (K=4)'
 	@echo 'make spread  measure how far the baseline spreads over 16 links, at each opt-level; half an hour'
 	@echo 'make profile build what tockmark profile needs'
@@ -145,7 +146,10 @@ kernel-earlgrey-2021: FEATURES := earlgrey-2021
 kernel-v1-earlgrey-2021: FEATURES := abi-v1,earlgrey-2021
 kernel-qemu: FEATURES := qemu
 kernel-v1-qemu: FEATURES := abi-v1,qemu
-VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters)
+kernel-crypto: FEATURES := crypto
+kernel-crypto: export TOCKMARK_CRYPTO := $(abspath build/apps/crypto.o)
+kernel-crypto: programs
+VARIANTS := kernel-v1 $(foreach one,eight nexysvideo earlgrey-2021 qemu,kernel-$(one) kernel-v1-$(one)) $(addprefix kernel-,pmp-8 without-perf cyclecount open-counters crypto)
 $(VARIANTS): kernel-%: setup
 	$(call begin,$(KERNEL),the baseline kernel $*)
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)

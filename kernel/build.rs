@@ -18,6 +18,7 @@ fn main() {
     };
     let room = if is_on("EIGHT") { " eight-apps" } else { "" };
     let regions = if is_on("PMP_8") { " pmp-8" } else { "" };
+    let crypto = if is_on("CRYPTO") { " crypto" } else { "" };
     let counters = if is_on("CYCLECOUNT") {
         " cyclecount"
     } else if is_on("OPEN_COUNTERS") {
@@ -33,14 +34,27 @@ fn main() {
     // What the image says must be what Cargo did, so it is not written down a second time.
     let opt_level = env::var("OPT_LEVEL").expect("cargo sets OPT_LEVEL");
     println!(
-        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{regions}{counters} opt-level={opt_level}"
+        "cargo::rustc-env=TOCKMARK_VARIANT=abi{version} {machine}{room}{regions}{counters}{crypto} opt-level={opt_level}"
     );
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         let here = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-L{here}/machines/{machine}");
         println!("cargo::rustc-link-arg-bins=-T{here}/layout.ld");
         shift_and_shuffle();
+        if is_on("CRYPTO") {
+            link_crypto();
+        }
     }
+}
+
+/// `TOCKMARK_CRYPTO` is the object that does the crypto (`make programs`). ML-KEM takes a stack.
+fn link_crypto() {
+    println!("cargo::rerun-if-env-changed=TOCKMARK_CRYPTO");
+    // Without it the linker says that it cannot open this.
+    let object = env::var("TOCKMARK_CRYPTO").unwrap_or("what `make kernel-crypto` gives".into());
+    println!("cargo::rerun-if-changed={object}");
+    println!("cargo::rustc-link-arg-bins={object}");
+    println!("cargo::rustc-link-arg-bins=--defsym=TOCKMARK_STACK=20480");
 }
 
 /// `TOCKMARK_LAYOUT=N` links another layout of the same object (docs/method.md): the functions in

@@ -20,6 +20,7 @@ HOST = ["--workspace", "--exclude", "tockmark-suite"]  # whose apps are for Tock
 V1 = ["--features", "abi-v1,nexysvideo"]
 EIGHT = ["--features", "eight"]
 PMP_8 = ["--features", "pmp-8"]
+CRYPTO = ["--features", "crypto"]
 PROGRAMS = ["--manifest-path", "apps/programs/Cargo.toml"]
 CRATE = ["--package", "tockmark-tock"]
 CRATE_V1 = [*CRATE, "--features", "abi-v1"]
@@ -49,6 +50,7 @@ def files(*suffixes: str) -> list[Path]:
         ["cargo", "clippy", "--quiet", *KERNEL, *V1, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *EIGHT, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *KERNEL, *PMP_8, "--", "-D", "warnings"],
+        ["cargo", "clippy", "--quiet", *KERNEL, *CRYPTO, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, "--all-targets", "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE, *CHIP, "--", "-D", "warnings"],
         ["cargo", "clippy", "--quiet", *CRATE_V1, *CHIP, "--", "-D", "warnings"],

@@ -18,6 +18,7 @@ FOLDERS := $(C) $(C)-csr $(RUST) $(RUST)-csr
 TARGET := riscv32imc-unknown-none-elf
 CARGO := cargo --quiet
 CARGO_OUT := build/cargo-programs
+CRYPTO := build/apps/crypto.o
 TESTS := $(IBEX)/riscv-tests/benchmarks
 COREMARK := $(IBEX)/eembc_coremark
 
@@ -33,11 +34,12 @@ FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(COREMARK) -I$(TESTS)/commo
 
 ALL_C := $(patsubst $(SOURCE)/c/%.c,%,$(wildcard $(SOURCE)/c/*.c))
 ALL_RUST := $(patsubst $(SOURCE)/src/bin/%.rs,%,$(wildcard $(SOURCE)/src/bin/*.rs))
-NAMES_C := $(if $(ONLY),$(filter $(ONLY) ticker,$(ALL_C)),$(ALL_C))
+CRYPTO_USERS := crypto crypto_server crypto_relay
+NAMES_C := $(if $(ONLY),$(filter $(ONLY) ticker $(if $(filter crypto,$(ONLY)),mlkem $(CRYPTO_USERS)),$(ALL_C)),$(ALL_C))
 NAMES_RUST := $(if $(ONLY),$(filter $(ONLY),$(ALL_RUST)),$(ALL_RUST))
 
 .PHONY: all cargo
-all: $(BARE) $(foreach folder,$(C) $(C)-csr,$(NAMES_C:%=$(folder)/%.o)) \
+all: $(BARE) $(if $(filter crypto,$(NAMES_C)),$(CRYPTO)) $(foreach folder,$(C) $(C)-csr,$(NAMES_C:%=$(folder)/%.o)) \
 	$(foreach folder,$(RUST) $(RUST)-csr,$(NAMES_RUST:%=$(folder)/%.o) $(folder)/ticker.o) \
 	$(FOLDERS:%=%/libtockmark.a)
 
@@ -62,6 +64,17 @@ PARTS_mlkem := $(wildcard $(PQCLEAN)/*.c) $(INTERNALS)/cfiles/fips202.c
 FLAGS_mlkem := -I$(PQCLEAN) -I$(INTERNALS)/include -I$(PQCLEAN_ALL)/common
 endif
 
+# What does the crypto, in one object that the kernel is linked with, too: nothing of it is named outside,
+# nor does it call anything outside.
+$(CRYPTO): $(CARGO_OUT)/$(TARGET)/release/cipher $(C)/parts/crypto/work.o $(foreach one,$(PARTS_mlkem),$(C)/parts/mlkem/$(basename $(notdir $(one))).o)
+	$(LD) -m elf32lriscv -r --gc-sections -u tm_crypto $^ -o $@.all
+	riscv64-unknown-elf-objcopy --strip-debug --remove-section '.llvm*' --remove-section '*.eh_frame' \
+    --keep-global-symbol tm_crypto $@.all $@
+	rm $@.all
+$(C)/parts/crypto/work.o: $(SOURCE)/crypto/work.c $(SOURCE)/build.mk | $(C)/parts/crypto
+	$(CC) $(OWN_FLAGS) $(STRICT) $(FLAGS_mlkem) -I$(SOURCE)/port -c $< -o $@
+$(CRYPTO_USERS:%=$(C)/%.o): $(CRYPTO)
+
 part = $(C)/parts/$(1)/$(basename $(notdir $(2))).o
 define foreign
 $(call part,$(1),$(2)): $(2) $(SOURCE)/build.mk | $(C)/parts/$(1)
@@ -72,7 +85,7 @@ $(C)/parts/$(1): ; @mkdir -p $$@
 $(C)/parts/$(1)/own.o: $(SOURCE)/c/$(1).c $(SOURCE)/build.mk | $(C)/parts/$(1)
 	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) $(FLAGS_$(1)) -I$(SOURCE)/port -isystem $(COREMARK) -isystem $(TESTS) -isystem $(TESTS)/common -c $$< -o $$@
 $(foreach one,$(PARTS_$(1)),$(eval $(call foreign,$(1),$(one))))
-$(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker,$(1)),$(C)/parts/program.o)
+$(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker crypto_server crypto_relay,$(1)),$(C)/parts/program.o)
 	$(LD) -m elf32lriscv -r $$^ -o $$@
 -include $(wildcard $(C)/parts/$(1)/*.d)
 endef
@@ -90,9 +103,9 @@ cargo: export TM_CC := $(RUSTC) -Copt-level=$(LEVEL) -Clto=fat -Ccodegen-units=1
 cargo: export TM_APPS := $(abspath apps)
 cargo:
 	@$(CARGO) build --release --locked --manifest-path $(SOURCE)/Cargo.toml --target $(TARGET) \
-	    --target-dir $(CARGO_OUT) $(NAMES_RUST:%=--bin %)
+	    --target-dir $(CARGO_OUT) $(foreach one,$(NAMES_RUST) $(if $(filter crypto,$(NAMES_C)),cipher),--bin $(one))
 
-$(NAMES_RUST:%=$(CARGO_OUT)/$(TARGET)/release/%): cargo ;
+$(foreach one,$(NAMES_RUST) cipher,$(CARGO_OUT)/$(TARGET)/release/$(one)): cargo ;
 
 $(RUST)/%.o: $(CARGO_OUT)/$(TARGET)/release/% $(C)/parts/program.o
 	@mkdir -p $(@D)

@@ -15,6 +15,7 @@ import jinja2
 import comparisons
 import core_features
 import ladder
+import crypto
 import new_ipc
 import opt_levels
 import over_commits
@@ -34,6 +35,7 @@ PARTS = (
     "programs.md.j2",
     "ladder.md.j2",
     "ipc.md.j2",
+    "crypto.md.j2",
     "floor.md.j2",
     "languages.md.j2",
     "cores.md.j2",
@@ -63,6 +65,7 @@ def _render(part: str) -> str:
         sample_parts=sample_parts,
         comparisons=comparisons,
         core_features=core_features,
+        crypto=crypto,
         new_ipc=new_ipc,
         over_commits=over_commits,
         whole_programs=whole_programs,

@@ -17,11 +17,15 @@ pub const IPC: u32 = 0x1_0000;
 pub const BY_STRING: u32 = 0xA_0000;
 pub const BY_PACKAGE: u32 = 0xA_0001;
 pub const RELAY: u32 = 0xA_0010;
+pub const CRYPTO: u32 = 0x9_0020;
+
+/// Is there the driver of crypto? It is where it is tested, too.
+const HAS_CRYPTO: bool = cfg!(any(test, feature = "crypto"));
 
 /// How many subscriptions, read-only and read-write buffers a process can have.
-pub const SUBSCRIPTION_SLOTS: usize = RELAY_UPCALLS + if RELAYS { 6 } else { 0 };
+pub const SUBSCRIPTION_SLOTS: usize = CRYPTO_UPCALL + HAS_CRYPTO as usize;
 pub const READ_ONLY_SLOTS: usize = if RELAYS { 5 } else { 2 };
-pub const READ_WRITE_SLOTS: usize = RELAY_IN + RELAYS as usize;
+pub const READ_WRITE_SLOTS: usize = CRYPTO_BUFFER + HAS_CRYPTO as usize;
 
 /// Where those of the relay are, as far as others need to know.
 const RELAY_UPCALLS: usize = 3 + MAX_PROCESSES;
@@ -29,6 +33,10 @@ pub const STRING: usize = 2;
 pub const PACKAGE: usize = 3;
 pub const RELAY_OUT: usize = 4;
 pub const RELAY_IN: usize = 1 + MAX_PROCESSES;
+
+/// And those of crypto, which come last.
+const CRYPTO_UPCALL: usize = RELAY_UPCALLS + if RELAYS { 6 } else { 0 };
+pub const CRYPTO_BUFFER: usize = RELAY_IN + RELAYS as usize;
 
 /// Where a process keeps the subscription to this upcall.
 pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
@@ -40,6 +48,7 @@ pub fn subscription_slot(id: UpcallId) -> Result<usize, ErrorCode> {
         (BY_STRING, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + number as usize),
         (BY_PACKAGE, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + 2 + number as usize),
         (RELAY, number @ 0..2) if RELAYS => Ok(RELAY_UPCALLS + 4 + number as usize),
+        (CRYPTO, 0) if HAS_CRYPTO => Ok(CRYPTO_UPCALL),
         (driver, _) => Err(absent(driver)),
     }
 }
@@ -68,6 +77,7 @@ pub fn read_write_slot(driver: u32, number: u32) -> Result<usize, ErrorCode> {
         (CONSOLE, 1) => Ok(0),
         (IPC, process) if process < MAX_PROCESSES as u32 => Ok(1 + process as usize),
         (RELAY, 0) if RELAYS => Ok(RELAY_IN),
+        (CRYPTO, 0) if HAS_CRYPTO => Ok(CRYPTO_BUFFER),
         (driver, _) => Err(absent(driver)),
     }
 }
@@ -82,6 +92,7 @@ fn absent(driver: u32) -> ErrorCode {
     match driver {
         ALARM | CONSOLE | DEBUG | IPC | PERF => ErrorCode::NoSupport,
         BY_STRING | BY_PACKAGE | RELAY if RELAYS => ErrorCode::NoSupport,
+        CRYPTO if HAS_CRYPTO => ErrorCode::NoSupport,
         _ => ErrorCode::NoDevice,
     }
 }

@@ -51,6 +51,55 @@ impl UserBuffer {
     }
 }
 
+#[cfg(any(test, feature = "crypto"))]
+impl UserBuffer {
+    /// Reads words from word `first` on, of a buffer that lies on one: as many as it has, and of a last one
+    /// the bytes that it has.
+    pub fn read(self, first: usize, words: &mut [u32]) {
+        let bytes = self.length().saturating_sub(4 * first as u32);
+        let whole = words.len().min(bytes as usize / 4);
+        let start = self.address() + 4 * first as u32;
+        let (full, rest) = words.split_at_mut(whole);
+        for (word, at) in full.iter_mut().zip((start..).step_by(4)) {
+            // Safety: `new` let only buffers through that lie in application memory; it has so many
+            // words, which are aligned.
+            *word = unsafe { Hardware::peek_word(at) };
+        }
+        if let Some(last) = rest.first_mut() {
+            let left = self.bytes_from(4 * (first + whole) as u32);
+            *last = left
+                .zip([0, 8, 16, 24])
+                .map(|(byte, by)| u32::from(byte) << by)
+                .sum();
+        }
+    }
+
+    /// Writes words to the start of a buffer that lies on one and is RAM: as many as it has, and of a last
+    /// one the bytes that it has.
+    pub fn write(self, words: &[u32]) {
+        if !Hardware::app_ram().covers(self.0) {
+            return;
+        }
+        let whole = words.len().min(self.length() as usize / 4);
+        let (full, rest) = words.split_at(whole);
+        for (word, at) in full.iter().zip((self.address()..).step_by(4)) {
+            // Safety: `new` let only buffers through that lie in application memory, and this is RAM; it
+            // has so many words, which are aligned.
+            unsafe { Hardware::poke_word(at, *word) };
+        }
+        let last = rest.first().map_or([0; 4], |word| word.to_le_bytes());
+        let bytes = if rest.is_empty() {
+            0
+        } else {
+            self.length() % 4
+        };
+        for (byte, at) in last.into_iter().zip(self.0.end() - bytes..self.0.end()) {
+            // Safety: as above, but that bytes need not be aligned.
+            unsafe { Hardware::poke(at, byte) };
+        }
+    }
+}
+
 /// Writes one byte at an address that the application gave, if it lies within `allowed`.
 pub fn write_byte(address: u32, value: u8, allowed: Region) {
     let Some(byte) = Region::sized(address, 1) else {

@@ -7,6 +7,8 @@
 pub mod alarm;
 pub mod call;
 pub mod console;
+#[cfg(any(test, feature = "crypto"))]
+pub mod crypto;
 #[cfg(any(test, feature = "cyclecount"))]
 pub mod cycle_count;
 pub mod debug;
@@ -32,6 +34,8 @@ use {registry::Registry, relay::Relay};
 pub struct Drivers {
     pub alarm: Alarm,
     pub console: Console,
+    #[cfg(any(test, feature = "crypto"))]
+    pub crypto: crypto::Crypto,
     #[cfg(feature = "cyclecount")]
     pub cycle_count: cycle_count::CycleCount,
     #[cfg(not(feature = "abi-v1"))]
@@ -45,6 +49,8 @@ impl Drivers {
         Drivers {
             alarm: Alarm::new(),
             console: Console::new(),
+            #[cfg(any(test, feature = "crypto"))]
+            crypto: crypto::Crypto::new(),
             #[cfg(feature = "cyclecount")]
             cycle_count: cycle_count::CycleCount::new(),
             #[cfg(not(feature = "abi-v1"))]
@@ -97,6 +103,11 @@ impl Kernel {
             ipc::NUMBER => {
                 let answer = ipc::command(call, processes);
                 self.follow(answer)
+            }
+            #[cfg(any(test, feature = "crypto"))]
+            crypto::NUMBER => {
+                let result = drivers.crypto.command(call, processes);
+                self.give(result)
             }
             #[cfg(feature = "cyclecount")]
             cycle_count::NUMBER => {

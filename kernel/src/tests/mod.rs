@@ -5,6 +5,7 @@
 mod arbitrary;
 mod calls;
 mod console;
+mod crypto;
 mod ipc;
 mod loading;
 mod memory;
@@ -144,7 +145,9 @@ fn failure(error: ErrorCode) -> Return {
 
 fn error_code(code: u32) -> ErrorCode {
     use ErrorCode::*;
-    let known = [Fail, Busy, Already, Invalid, NoMemory, NoSupport, NoDevice];
+    let known = [
+        Fail, Busy, Already, Invalid, Size, NoMemory, NoSupport, NoDevice,
+    ];
     let found = known.into_iter().find(|known| *known as u32 == code);
     found.expect("a known error code")
 }

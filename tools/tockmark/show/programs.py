@@ -13,7 +13,7 @@ from math import exp, log
 from statistics import median
 
 from tockmark.result.model import Result, Row
-from tockmark.show import text
+from tockmark.show import crypto, text
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
 
@@ -78,7 +78,7 @@ class OnKernel:
             (key_of(row), row.params.get("beside"), row.icache): row
             for result in self.results
             for row in result.rows
-            if row.id not in OF_BOOT
+            if row.id not in OF_BOOT and "beside" in row.params
         }
 
     @property
@@ -220,11 +220,14 @@ def screen(named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int
     some = by_kernel(result for _, result in named)
     icaches = dict.fromkeys(icache for _, result in named for icache in result.icaches)
     out: list[str] = []
-    for icache in icaches:
-        title = f"Whole programs, i-cache {ICACHE[icache]}"
-        out += [*table_of(some, catalogue, icache).text(title, ""), ""]
-    out += [*sizes(some, catalogue).text("Bytes, and instructions of a run", ""), ""]
-    out += [*text.wrap(LEGEND, "", width), ""]
+    if any(one.rows for one in some):
+        for icache in icaches:
+            title = f"Whole programs, i-cache {ICACHE[icache]}"
+            out += [*table_of(some, catalogue, icache).text(title, ""), ""]
+        out += [*sizes(some, catalogue).text("Bytes, and instructions of a run", ""), ""]
+        out += [*text.wrap(LEGEND, "", width), ""]
+    for _, result in named:
+        out += crypto.blocks(result, width)
     for name, result in named:
         kernel = result.provenance.kernel
         levels = f", opt-level {kernel.opt_level}" if kernel.opt_level else ""

@@ -162,6 +162,17 @@ impl Machine for EarlGrey {
         uart::acknowledge_sent();
     }
 
+    #[cfg(feature = "crypto")]
+    fn crypto(job: &mut [u32; crate::drivers::crypto::WORDS]) -> u32 {
+        unsafe extern "C" {
+            // What build.rs links: the object that applications have, too.
+            fn tm_crypto(job: *mut u32) -> u32;
+        }
+        // Safety: it reads and writes this job and what is its own, and the stack has room for it:
+        // build.rs makes it so.
+        unsafe { tm_crypto(job.as_mut_ptr()) }
+    }
+
     fn print(text: &[u8]) {
         uart::print(text);
     }

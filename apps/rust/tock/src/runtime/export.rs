@@ -191,3 +191,17 @@ macro_rules! bodies {
         }
     };
 }
+
+/// A procedure for C: it is given a `$type`, which is nobody else's meanwhile, and returns a word.
+#[macro_export]
+macro_rules! export_procedure {
+    ($symbol:ident, $type:ty, $what:expr) => {
+        #[allow(unsafe_code)]
+        // SAFETY: C declares it under this name and of this form.
+        #[unsafe(no_mangle)]
+        extern "C" fn $symbol(given: &mut $type) -> u32 {
+            let what: fn(&mut $type) -> u32 = $what;
+            what(given)
+        }
+    };
+}
