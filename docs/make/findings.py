@@ -14,8 +14,8 @@ import jinja2
 
 import comparisons
 import core_features
-import ladder
 import crypto
+import ladder
 import new_ipc
 import opt_levels
 import over_commits
