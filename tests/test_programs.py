@@ -133,7 +133,7 @@ def test_a_wrong_answer_is_an_error_of_the_row(
         (("--bare", "--suite", "programs", "--abi", "1"), "--bare runs programs as they are built"),
         (("--suite", "songs"), "there is no suite 'songs'; choose from: programs"),
         (("--suite", "programs", "--abi", "1"), "no programs for version 1 of the interface"),
-        (("--suite", "programs", "--only", "loop"), "'loop' names no row"),
+        (("--suite", "programs", "--only", "icache"), "'icache' names no row"),
     ],
 )
 def test_what_cannot_be_meant_is_said_in_one_line(
