@@ -44,7 +44,7 @@ BENCHMARK = {
     list: "bodies?",
     bool: "waits? timed? alike?",
 }
-BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?"}
+BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?", bool: "controls?"}
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {
@@ -191,7 +191,7 @@ def check_boots(boots: list[dict[str, Any]], ids: list[str]) -> None:
     for boot in [*boots, *alone_besides(boots, ids)]:
         where, name = f"boot {boot['name']}", boot["name"]
         scene = (boot["group"], boot["scene"])
-        needs = (*boot["slots"], boot.get("slice_us"), boot.get("panics"))
+        needs = (*boot["slots"], boot.get("slice_us"), boot.get("panics"), boot.get("controls"))
         first = seen.setdefault(needs, name)
         require(name not in seen, where, "is there twice")
         require(scene not in seen, where, f"another boot of {scene[0]} has scene {scene[1]}")

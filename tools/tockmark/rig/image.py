@@ -176,7 +176,7 @@ def build_image(
         "tm_scene": boot.scene,
         "tm_slots": len(boot.slots),
         "tm_most_samples": 0,  # as many as the catalogue says
-        "tm_only": boot.only,
+        "tm_only": boot.only | (0 if boot.controls else NO_CONTROLS),
         **name_words(boot.name),
         **shuffled_places(seed),
         **(symbols or {}),

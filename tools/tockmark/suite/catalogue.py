@@ -127,6 +127,8 @@ class Boot(Part, frozen=True):
     slice_us: int | None = None  # the baseline kernel's time slice, if not as built
     panics: str | None = None  # why its rows are skipped on a kernel that it panics
     only: int = 0  # of its group's benchmarks only these, a bit each in their order; 0: all
+    controls: bool = True  # whether rows that measure nothing run, too: not where a row is so long
+    # that a few cycles are nothing, and an alarm may hit them
 
     @property
     def alone(self) -> bool:
@@ -214,7 +216,8 @@ class Catalogue:
         means: dict[By, None] = dict.fromkeys(
             ["sampler", *(self.benchmarks[id_].by for id_ in boot.measures)]
         )
-        ids = [table[by] for table in (OVERHEADS, CONTROLS) for by in means if by in table]
+        tables = (OVERHEADS, CONTROLS) if boot.controls else (OVERHEADS,)
+        ids = [table[by] for table in tables for by in means if by in table]
         return [id_ for id_ in ids if id_ in self.benchmarks]
 
     def cost(self, boot: Boot) -> float:
