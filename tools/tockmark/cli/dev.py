@@ -311,7 +311,7 @@ def instances_verb(
     as_json: options.AsJson = False,
     output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
 ) -> None:
-    """Run one instance of a small program, two, … until one is refused, and say what gave out.
+    """Run more and more instances of a small program until one is refused, and say what gave out.
 
     Each runs ChaCha20 over 4096 bytes 16 times, and holds its answers against the known one."""
     if output is not None:

@@ -19,6 +19,7 @@ from tockmark.errors import TockmarkError
 from tockmark.log.protocol import MAX_SAMPLES
 from tockmark.log.rows import SERIES, Absent, StoredRow
 from tockmark.paths import shown
+from tockmark.result import ladder
 from tockmark.result.checks import contradiction
 from tockmark.result.model import GONE, Result, Row, linked
 from tockmark.result.provenance import Provenance
@@ -157,6 +158,8 @@ def _contradiction(row: Row) -> str | None:
     for number, series in row.events.items():
         if len(series.samples) > row.asked:
             return f"{len(series.samples)} samples of event {number}, but {row.asked} asked"
+    if row.requests and (wrong := ladder.wrong(row)):
+        return wrong
     if not lengths:
         return "no samples, nor figures in their place"
     if len(lengths) > 1 and not row.faults:

@@ -194,7 +194,12 @@ def rung(row: StoredRow) -> Rung | None:
 def wrong(row: StoredRow) -> str | None:
     """Return what is wrong with the requests of a row, which name their clients from 0 on, and of
     which each asked as many. None: nothing is."""
-    found = rung(row)
+    if set(row.requests) not in (set(), set(REQUESTS)):
+        return f"its requests have not the series {', '.join(REQUESTS)}"
+    try:
+        found = rung(row)
+    except ValueError as error:
+        return f"its requests: {error}"
     if found is None:
         return "there are no requests"
     by = [one.client for one in found.requests]
@@ -205,6 +210,8 @@ def wrong(row: StoredRow) -> str | None:
         return f"served is not asked: {served}, of {row.asked}"
     if any(sorted(one[2:]) != list(one[2:]) for one in found.requests):
         return "a request was answered before it was asked"
+    if found.end < 1:
+        return "its requests took no time"
     if found.share("unaccounted") > ALLOWED:
         return f"{found.share('unaccounted'):.1%} of the window are unaccounted for"
     return None

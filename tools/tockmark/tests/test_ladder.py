@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from tockmark.log.protocol import compress, decode
-from tockmark.log.rows import REQUESTS, StoredRow, assemble
+from tockmark.log.rows import REQUESTS, RequestSeries, StoredRow, assemble
 from tockmark.result.ladder import ALLOWED, OWNERS, Rung, Served, wrong
 from tockmark.tests.encoder import Encoder
 
@@ -17,17 +17,16 @@ CLOSED = (  # two clients, the server runs as soon as it is asked
 )
 
 
-def row(requests: tuple[Served, ...], clients: int = 2, **more: object) -> StoredRow:
+def row(requests: tuple[Served, ...], clients: int = 2) -> StoredRow:
     series = zip(*requests, strict=True)
     told = dict(zip(REQUESTS, (compress(list(one)) for one in series), strict=True))
-    made = StoredRow(
+    return StoredRow(
         "ladder.closed",
         "ladder-x",
         asked=len(requests),
         params={"set": f"clients_first_{clients}", "size": 16},
         requests=told,
     )
-    return replace(made, **more)
 
 
 def test_every_cycle_of_the_window_is_somebodys() -> None:
@@ -90,6 +89,26 @@ def test_served_is_asked(requests: tuple[Served, ...], clients: int, says: str |
     found = wrong(row(requests, clients))
     assert found is None if says is None else says in str(found)
     assert wrong(StoredRow("ladder.closed", "x", asked=1)) == "there are no requests"
+
+
+@pytest.mark.parametrize(
+    ("series", "runs", "says"),
+    [
+        ("ready", None, "have not the series"),
+        ("ready", "1,2", "its requests: "),
+        ("ready", "nonsense", "its requests: "),
+        ("asked", "", "its requests: "),
+    ],
+)
+def test_requests_that_are_none_are_refused(
+    series: RequestSeries, runs: str | None, says: str
+) -> None:
+    told = {name: own for name, own in row(CLOSED).requests.items() if name != series}
+    if runs is not None:
+        told[series] = runs
+    assert says in str(wrong(replace(row(CLOSED), requests=told)))
+    still = (Served(0, 0, 0, 0, 0, 0, 0),)
+    assert wrong(row(still, clients=1)) == "its requests took no time"
 
 
 SAID = "client 0*2 due 0,1000 asked 0,130 taken 40,170 done 60,190 answered 100,230 ready 105,235"
