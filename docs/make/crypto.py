@@ -89,7 +89,7 @@ def span(way: str, size: int, names: tuple[str, ...], part: bool = False) -> str
 
 
 def crossing(first: str, second: str) -> str:
-    """Return the size from which on the second way is the cheaper one on the baseline: least and most
+    """Return the size from which on the second way is cheaper on the baseline: least and most
     over the layouts of the apps."""
     found = committed("crypto/baseline-layouts").result
     each = [Ways(found, True, layout) for layout in range(found.layouts)]
