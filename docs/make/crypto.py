@@ -47,7 +47,7 @@ def lines(icache: bool) -> str:
                     title,
                     WAYS[way],
                     number(line.intercept if line else None),
-                    f"{line.slope:.2f}" if line else text.NONE,
+                    crypto.slope(line),
                     *(_percent(more[size], own[size]) for size in (LEAST, MOST)),
                     number(some.decapsulate_more(way, True)),
                 ]
