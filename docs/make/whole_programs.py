@@ -56,7 +56,7 @@ def table(icache: bool) -> str:
         programs.mean([one for one, many in zip(column, of_many, strict=True) if many])
         for column in columns
     ]
-    lines.append(["geometric mean of those with a range", "", *map(cell, means)])
+    lines.append(["geometric mean of the short ones", "", *map(cell, means)])
     heads = [one.name + (", + alarm" if beside == BESIDE else "") for one, beside in shown]
     return markdown(["program", "bare, cycles", *heads], lines)
 
@@ -83,9 +83,19 @@ def mean(name: str, beside: str, icache: bool) -> str:
     return between([100 * (value - 1) for value in found.by_layout], "{:.1f} %".format)
 
 
-def has(icache: bool) -> bool:
-    """Return whether all kernels were measured with this cache setting."""
-    return all(any(row.icache is icache for row in one.rows.values()) for one in kernels())
+def conditions() -> str:
+    """Return in how many layouts each kernel was measured."""
+    return "; ".join(
+        f"{one.name}: {most} layout{'s' * (most > 1)}"
+        for one in kernels()
+        if (most := max(result.layouts for result in one.results))
+    )
+
+
+def stack_beside() -> str:
+    """Return what follows about the same in C, where that was measured."""
+    there = any(row.id == "mlkem.exchange" and row.lang == "c" for r in results() for row in r.rows)
+    return f" and {stack('mlkem.exchange', 'c')} in C, for about the same cycles" if there else ""
 
 
 def stack(id_: str, lang: str) -> str:
