@@ -47,7 +47,7 @@ def lines(icache: bool) -> str:
                     title,
                     WAYS[way],
                     number(line.intercept if line else None),
-                    f"{line.slope:.2f}" if line else text.NONE,
+                    crypto.slope(line),
                     *(_percent(more[size], own[size]) for size in (LEAST, MOST)),
                     number(some.decapsulate_more(way, True)),
                 ]
@@ -96,9 +96,9 @@ def crossing(first: str, second: str) -> str:
     return between([at for some in each if (at := some.crossings()[first, second]) is not None])
 
 
-def decapsulation(way: str, name: str = BASE) -> str:
+def decapsulation(way: str) -> str:
     """Return the instructions that this way adds to a decapsulation, as a part of its own."""
-    some = ways(name, True)
+    some = ways(BASE, True)
     own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
     return text.NONE if own is None or beyond is None else text.percent(beyond / own, digits=2)
 

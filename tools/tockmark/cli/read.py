@@ -350,8 +350,9 @@ def fit_verb(
 
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
-    known = catalogue.load()
-    _, (result,) = options.selected(known, only, [load(file)])
+    whole = load(file)
+    known = catalogue.suite_of(row.id for row in whole.rows)
+    _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.say_uncounted(paths.shown(file), result)
     found = trends.sweeps(result, known)

@@ -127,16 +127,23 @@ def table(some: Ways) -> Table:
         made.add(f"{size} bytes", _cycles(cost), *cells)
     lines = [some.line(way) for way in shown]
     made.add("a", *(NONE if line is None else _cycles(line.intercept) for line in lines))
-    made.add("b, a byte", *(NONE if line is None else f"{line.slope:.2f}" for line in lines))
+    made.add("b, a byte", *map(slope, lines))
     held = next((line.held_out for line in lines if line is not None), 0)
     offs = [NONE if line is None else f"{line.held_out_error:+,.0f}" for line in lines]
     made.add(f"line off at {held:.0f}", *offs)
     for what, counted in (("ML-KEM-768", False), ("ML-KEM, instructions", True)):
+        if some.decapsulate(APP) is None:
+            break
         beyond = [some.decapsulate_more(way, counted) for way in shown[1:]]
         made.add(
             what, _cycles(some.decapsulate(APP, counted)), *(_cycles(one, "+") for one in beyond)
         )
     return made
+
+
+def slope(line: StraightLine | None) -> str:
+    """Write what a byte costs; without the sign of a zero."""
+    return NONE if line is None else f"{round(line.slope, 2) + 0.0:.2f}"
 
 
 def _cycles(value: float | None, sign: str = "") -> str:
