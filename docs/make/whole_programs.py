@@ -51,7 +51,7 @@ def table(icache: bool) -> str:
     for i, key in enumerate(keys):
         cycles = number(median(bare.nets(key, ALONE, icache)))
         lines.append([key.label, cycles, *(cell(column[i]) for column in columns)])
-    of_many = [layouts(key, icache) > 1 for key in keys]
+    of_many = [layouts(key, True) > 1 for key in keys]
     means = [
         programs.mean([one for one, many in zip(column, of_many, strict=True) if many])
         for column in columns
@@ -76,7 +76,7 @@ def mean(name: str, beside: str, icache: bool) -> str:
     """Return the geometric mean over the programs in several layouts on one kernel."""
     bare, *others = kernels()
     (one,) = (one for one in others if one.name == name)
-    keys = [key for key in programs.programs(kernels(), KNOWN) if layouts(key, icache) > 1]
+    keys = [key for key in programs.programs(kernels(), KNOWN) if layouts(key, True) > 1]
     found = programs.mean([one.by(bare, key, beside, icache) for key in keys])
     if found is None:
         return text.NONE
