@@ -13,3 +13,10 @@ endif
 MACHINE := -march=rv32imc -mabi=ilp32
 CODE := -O3 $(MACHINE)
 SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
+
+# The linker script of apps that may say how much stack they get, in `tm_stack`: the others' has a number,
+# for what is linked by it is told apart by what it holds.
+%/app.ld: apps/runtime/app.ld apps/code.mk
+	@mkdir -p $(@D)
+	sed 's/\. += 2048;/. += DEFINED(tm_stack) ? tm_stack : 2048;/' $< > $@
+	grep -q tm_stack $@

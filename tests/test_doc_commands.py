@@ -85,7 +85,7 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
         if READERS.search(text) or f'id = "{text}"' in page:
             continue
         try:
-            select(load(), text)
+            select(load(suite=given.get("suite")), text)
         except TockmarkError as error:
             strange.append(str(error))
     return strange

@@ -20,7 +20,7 @@ FLAGS_ladder2 := -DTM_RELAY
 
 APPS := $(foreach group,ladder ladder2,$(ROLES:%=$(group)_%))
 .PHONY: all
-all: $(APPS:%=$(OUT)/%.o) $(OUT)/instance.o $(OUT)/libtockmark.a
+all: $(APPS:%=$(OUT)/%.o) $(OUT)/instance.o $(OUT)/libtockmark.a $(OUT)/app.ld
 
 $(OUT)/instance.o: $(OUT)/parts/ladder/instance.o $(OUT)/parts/ladder/chacha.o
 	$(LD) -m elf32lriscv -r $^ -o $@

@@ -41,7 +41,7 @@ NAMES_RUST := $(if $(ONLY),$(filter $(ONLY),$(ALL_RUST)),$(ALL_RUST))
 .PHONY: all cargo
 all: $(BARE) $(if $(filter crypto,$(NAMES_C)),$(CRYPTO)) $(foreach folder,$(C) $(C)-csr,$(NAMES_C:%=$(folder)/%.o)) \
 	$(foreach folder,$(RUST) $(RUST)-csr,$(NAMES_RUST:%=$(folder)/%.o) $(folder)/ticker.o) \
-	$(FOLDERS:%=%/libtockmark.a)
+	$(FOLDERS:%=%/libtockmark.a) $(FOLDERS:%=%/app.ld)
 
 # What of a program is foreign: sources, and what they are compiled with besides.
 PARTS_lms := $(foreach one,list_join main matrix state util,$(COREMARK)/core_$(one).c)

@@ -300,7 +300,9 @@ def lay_by_tockloader(tabs: Sequence[Path], flash: Path, board: BoardProfile, ro
 
 def _parts(app: str, apps: AppBuild) -> list[Path]:
     """Return what an app is linked of: its objects, and how the linker lays them."""
-    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", paths.LINKER_SCRIPT]
+    own = apps.folder / paths.LINKER_SCRIPT.name
+    script = own if own.exists() else paths.LINKER_SCRIPT
+    parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", script]
     for part in (*parts, *COMPILERS):
         if not part.exists():
             raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make("build"))
