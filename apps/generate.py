@@ -44,7 +44,12 @@ BENCHMARK = {
     list: "bodies?",
     bool: "waits? timed? alike?",
 }
-BOOT = {str: "name group panics?", list: "measures slots", int: "scene slice_us?", bool: "controls?"}
+BOOT = {
+    str: "name group panics?",
+    list: "measures slots",
+    int: "scene slice_us?",
+    bool: "controls?",
+}
 TOUCHES = ("kernel", "app", "control")
 BY = ("sampler", "reading", "mark")  # TM_BY_x of runtime/bench.h
 NAMES = {

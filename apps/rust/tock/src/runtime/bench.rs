@@ -68,7 +68,7 @@ impl Param {
 
 /// A hook said what became of the row ([`Run::skip`], [`Run::fail`]): it is given up.
 #[derive(Debug)]
-pub struct Stop(pub(super) ());
+pub struct Stop(());
 
 /// What a hook returns.
 pub type Outcome = Result<(), Stop>;
@@ -334,4 +334,10 @@ impl App {
             n_benches: benches.len() as u32,
         }
     }
+}
+
+#[cfg(feature = "programs")]
+impl Stop {
+    /// A hook in C has said why.
+    pub(super) const SAID: Self = Self(());
 }

@@ -7,6 +7,7 @@
 mod bench;
 mod export;
 pub mod flash;
+#[cfg(feature = "programs")]
 pub mod program;
 mod span;
 mod stage;

@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 
 fn outcome(is_good: bool) -> Outcome {
-    if is_good { Ok(()) } else { Err(Stop(())) }
+    if is_good { Ok(()) } else { Err(Stop::SAID) }
 }
 
 /// Fill what is free of the stack with a pattern.
