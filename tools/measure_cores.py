@@ -21,6 +21,7 @@ from tockmark.errors import INCOMPLETE, OK, TockmarkError
 from tockmark.files import write_whole
 from tockmark.rig import core as cores
 from tockmark.rig.core import Core
+from tockmark.rig.kernel_on_core import HAS
 
 OWN = ""  # the machine's own core
 ALL = "maxperf-pmp-bmfull-icache"  # the configuration with each feature but the predictor
@@ -85,7 +86,7 @@ def counts(core: str, known: Core | None) -> Iterator[BareCount]:
     sha256 = hashlib.sha256(simulator.read_bytes()).hexdigest()
     for name, isa in PROGRAMS.items():
         needed = {word for word in isa.split("_") if word.startswith("zb")}
-        if known is not None and not needed <= cores.HAS[known.bitmanip]:
+        if known is not None and not needed <= HAS[known.bitmanip]:
             continue
         output = f"cores/{name.lower().replace(', ', '-').replace(' ', '-')}.elf"
         if name.startswith("CoreMark"):

@@ -23,7 +23,6 @@ from tockmark.files import write_whole
 from tockmark.result.file import load
 from tockmark.result.model import Result
 from tockmark.show import commits, comparison, export, listing, table, text
-from tockmark.show.screens import SCREENS
 from tockmark.show.table import apart
 from tockmark.suite import catalogue
 from tockmark.suite.catalogue import LANGS
@@ -86,6 +85,8 @@ def table_verb(
     elif as_json:
         options.show(table.as_json(results, known))
     elif known.suite is not None and not every:
+        from tockmark.show.screens import SCREENS
+
         print(SCREENS[known.suite](named, known, text.width_of_terminal()), end="")
     elif not every:
         blocks = table.selected_blocks(wanted, results) if wanted else None

@@ -30,10 +30,11 @@ from tockmark.files import folder_for_a_while
 from tockmark.rig import cache, cluster
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.boot_watcher import RESET
-from tockmark.rig.core import check_core, core_of
+from tockmark.rig.core import core_of
 from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
+from tockmark.rig.kernel_on_core import check_core
 from tockmark.rig.progress import Display, Status
 from tockmark.rig.protocol import Ability, Draw, Elsewhere, Session, Start, elsewhere_of
 from tockmark.suite.catalogue import (
