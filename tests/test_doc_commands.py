@@ -140,8 +140,8 @@ def unready(command: Command, given: dict[str, Any], there: Path) -> str | None:
     if elsewhere := [key for key in ("port", "cluster", "images") if given.get(key)]:
         return f"needs a {elsewhere[0]}"
     other = given.get("board") not in (None, "earlgrey-sim") or given.get("machine")
-    if other and verb not in LAYS:
-        return "needs what is built for another board"
+    if (other and verb not in LAYS) or given.get("core") or given.get("suite"):
+        return "needs what is built for another board, core or suite"
     for key, value in given.items():
         for path in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(path, Path) and key not in OUTPUTS and not (there / path).exists():
