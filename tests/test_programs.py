@@ -61,8 +61,8 @@ def both(built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result,
 def test_isolation_adds_no_instruction_to_a_program_alone(
     both: tuple[Result, Result, str],
 ) -> None:
-    """The same object, in machine mode and in user mode: what is more are interrupts, and nothing
-    asks for one."""
+    """In user mode a program retires what it does in machine mode: only interrupts could add
+    instructions, and nothing asks for one."""
     bare, isolated = map(rows, both[:2])
     assert len(bare) == 6
     assert {row.lang for row in bare.values()} == {"c", "rust"}

@@ -76,6 +76,11 @@ def _sets(loop: str, icache: bool) -> Iterator[tuple[list[str], dict[int, Rung]]
             yield [kernel, WAYS[way], ORDERS[order], str(clients)], by_clients[clients]
 
 
+def _waits(rung: Rung) -> str:
+    """Write the median, the 90th percentile and the worst of a rung's waits, in cycles."""
+    return "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
+
+
 def closed(icache: bool) -> str:
     """Return the table of the closed loop, of the smallest and the largest request."""
     lines = []
@@ -83,8 +88,12 @@ def closed(icache: bool) -> str:
         cells = []
         for size in (SMALL, LARGE):
             rung = by_size[size]
-            waits = "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
-            cells += [number(rung.per_answer), waits, f"{rung.least:.2f}", _percent(rung, "server")]
+            cells += [
+                number(rung.per_answer),
+                _waits(rung),
+                f"{rung.least:.2f}",
+                _percent(rung, "server"),
+            ]
         lines.append([*names, *cells])
     heads = [
         head
@@ -101,9 +110,8 @@ def opened(icache: bool) -> str:
         cells = []
         for size in (SMALL, LARGE):
             rung = by_size[size]
-            waits = "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
             cells += [
-                waits,
+                _waits(rung),
                 "/".join(_percent(rung, one) for one in ("server", "crossing", "idle")),
             ]
         lines.append([*names, *cells])

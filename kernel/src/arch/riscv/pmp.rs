@@ -89,8 +89,8 @@ pub fn open_windows(windows: [Region; WINDOWS]) {
     );
 }
 
-/// The same for a core with eight entries: 4 and 5 are for one buffer, 6 is what 14 is where there are
-/// sixteen, and 7 what 15 is. On a core with more, those behind are off. An app that reaches across two
+/// Does the same for a core with eight entries: 4 and 5 hold one buffer, 6 stands for the 14 of sixteen
+/// entries, and 7 for their 15. On a core with more, those behind are off. An app that reaches across two
 /// buffers with one instruction never has both: it faults on and on, in its own time.
 #[cfg(feature = "pmp-8")]
 pub fn set_up() {
