@@ -25,7 +25,7 @@ FILES = [path for path in JSON if path.parent == RESULTS]
 LINKS = [path for path in JSON if path.parent == RESULTS / "links"]
 CALLS = [path for path in JSON if path.parent == RESULTS / "rust"]
 MOST_LINES = 1_500
-MOST_BYTES = 12_500_000
+MOST_BYTES = 14_500_000  # a clone stays small: of these, suites and waits are 2 MB
 
 
 def name(path: Path) -> str:
