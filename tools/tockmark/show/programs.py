@@ -12,6 +12,7 @@ from functools import cached_property
 from math import exp, log
 from statistics import median
 
+from tockmark import BARE
 from tockmark.compare import trends
 from tockmark.result.model import Result, Row
 from tockmark.show import crypto, listing, text
@@ -19,7 +20,6 @@ from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
 
 ERROR, BY_CACHE = "!", "~"  # behind a ratio below 1
-BARE = "bare"  # how the name begins of what stands in a kernel's place
 ALONE, BESIDE = "none", "alarm"  # values of the parameter `beside`
 BY_SIZE = "Cost by size"  # a section of the catalogue
 LABEL, CYCLES, RATIO = 26, 12, 8
