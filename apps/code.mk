@@ -16,7 +16,8 @@ SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 
 # The linker script of apps that may say how much stack they get, in `tm_stack`: the others' has a number,
 # for what is linked by it is told apart by what it holds.
-%/app.ld: apps/runtime/app.ld apps/code.mk
+# Below build/ alone: the script that it is made of has that name, too.
+build/%/app.ld: apps/runtime/app.ld apps/code.mk
 	@mkdir -p $(@D)
 	sed 's/\. += 2048;/. += DEFINED(tm_stack) ? tm_stack : 2048;/' $< > $@
 	grep -q tm_stack $@

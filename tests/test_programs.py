@@ -5,10 +5,12 @@ Their known answers are checked by the apps themselves, after each sample; here 
 wrong answer does not pass.
 """
 
+import hashlib
 import re
 import subprocess
 import sys
 import tomllib
+import zlib
 from pathlib import Path
 
 import products
@@ -27,7 +29,8 @@ from tockmark.suite.catalogue import OF_BOOT, Lang
 SMALL = "towers,qsort,aes,sha2"
 KNOWN = catalogue.load(suite="programs")
 FOLDER = paths.ROOT / "apps" / "programs"
-CRYPTO = {"crypto", "crypto_server", "crypto_relay"}  # no program: tests/test_crypto.py
+# No programs: tests/test_crypto.py has some, and some are measured by size.
+OTHERS = {"crypto", "crypto_server", "crypto_relay", "size", "pad", "length"}
 
 
 @pytest.fixture(scope="module")
@@ -162,15 +165,32 @@ def test_the_usual_suite_has_no_program() -> None:
     assert catalogue.suite_of(["time.read", "loop.empty"]).suite is None
 
 
+def test_the_answers_by_size_are_those_of_python() -> None:
+    source = (FOLDER / "src" / "bin" / "length.rs").read_text(encoding="utf-8")
+    text = zlib.decompress((FOLDER / "src" / "text.z").read_bytes())
+    given = {
+        name: [
+            (int(size), int(answer.replace("_", ""), 16))
+            for size, answer in re.findall(r"\((\d+), 0x([0-9a-f_]+)\)", table)
+        ]
+        for name, table in re.findall(r"const (DIGESTS|TEXTS): .*? = \[(.*?)\];", source, re.S)
+    }
+    sizes = [int(size) for size in KNOWN.benchmarks["length.aes"].params["size"]]
+    message = bytes(range(256)) * 16
+    digests = [int(hashlib.sha256(message[:size]).hexdigest()[:16], 16) for size in sizes]
+    assert given["DIGESTS"] == [*zip(sizes, digests, strict=True)]
+    assert given["TEXTS"] == [(size, zlib.crc32(text[:size])) for size in sizes]
+
+
 def test_every_program_is_there_and_runs_alone_and_beside_an_alarm() -> None:
     sources = {
-        "c": {path.stem for path in (FOLDER / "c").glob("*.c")} - {"ticker"} - CRYPTO,
-        "rust": {path.stem for path in (FOLDER / "src" / "bin").glob("*.rs")},
+        "c": {path.stem for path in (FOLDER / "c").glob("*.c")} - {"ticker"} - OTHERS,
+        "rust": {path.stem for path in (FOLDER / "src" / "bin").glob("*.rs")} - OTHERS,
     }
     groups: dict[str, set[str]] = {"c": set(), "rust": set()}
     langs: tuple[Lang, Lang] = ("c", "rust")
     for one in KNOWN.benchmarks.values():
-        if one.id not in OF_BOOT and one.group not in CRYPTO:
+        if one.id not in OF_BOOT and one.group not in OTHERS:
             for lang in langs:
                 groups[lang] |= {one.group} if one.skipped_in(lang) is None else set()
             assert next(iter(one.params)) == "beside"

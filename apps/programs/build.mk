@@ -32,10 +32,12 @@ STRICT := -Wall -Wextra -Werror
 # Foreign code is taken as it is.
 FOREIGN_FLAGS := $(OWN_FLAGS) -w -I$(SOURCE)/port -I$(COREMARK) -I$(TESTS)/common -I$(IBEX)/riscv-test-env
 
-ALL_C := $(patsubst $(SOURCE)/c/%.c,%,$(wildcard $(SOURCE)/c/*.c))
+# The app pad, and others so many KiB longer.
+PADS := pad_16 pad_64 pad_128 pad_256
+ALL_C := $(patsubst $(SOURCE)/c/%.c,%,$(wildcard $(SOURCE)/c/*.c)) $(PADS)
 ALL_RUST := $(patsubst $(SOURCE)/src/bin/%.rs,%,$(wildcard $(SOURCE)/src/bin/*.rs))
 CRYPTO_USERS := crypto crypto_server crypto_relay
-NAMES_C := $(if $(ONLY),$(filter $(ONLY) ticker $(if $(filter crypto,$(ONLY)),mlkem $(CRYPTO_USERS)),$(ALL_C)),$(ALL_C))
+NAMES_C := $(if $(ONLY),$(filter $(ONLY) ticker $(if $(filter size,$(ONLY)),pad $(PADS)) $(if $(filter crypto,$(ONLY)),mlkem $(CRYPTO_USERS)),$(ALL_C)),$(ALL_C))
 NAMES_RUST := $(if $(ONLY),$(filter $(ONLY),$(ALL_RUST)),$(ALL_RUST))
 
 .PHONY: all cargo
@@ -54,6 +56,7 @@ FLAGS_qsort := -Dmain=qsort_main
 PARTS_towers := $(TESTS)/towers/towers_main.c
 FLAGS_towers := -Dmain=towers_main
 PARTS_matrix := $(TESTS)/mt-matmul/matmul.c
+$(foreach one,$(PADS),$(eval FLAGS_$(one) := -DKIB=$(one:pad_%=%)))
 ifneq ($(filter mlkem,$(NAMES_C)),)
 CRATE = $(shell $(CARGO) metadata --format-version 1 --locked --manifest-path $(SOURCE)/Cargo.toml | \
     sed -n 's|.*"manifest_path":"\([^"]*/$(1)-[0-9.]*\)/Cargo.toml".*|\1|p')
@@ -82,10 +85,10 @@ $(call part,$(1),$(2)): $(2) $(SOURCE)/build.mk | $(C)/parts/$(1)
 endef
 define program
 $(C)/parts/$(1): ; @mkdir -p $$@
-$(C)/parts/$(1)/own.o: $(SOURCE)/c/$(1).c $(SOURCE)/build.mk | $(C)/parts/$(1)
+$(C)/parts/$(1)/own.o: $(SOURCE)/c/$(if $(filter $(1),$(PADS)),pad,$(1)).c $(SOURCE)/build.mk | $(C)/parts/$(1)
 	$(CC) $(OWN_FLAGS) $(STRICT) $(INCLUDE) $(FLAGS_$(1)) -I$(SOURCE)/port -isystem $(COREMARK) -isystem $(TESTS) -isystem $(TESTS)/common -c $$< -o $$@
 $(foreach one,$(PARTS_$(1)),$(eval $(call foreign,$(1),$(one))))
-$(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker crypto_server crypto_relay,$(1)),$(C)/parts/program.o)
+$(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker crypto_server crypto_relay size pad $(PADS),$(1)),$(C)/parts/program.o)
 	$(LD) -m elf32lriscv -r $$^ -o $$@
 -include $(wildcard $(C)/parts/$(1)/*.d)
 endef

@@ -70,18 +70,20 @@ def _range(shares: Sequence[float]) -> str:
     return between(shares, lambda share: text.points(share, digits=1)) + (" %" if shares else "")
 
 
-def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
-    """Return how many of the cycles without a feature it saves, in percent, layout by layout; below
-    zero it costs."""
+def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> list[float]:
+    """Return what part of the cycles without a feature it saves, layout by layout, of a kernel's
+    row or of a bare program, which has one; below zero it costs. None where it was not measured."""
+    if row in PROGRAMS:
+        before, after = cycles(row, without), cycles(row, with_)
+        return [1 - after / before] if before and after else []
     both = nets(row, without, name), nets(row, with_, name)
     pairs = zip(*both, strict=True) if all(both) else ()
-    return _range([1 - after / before for before, after in pairs])
+    return [1 - after / before for before, after in pairs]
 
 
-def saved_of(program: str, without: Place, with_: Place) -> str:
-    """Return the same of a bare program."""
-    before, after = cycles(program, without), cycles(program, with_)
-    return _range([1 - after / before] if before and after else [])
+def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
+    """Return the same in percent, the least and the most."""
+    return _range(shares(row, without, with_, name))
 
 
 def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
@@ -90,7 +92,7 @@ def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
     lines = []
     for feature, without, with_ in FEATURES:
         cells = [saved(row, without, with_, name) for row in ROWS]
-        cells += [saved_of(program, without, with_) for program in programs]
+        cells += [saved(program, without, with_) for program in programs]
         if set(cells) != {text.NONE}:
             lines.append([feature, ICACHE[with_[1]], *cells])
     return markdown(["feature", "i-cache", *HEADS, *programs], lines, (0, 1))
@@ -137,7 +139,7 @@ def saved_by(feature: str, row: str, icache: bool, name: str = "baseline") -> st
     without, with_ = next(
         pair for one, *pair in FEATURES if one == feature and pair[1][1] == icache
     )
-    return saved_of(row, without, with_) if row in PROGRAMS else saved(row, without, with_, name)
+    return saved(row, without, with_, name)
 
 
 def most_of_others() -> str:
@@ -145,11 +147,7 @@ def most_of_others() -> str:
     saves = []
     for feature, without, with_ in FEATURES:
         if not feature.startswith(("i-cache", "write-back")):
-            for row in ROWS:
-                pairs = zip(nets(row, without), nets(row, with_), strict=False)
-                saves += [1 - after / before for before, after in pairs]
-            both = [(cycles(one, without), cycles(one, with_)) for one in PROGRAMS]
-            saves += [1 - after / before for before, after in both if before and after]
+            saves += [one for row in (*ROWS, *PROGRAMS) for one in shares(row, without, with_)]
     return _range([max(saves)])
 
 

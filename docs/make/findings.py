@@ -12,6 +12,7 @@ from pathlib import Path
 
 import jinja2
 
+import by_size
 import comparisons
 import core_features
 import crypto
@@ -33,6 +34,7 @@ from tockmark.suite.catalogue import OF_BOOT, label
 PARTS = (
     "findings.md.j2",
     "programs.md.j2",
+    "sizes.md.j2",
     "ladder.md.j2",
     "ipc.md.j2",
     "crypto.md.j2",
@@ -61,6 +63,7 @@ def _render(part: str) -> str:
     filled = {function.__name__: function for function in functions}
     made = template.render(
         filled,
+        by_size=by_size,
         opt_levels=opt_levels,
         sample_parts=sample_parts,
         comparisons=comparisons,

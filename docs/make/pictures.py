@@ -4,6 +4,9 @@ compares the bytes."""
 
 from pathlib import Path
 
+import matplotlib as mpl
+
+import chapter_pictures
 from tockmark.paths import DOCS, RESULTS
 from tockmark.result import file
 from tockmark.show import figures, plot
@@ -34,4 +37,7 @@ def made() -> dict[Path, bytes]:
         named = [Named(path.stem, file.load(path).leading) for path in paths]
         sheet = figures.draw(named, [name])[name]
         pictures[FOLDER / f"{name}.svg"] = plot.rendered(sheet.figure, "svg")
+    with mpl.rc_context(plot.STYLE):
+        for name, draw in chapter_pictures.PICTURES.items():
+            pictures[FOLDER / f"{name}.svg"] = plot.rendered(draw().figure, "svg")
     return pictures

@@ -140,14 +140,7 @@ class AppChoice:
         Path | None,
         Option(help="Folder with other builds of the apps; default: build/apps/<LANG>-abi<N>."),
     ] = None
-    suite: Annotated[
-        str | None,
-        options.one_of(
-            lambda: catalogues.SUITES,
-            "Another suite than that of all benchmarks: programs or ladder, which `make programs`"
-            " and `make ladder` build.",
-        ),
-    ] = None
+    suite: options.SuiteName = None
     bare: Annotated[
         bool,
         Option(
@@ -184,11 +177,7 @@ class AppChoice:
     @property
     def known_suite(self) -> catalogues.Suite | None:
         """The suite that is run. TockmarkError if it cannot be run as the user says."""
-        suite = next((one for one in catalogues.SUITES if one == self.suite), None)
-        if self.suite is not None and suite is None:
-            raise TockmarkError(
-                f"there is no suite '{self.suite}'", f"choose from: {', '.join(catalogues.SUITES)}"
-            )
+        suite = options.suite_of(self.suite)
         if self.bare and (suite != "programs" or self.counter or self.apps or self.abi):
             raise TockmarkError(
                 "--bare runs programs as they are built for it",

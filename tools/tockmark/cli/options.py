@@ -32,6 +32,16 @@ def languages(given: str) -> list[Lang]:
     return [catalogues.language(name) for name in of_names("lang", given, catalogues.LANGS)]
 
 
+def suite_of(given: str | None) -> catalogues.Suite | None:
+    """Return the suite that --suite names, if any."""
+    found = next((one for one in catalogues.SUITES if one == given), None)
+    if given is not None and found is None:
+        raise TockmarkError(
+            f"there is no suite '{given}'", f"choose from: {', '.join(catalogues.SUITES)}"
+        )
+    return found
+
+
 def counters(given: str | None) -> list[CounterName]:
     """Return the counter that --counter names, if any."""
     if given is None:
@@ -93,6 +103,14 @@ Only = Annotated[
         rows,
         "Which rows: ids, groups, patterns, kernel or app, separated by commas:"
         " 'syscall,call.args:n=3'.",
+    ),
+]
+SuiteName = Annotated[
+    str | None,
+    one_of(
+        lambda: catalogues.SUITES,
+        "Another suite than that of all benchmarks: programs or ladder, which `make programs` and"
+        " `make ladder` build.",
     ),
 ]
 EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]

@@ -5,7 +5,7 @@ list the catalogue, help the pages of docs/.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -77,7 +77,7 @@ def table_verb(
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
     named = [(paths.shown(path), load(path)) for path in files]
-    known = catalogue.suite_of(row.id for _, result in named for row in result.rows)
+    known = _known([result for _, result in named])
     wanted, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
@@ -98,6 +98,11 @@ def table_verb(
     else:
         print(table.side_by_side(named, known, text.width_of_terminal()), end="")
     raise Exit(options.incomplete_code(*results))
+
+
+def _known(results: Iterable[Result]) -> catalogue.Catalogue:
+    """Return the suite that results are of."""
+    return catalogue.suite_of(row.id for result in results for row in result.rows)
 
 
 def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:
@@ -153,8 +158,8 @@ def compare_verb(
     named: Sequence[tuple[str, Result]] = [(paths.shown(file), load(file)) for file in files]
     if by is not None:
         named = _by(by, named)
-    known = catalogue.load()
     results = [result for _, result in named]
+    known = _known(results)
     chosen = load_margins(margin, known, options.rows_of(results))
     wanted, _ = options.selected(known, only, results)
     base = named[0][1]
@@ -224,7 +229,8 @@ def gate_verb(
     The layouts of several BASE files count together."""
     if len(files) < 2:
         raise TockmarkError("a gate needs a base and a new result", "give BASE and NEW")
-    results, known = [load(file) for file in files], catalogue.load()
+    results = [load(file) for file in files]
+    known = _known(results)
     allowed = load_limits(limits, known, options.rows_of(results))
     missing = allow_missing and select(known, allow_missing, options.rows_of(results))
     _, results = options.selected(known, only, results)
@@ -352,7 +358,7 @@ def fit_verb(
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)
-    known = catalogue.suite_of(row.id for row in whole.rows)
+    known = _known([whole])
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.say_uncounted(paths.shown(file), result)
@@ -386,8 +392,9 @@ def export_verb(
     """Write a result in a form that another tool reads.
 
     A row with an error is in no form but csv: it is named on stderr."""
-    known = catalogue.load()
-    _, (result,) = options.selected(known, only, [load(path)])
+    whole = load(path)
+    known = _known([whole])
+    _, (result,) = options.selected(known, only, [whole])
     made = export.export(result, known, form.value)
     if output is None:
         options.show(made)
@@ -402,7 +409,12 @@ def export_verb(
     raise Exit(INCOMPLETE if dropped else OK)
 
 
-@verb("tockmark list", "tockmark list ipc", "tockmark list --json")
+@verb(
+    "tockmark list",
+    "tockmark list ipc",
+    "tockmark list --suite programs crypto",
+    "tockmark list --json",
+)
 def list_verb(
     row: Annotated[
         str | None,
@@ -412,10 +424,11 @@ def list_verb(
             autocompletion=options.several(options.rows),
         ),
     ] = None,
+    suite: options.SuiteName = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the catalogue: every benchmark, what a sample does, and what is counted."""
-    known = catalogue.load()
+    known = catalogue.load(suite=options.suite_of(suite))
     ids = select(known, row).ids()
     options.show(listing.list_json(known, ids) if as_json else listing.list_text(known, ids))
 

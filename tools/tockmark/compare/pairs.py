@@ -41,6 +41,7 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     ICACHE,
     LANGS,
+    OF_BOOT,
     PERF,
     Catalogue,
     Key,
@@ -113,13 +114,16 @@ def differing_factors(base: Result, new: Result) -> list[Factor]:
     before, after = (side.provenance.board.simulator_sha256 for side in (base, new))
     every = [(name, UNSAID.get(name, UNKNOWN)) for name in {**one, **two}]
     sides = [(name, one.get(name, unsaid), two.get(name, unsaid)) for name, unsaid in every]
-    return [
+    found = [
         Factor(name, was, is_)
         for name, was, is_ in sides
         if was != is_
         and not (name == "i-cache" and shared)
         and not (name == "simulator" and same_simulator(before, after))
     ]
+    if base.layouts != new.layouts:
+        found.append(Factor("layouts", str(base.layouts), str(new.layouts)))
+    return found
 
 
 def check_factors(found: list[Factor], name: str, force: bool, cores: bool = False) -> None:
@@ -516,7 +520,11 @@ def compare(
     links, and `only` limits it to some rows."""
     check_timed("the baseline", base, force)
     check_timed(name, new, force)
-    check_factors(differing_factors(base, new), name, force, cores=True)
+    factors = differing_factors(base, new)
+    to_bare = base.provenance.kernel.is_bare != new.provenance.kernel.is_bare
+    if to_bare:  # where there is no kernel, nothing else can read the counters
+        factors = [one for one in factors if one.name != "counter"]
+    check_factors(factors, name, force, cores=True)
     check_origin(("the baseline", base), (name, new))
     say_uncounted(name, new)
     one, two = (result.only(only) if only else result for result in (base, new))
@@ -524,6 +532,8 @@ def compare(
     usable: list[Usable] = []
     unusable = []
     for pair in rows:
+        if to_bare and pair.row.id in OF_BOOT:  # what a reading costs is no part of the programs
+            continue
         if pair.bases and pair.new:
             before, after = alike(pair.row, pair.new)
             sides = {"baseline": before.unsound, "new": after.unsound}

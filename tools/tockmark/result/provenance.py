@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tockmark import BASELINE, paths
+from tockmark import BARE, BASELINE, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading, toml
@@ -74,6 +74,11 @@ class Kernel(Part, frozen=True):
     @property
     def is_baseline(self) -> bool:
         return self.title.startswith(BASELINE)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there was none: what stands in a kernel's place says so."""
+        return self.title.startswith(BARE)
 
 
 class Board(Part, frozen=True):

@@ -7,19 +7,21 @@ the most. Means over programs are geometric, in each layout, then likewise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, log
 from statistics import median
 
+from tockmark import BARE
+from tockmark.compare import trends
 from tockmark.result.model import Result, Row
-from tockmark.show import crypto, text
+from tockmark.show import crypto, listing, text
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
 
 ERROR, BY_CACHE = "!", "~"  # behind a ratio below 1
-BARE = "bare"  # how the name begins of what stands in a kernel's place
 ALONE, BESIDE = "none", "alarm"  # values of the parameter `beside`
+BY_SIZE = "Cost by size"  # a section of the catalogue
 LABEL, CYCLES, RATIO = 26, 12, 8
 DIGITS = 3  # of a ratio, behind the point
 STRAY = 3  # instructions that a sample may count less, with the cache on
@@ -215,6 +217,13 @@ def sizes(some: Sequence[OnKernel], catalogue: Catalogue) -> Table:
     return table
 
 
+def _by_size(result: Result, catalogue: Catalogue) -> list[str]:
+    """Return the lines through what was measured by size: none, if nothing was."""
+    rows = tuple(row for row in result.rows if catalogue.section_of(row.id) == BY_SIZE)
+    found = trends.sweeps(replace(result, rows=rows), catalogue)
+    return [listing.fit_text(found)] if found else []
+
+
 def screen(named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int = LINE) -> str:
     """Show the screen of the suite: a table for each cache setting, and what programs take."""
     some = by_kernel(result for _, result in named)
@@ -228,6 +237,7 @@ def screen(named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int
         out += [*text.wrap(LEGEND, "", width), ""]
     for _, result in named:
         out += crypto.blocks(result, width)
+        out += _by_size(result, catalogue)
     for name, result in named:
         kernel = result.provenance.kernel
         levels = f", opt-level {kernel.opt_level}" if kernel.opt_level else ""
