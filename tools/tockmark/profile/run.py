@@ -236,7 +236,7 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
         finder = _BySampler(image) if by == "sampler" else _ByReadings(kept)
         to = kept if trace or by == "reading" else None
         log = _run(options, targets, image.flash, finder.watch, to)
-        rows = _rows(log, catalogue.benchmarks[options.id].group, options)
+        rows = rows_of(log, catalogue.benchmarks[options.id].group, options)
         number = _steady(samples_of(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
     return Traced(image, rows[-1], number, sample, _reading(rows, OVERHEADS[by]))
@@ -297,7 +297,7 @@ def _run(
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
         try:
-            watch(_instructions(tracing.lines(), trace))
+            watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
                 if ending := simulation.ending():
@@ -311,7 +311,7 @@ def _run(
     return log
 
 
-def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
+def instructions(lines: Iterator[str], trace: Path | None = None) -> Iterator[str]:
     """Yield the trace less its heading, which tells that its columns are where they should be; and
     write it down, too, if it is said where."""
     if next(lines, HEADING) != HEADING:
@@ -323,7 +323,7 @@ def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
             yield line
 
 
-def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
+def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
     """Return the rows of the app up to the one asked for, which is the last."""
     measured = assemble(decode(log.split("\n")))
     app = next((app for _, app in measured.each() if app.name == group), None)
