@@ -9,7 +9,7 @@ from typer import Option
 
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
-from tockmark.errors import TockmarkError
+from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.paths import shown
 from tockmark.profile.run import ProfileOptions, default_out
@@ -35,6 +35,7 @@ class Around(StrEnum):
     "tockmark trace --only sched.alarm_lateness:beside=ipc",
     "tockmark trace --kernel tock.elf --only syscall.command --around median -o trace.json",
     "tockmark trace --only sched.preempted --from 1000000 --to 1200000 -o slices.json",
+    exits={INCOMPLETE: "the row was not measured, or the run was over before the window"},
 )
 def trace_verb(
     only: Annotated[
