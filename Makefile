@@ -22,7 +22,7 @@ help:
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
 	@echo 'make setup-qemu  install QEMU and build the kernel for it: tockmark run --board qemu'
-	@echo 'make setup-browser  install Chromium and its driver: the tests of the site in a browser'
+	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind, for tests of what others show'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make sim CORE=maxperf-pmp  one with another core: a name of Ibex, or a folder of yours'
 	@echo 'make kernel OPT=z  the baseline kernel with opt-level z (or s, 1, 2), in build/cargo-z'
@@ -58,8 +58,9 @@ setup-qemu: kernel-qemu kernel-v1-qemu apps
 setup-chip: setup
 	@tools/setup.sh chip
 
-# What tests/browser needs besides; without it `make test` leaves those tests out and says so.
-setup-browser:
+# What tests/browser needs besides, and callgrind_annotate; without it `make test` leaves those
+# tests out and says so.
+setup-browser: setup
 	@tools/setup.sh browser
 
 build: sim rom-2022 kernel kernel-v1 apps

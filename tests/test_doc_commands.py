@@ -40,7 +40,7 @@ LAYS = ("image", "parse")  # run nothing, so they need no other board
 BUDGET = 5  # millions of simulated cycles, by the catalogue: a few seconds
 READERS = re.compile(r"^[A-Z]+$|…|[<{$~]")  # stands for what only the reader has
 OPEN = re.compile(r"(requires an argument|^Missing parameter)")
-OUTPUTS = ("output", "markdown")
+OUTPUTS = ("output", "callgrind", "markdown")
 
 
 class UnusableError(Exception):

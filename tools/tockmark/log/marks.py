@@ -69,12 +69,18 @@ class Marks:
 
 
 def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[int]:
-    """Return `count` samples, in cycles: after each `arm` from the first `start` to the next `end`.
+    """Return `count` samples, in cycles. ValueError as of `intervals`."""
+    return [stop - begin for begin, stop in intervals(marks, start, end, count)]
+
+
+def intervals(marks: Sequence[Mark], start: str, end: str, count: int) -> list[tuple[int, int]]:
+    """Return the first and the last cycle of `count` samples: after each `arm` from the first
+    `start` to the next `end`.
 
     From `reset` there is one, and no `arm`. ValueError if a sample lacks one of its marks, or there
     are too few: then none of the row can be believed.
     """
-    samples: list[int] = []
+    samples: list[tuple[int, int]] = []
     started: int | None = None
     armed = start == RESET
     for mark in marks:
@@ -91,9 +97,9 @@ def durations(marks: Sequence[Mark], start: str, end: str, count: int) -> list[i
         elif armed and started is None and mark.name == start:
             started = mark.cycle
         elif armed and started is not None and mark.name == end:
-            samples.append(mark.cycle - started)
-            if not 0 <= samples[-1] < 2**32:
-                raise ValueError(f"sample {len(samples)} has {samples[-1]} cycles")
+            samples.append((started, mark.cycle))
+            if not 0 <= mark.cycle - started < 2**32:
+                raise ValueError(f"sample {len(samples)} has {mark.cycle - started} cycles")
             armed = False
     if len(samples) < count:
         missing = f": no {_missing(start, end, started)}" if armed else ""

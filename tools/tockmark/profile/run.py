@@ -18,7 +18,8 @@ from tockmark import paths
 from tockmark.errors import INCOMPLETE, TockmarkError, file_name
 from tockmark.log.protocol import decode
 from tockmark.log.rows import StoredRow, assemble, samples_of
-from tockmark.profile import file, report
+from tockmark.profile import callgrind, file, report
+from tockmark.profile.follow import KERNEL, Graph, follow
 from tockmark.profile.sample import (
     HEADING,
     Sample,
@@ -42,7 +43,6 @@ from tockmark.rig.protocol import Ability, Start, require
 from tockmark.suite.catalogue import ICACHE, OVERHEADS, Catalogue, Lang, Params, aside, label
 
 VARIANT = "retire"
-KERNEL = -1  # whose stack it is, beside the apps' by number
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
 LINES = "profiling"  # the cargo profile that has line tables beside the same code
 MISCOUNT = 2  # with the cache on, Ibex's minstret may be off by as much between two readings
@@ -62,6 +62,7 @@ class ProfileOptions:
     out: Path
     fresh: bool = False  # simulate also what is in the cache
     by_symbol: bool = False  # take no line tables that are not in the kernel itself
+    callgrind: Path | None = None  # a file to be written besides
 
     @property
     def label(self) -> str:
@@ -156,6 +157,10 @@ def profile(options: ProfileOptions, catalogue: Catalogue) -> tuple[file.StoredP
     )
     sampled = report.total_in_words(kept, run.reading, OVERHEADS[run.row.by])
     elves = [options.kernel.path, *codes.apps_of(found.steps)]
+    if options.callgrind is not None:
+        graph = Graph()
+        follow(found.steps[found.first + 1 : found.last + 1], codes.code_of, graph)
+        callgrind.write(options.callgrind, graph, f"{options.label}, {board}: one steady sample")
     files = {
         "profile.txt": f"{text}\n",
         "profile.json": file.text(kept),
@@ -231,7 +236,7 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
         finder = _BySampler(image) if by == "sampler" else _ByReadings(kept)
         to = kept if trace or by == "reading" else None
         log = _run(options, targets, image.flash, finder.watch, to)
-        rows = _rows(log, catalogue.benchmarks[options.id].group, options)
+        rows = rows_of(log, catalogue.benchmarks[options.id].group, options)
         number = _steady(samples_of(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
     return Traced(image, rows[-1], number, sample, _reading(rows, OVERHEADS[by]))
@@ -292,7 +297,7 @@ def _run(
         uart = Path(folder) / "uart.log"
         tracing = targets[1].start_here(start, "--uart", str(uart), "--itrace", "-")
         try:
-            watch(_instructions(tracing.lines(), trace))
+            watch(instructions(tracing.lines(), trace))
             log = "".join(f"{line}\n" for line in plain.lines())
             for simulation in (plain, tracing):
                 if ending := simulation.ending():
@@ -306,7 +311,7 @@ def _run(
     return log
 
 
-def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
+def instructions(lines: Iterator[str], trace: Path | None = None) -> Iterator[str]:
     """Yield the trace less its heading, which tells that its columns are where they should be; and
     write it down, too, if it is said where."""
     if next(lines, HEADING) != HEADING:
@@ -318,7 +323,7 @@ def _instructions(lines: Iterator[str], trace: Path | None) -> Iterator[str]:
             yield line
 
 
-def _rows(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
+def rows_of(log: str, group: str, options: ProfileOptions) -> Sequence[StoredRow]:
     """Return the rows of the app up to the one asked for, which is the last."""
     measured = assemble(decode(log.split("\n")))
     app = next((app for _, app in measured.each() if app.name == group), None)

@@ -60,6 +60,7 @@ class Scope:
     frame: Frame
     path: str  # its readable name with modules, without types
     place: int  # tells the places apart that one function was put into
+    line: int = 0  # in the frame's file, or where the next inner one was called; 0: not known
 
 
 class Program:
@@ -220,20 +221,23 @@ def _unit_scopes(unit: Any, wanted: list[int]) -> dict[int, tuple[Scope, ...]]:
     symbols = {offset: _said(die, _SYMBOLS) for offset, die in dies.items()}
     known = readable(symbols.values())
     program = unit.dwarfinfo.line_program_for_CU(unit)
-    files = _files_at(program, sorted(chains)) if program else {}
+    lines = _lines_at(program, sorted(chains)) if program else {}
 
-    def scope(die: Die, file: int | None) -> Scope:
+    def scope(die: Die, file: int | None, line: int) -> Scope:
         where = "" if file is None else _path(unit, program, file)
         frame = Frame(_TYPES.sub("", _said(die, ("DW_AT_name",))) or "?", where)
         symbol = symbols[die.offset]
         path = without_types(known[symbol]) if symbol else _in_module(frame)
-        return Scope(frame, path, die.offset)
+        return Scope(frame, path, die.offset, line)
 
     found = {}
     for at, chain in chains.items():
         # A function's code lies in the file that the next inner one was called from.
-        calls = [die.attributes["DW_AT_call_file"].value for die in chain[1:]]
-        found[at] = tuple(map(scope, chain, [*calls, files.get(at)]))
+        files = [die.attributes["DW_AT_call_file"].value for die in chain[1:]]
+        called = [die.attributes.get("DW_AT_call_line") for die in chain[1:]]
+        file, line = lines.get(at, (None, 0))
+        numbers = [*(one.value if one else 0 for one in called), line]
+        found[at] = tuple(map(scope, chain, [*files, file], numbers))
     return found
 
 
@@ -260,15 +264,15 @@ def _ranges(die: Die) -> Iterator[tuple[int, int]]:
         yield start, high.value if high.form == "DW_FORM_addr" else start + high.value
 
 
-def _files_at(program: Any, addresses: list[int]) -> dict[int, int]:
-    """Return the number of the source file of each address, from the line table."""
-    found: dict[int, int] = {}
+def _lines_at(program: Any, addresses: list[int]) -> dict[int, tuple[int, int]]:
+    """Return the number of the source file of each address, and the line, from the line table."""
+    found: dict[int, tuple[int, int]] = {}
     before = None
     for state in (entry.state for entry in program.get_entries() if entry.state is not None):
         if before is not None and not before.end_sequence:
             low = bisect.bisect_left(addresses, before.address)
             high = bisect.bisect_left(addresses, state.address)
-            found.update(dict.fromkeys(addresses[low:high], before.file))
+            found.update(dict.fromkeys(addresses[low:high], (before.file, before.line)))
         before = state
     return found
 

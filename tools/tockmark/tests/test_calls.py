@@ -10,19 +10,9 @@ from typer.testing import CliRunner
 
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
-from tockmark.profile.calls import (
-    Call,
-    Costs,
-    CostSpread,
-    Function,
-    chosen,
-    costs_json,
-    costs_text,
-    follow,
-    means,
-    spread,
-)
-from tockmark.profile.run import KERNEL, ProfileOptions
+from tockmark.profile.calls import Costs, chosen, costs_json, costs_text, means
+from tockmark.profile.follow import KERNEL, Call, CostSpread, Function, Graph, follow, spread
+from tockmark.profile.run import ProfileOptions
 from tockmark.profile.sample import ECALL, MRET, Step, calls, charged, jumps_by_register
 from tockmark.profile.symbols import Frame, Program, Scope
 from tockmark.rig import board as boards
@@ -69,6 +59,26 @@ def calls_and_costs(
         name: (one.calls, one.cut, dict(one.counts["own_cycles"]), dict(one.counts["whole_cycles"]))
         for name, one in found.items()
     }
+
+
+def test_who_calls_whom_is_counted_with_all_that_it_costs() -> None:
+    """A function that is put into another is called by it, and calls what is called there."""
+    code, graph = Functionary({G: (("in", 1),), G + 4: (("in", 1),)}), Graph()
+    steps = [at(F, JAL), at(G, JAL), at(H, RET), at(G + 4), at(G + 8, RET), at(F + 4, JAL)]
+    steps += [at(H), at(H + 4)]  # this call is cut by the end
+    follow(steps, lambda _: (KERNEL, code), graph)
+    told = {
+        (edge[0][1], edge[2][1]): (calls, graph.whole[edge].cycles)
+        for edge, calls in graph.calls.items()
+    }
+    assert told == {
+        ("f", "g"): (1, 4),
+        ("g", "in"): (1, 3),
+        ("in", "h"): (1, 1),
+        ("f", "h"): (1, 2),
+    }
+    own = {path: sum(one.cycles for one in of.values()) for (_, path), of in graph.own.items()}
+    assert own == {"f": 2, "g": 1, "in": 2, "h": 3}
 
 
 def test_a_call_costs_its_caller_what_it_costs() -> None:
@@ -274,7 +284,7 @@ def test_a_whole_trace_is_charged_as_a_sample_is() -> None:
 
 
 def call(path: str, cycles: int, file: str = "") -> Call:
-    made = Call(Scope(Frame(path, file), path, 0), cut=False)
+    made = Call(Scope(Frame(path, file), path, 0), Functionary(), cut=False)
     made.own.cycles = made.whole.cycles = cycles
     return made
 

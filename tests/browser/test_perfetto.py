@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A trace is opened by Perfetto's viewer, which finds in it what `tockmark trace` says it has."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from chrome import Chrome
+from perfetto import VIEWER, opened
+from products import make
+
+from tockmark import paths
+
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+OF_TRACKS = """
+    select thread.name, sum(dur > 0), sum(dur = 0), sum(dur) from slice
+    join thread_track on slice.track_id = thread_track.id join thread using (utid) group by 1
+"""
+
+
+def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> None:
+    """Slices and instants by track, counters, and the time that each track took; and it found
+    nothing wrong with the file."""
+    if not VIEWER.is_dir():
+        why = "no viewer of Perfetto here: run `make setup-browser`"
+        if os.environ.get("TOCKMARK_BROWSER") == "required":
+            pytest.fail(why)
+        pytest.skip(why)
+    make("profile")
+    file = tmp_path / "trace.json"
+    command = [TOCKMARK, "trace", "--only", "irq.upcall:core=busy", "-o", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
+    told = re.search(
+        r"(\d+) slices on (\d+) tracks, (\d+) system calls and upcalls, (\d+) PMP writes",
+        done.stdout,
+    )
+    assert told
+    slices, tracks, instants, writes = map(int, told.groups())
+    events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+    names = {one["tid"]: one["args"]["name"] for one in events if one["name"] == "thread_name"}
+    durations = Counter[str]()
+    for one in events:
+        if one["ph"] == "X":
+            durations[names[one["tid"]]] += round(one["dur"] * 1000)
+    with opened(chrome, file) as perfetto:
+        by_track = {name: counts for name, *counts in perfetto.query(OF_TRACKS)}
+        assert sum(counts[0] for counts in by_track.values()) == slices
+        assert sum(counts[1] for counts in by_track.values()) == instants
+        assert {name: counts[2] for name, counts in by_track.items() if counts[2]} == durations
+        named = perfetto.query("select name from thread where name is not null")
+        assert {name for (name,) in named} == {*names.values()}
+        assert len(names) == tracks
+        counters = "select name, count(*), max(value) from counter join counter_track"
+        counted = perfetto.query(f"{counters} on track_id = counter_track.id group by 1")
+        assert counted == [["PMP writes", writes + 1, writes]]
+        wrong = "select name, value from stats where severity != 'info' and value > 0"
+        assert perfetto.query(wrong) == []
+        args = "select count(*) from args where key = 'args.mostly'"
+        assert perfetto.query(args)[0][0] > 0

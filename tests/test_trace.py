@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""`tockmark trace`: the file follows the format of trace events, whoever runs at any time is on one
+track, and the sample is where the row says. tests/browser opens one in Perfetto."""
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from products import make
+
+from tockmark import paths
+
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
+CLOCK = 24_000_000
+CPU = ("kernel", "app ")  # what the tracks begin with of which one runs at a time
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    make("profile")
+
+
+class Trace:
+    """A file as it stands, read by what the format's page says."""
+
+    def __init__(self, path: Path, said: str) -> None:
+        self.said = said
+        document = json.loads(path.read_text(encoding="utf-8"))
+        self.events: list[dict[str, Any]] = document["traceEvents"]
+        self.about: dict[str, int] = document["otherData"]
+        assert {event["ph"] for event in self.events} <= {"M", "X", "i", "C"}
+        assert {event["pid"] for event in self.events} == {1}
+        self.tracks = {
+            event["tid"]: event["args"]["name"]
+            for event in self.events
+            if event["name"] == "thread_name"
+        }
+
+    def of(self, kind: str, *tracks: str) -> list[dict[str, Any]]:
+        """Events of a kind, on the tracks that begin so."""
+        found = [event for event in self.events if event["ph"] == kind]
+        return [one for one in found if self.tracks[one["tid"]].startswith(tracks or "")]
+
+    def spans(self, *tracks: str) -> list[tuple[int, int]]:
+        """Slices in nanoseconds, in their order."""
+        found = self.of("X", *tracks)
+        return sorted((ns(event["ts"]), ns(event["ts"] + event["dur"])) for event in found)
+
+    @property
+    def window(self) -> tuple[int, int]:
+        first, last = self.about["first_cycle"], self.about["last_cycle"]
+        return first * 1_000_000_000 // CLOCK, last * 1_000_000_000 // CLOCK
+
+
+def ns(microseconds: float) -> int:
+    return round(microseconds * 1000)
+
+
+def traced(folder: Path, *arguments: str) -> Trace:
+    file = folder / "trace.json"
+    command = [TOCKMARK, "trace", "--only", *arguments, "-o", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
+    return Trace(file, done.stdout)
+
+
+@pytest.fixture(scope="module")
+def upcall(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    return traced(tmp_path_factory.mktemp("trace"), "irq.upcall:core=busy")
+
+
+def test_somebody_runs_at_any_time_and_only_one(upcall: Trace) -> None:
+    begin, end = upcall.window
+    spans = upcall.spans(*CPU)
+    assert [spans[0][0], spans[-1][1]] == [begin, end]
+    assert [one for _, one in spans[:-1]] == [one for one, _ in spans[1:]]
+    for track in upcall.tracks.values():
+        own = upcall.spans(track)
+        assert [(a, b) for a, b in itertools.pairwise(own) if a[1] > b[0]] == []
+
+
+def test_an_interrupt_is_raised_is_taken_and_becomes_an_upcall(upcall: Trace) -> None:
+    """The sample lies between the two, to the nanosecond."""
+    (worst,) = upcall.spans("samples")
+    raised, taken = upcall.of("X", "interrupts raised"), upcall.of("X", "interrupts taken")
+    assert {event["name"] for event in taken} == {"timer"}
+    assert worst[0] in [begin for begin, _ in upcall.spans("interrupts raised")]
+    behind = [begin for begin, _ in upcall.spans("interrupts taken") if begin >= worst[0]]
+    assert behind[0] in [end for _, end in upcall.spans("interrupts raised")]
+    assert len(raised) >= 1
+    upcalls = [ns(event["ts"]) for event in upcall.of("i") if event["name"] == "upcall"]
+    (at,) = [at for at in upcalls if worst[0] < at <= worst[1]]
+    assert worst[1] - at < 1000  # of which the app's first instruction is the end
+    (sample,) = upcall.of("X", "samples")
+    assert f"{sample['args']['cycles']} cycles" in sample["name"]
+    assert "the worst" in upcall.said
+
+
+def test_times_are_cycles_at_the_boards_clock(upcall: Trace) -> None:
+    begin, end = upcall.about["first_cycle"], upcall.about["last_cycle"]
+    for event in upcall.of("X"):
+        first, cycles = event["args"]["cycle"], event["args"]["cycles"]
+        inside = max(first, begin), min(first + cycles, end)
+        assert ns(event["ts"]) == inside[0] * 1_000_000_000 // CLOCK
+        if upcall.tracks[event["tid"]] != "samples":
+            assert ns(event["ts"] + event["dur"]) == inside[1] * 1_000_000_000 // CLOCK
+    counted = [event for event in upcall.events if event["ph"] == "C"]
+    assert [event["args"]["writes"] for event in counted] == [*range(len(counted))]
+    assert len(counted) > 4  # each switch to an app writes some
+
+
+def test_a_sample_of_the_counters_has_its_three_calls(tmp_path: Path) -> None:
+    """Both readings, and the command between them."""
+    found = traced(tmp_path, "syscall.command", "--around", "median", "--icache", "off")
+    chosen = re.search(r"sample \d+", found.said)
+    assert chosen
+    (sample,) = [one for one in found.of("X", "samples") if one["name"].startswith(f"{chosen[0]}:")]
+    begin, end = ns(sample["ts"]), ns(sample["ts"] + sample["dur"])
+    calls = [one["name"] for one in found.of("i") if begin <= ns(one["ts"]) < end]
+    assert calls == ["command Perf 3"] * 3
+
+
+def test_a_sample_between_two_apps(tmp_path: Path) -> None:
+    found = traced(tmp_path, "ipc.round_trip")
+    assert found.spans("app ipc_client")
+    assert found.spans("app ipc_server")
+    begin, end = next(iter(found.spans("samples")))
+    assert [span for span in found.spans("app ipc_server") if begin < span[0] < end]
+
+
+def test_cycles_that_are_given(tmp_path: Path) -> None:
+    found = traced(tmp_path, "time.read", "--from", "50000", "--to", "51000", "--icache", "off")
+    assert found.about == {"clock_hz": CLOCK, "first_cycle": 50_000, "last_cycle": 51_000}
+    spans = found.spans(*CPU)
+    assert (spans[0][0], spans[-1][1]) == found.window
+
+
+REFUSED = [
+    (["--from", "9", "--to", "5"], "--from 9 is not before --to 5"),
+    (["--from", "0", "--to", "900000"], "500000 at most"),
+    (["--around", "worst", "--to", "5"], "--around excludes"),
+    (["--from", "100000000"], "the run is over before cycle 100000000"),
+    (["--only", "irq.upcall"], "names 2 rows"),
+]
+
+
+@pytest.mark.parametrize(("given", "says"), REFUSED, ids=str)
+def test_what_cannot_be_shown_is_said_in_one_line(given: list[str], says: str) -> None:
+    command = [TOCKMARK, "trace", "--only", "time.read", "--icache", "off", *given]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode in (1, 2)
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""This writes who called whom, and what it cost, in the format of Valgrind's Callgrind, which
+KCachegrind, QCachegrind and callgrind_annotate read: cycles and instructions by function and source
+line, and calls with what they cost in all.
+
+The format (https://valgrind.org/docs/manual/cl-format.html): what costs nothing is not named; a
+name stands in full where it is said first, and by its number behind that.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tockmark import __version__
+from tockmark.files import write_whole
+from tockmark.profile.follow import Cost, Graph, Line, Node
+
+UNKNOWN = "???"  # as Callgrind calls a source file that is not known
+EVENTS = ("Cycles", "Instructions")  # readers sort by the first
+
+
+class _Names:
+    """The names of one kind, each with its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        known = name in self._numbers
+        number = self._numbers.setdefault(name, len(self._numbers) + 1)
+        return f"({number})" if known else f"({number}) {name}"
+
+
+def write(path: Path, graph: Graph, title: str) -> None:
+    """Write a file. TockmarkError if that cannot be."""
+    write_whole({path: text(graph, title)})
+
+
+def text(graph: Graph, title: str) -> str:
+    """Return what the file holds; `title` says what was run."""
+    total = Cost()
+    for lines in graph.own.values():
+        for cost in lines.values():
+            total.add(cost)
+    head = [
+        "# callgrind format",
+        "version: 1",
+        f"creator: tockmark {__version__}",
+        f"cmd: {title}",
+        "positions: line",
+        f"events: {' '.join(EVENTS)}",
+        f"summary: {_figures(total)}",
+        "",
+    ]
+    return "\n".join([*head, *_functions(graph), f"totals: {_figures(total)}", ""])
+
+
+def _functions(graph: Graph) -> Iterator[str]:
+    programs, files, functions = _Names(), _Names(), _Names()
+    edges: defaultdict[Node, list[tuple[Line, Node]]] = defaultdict(list)
+    for caller, line, to in graph.calls:
+        edges[caller].append((line, to))
+
+    def place(prefix: str, file: str, node: Node) -> Iterator[str]:
+        program, path = node
+        yield f"{prefix}ob={programs(program.path.name)}"
+        yield f"{prefix}{'fi' if prefix else 'fl'}={files(file or UNKNOWN)}"
+        yield f"{prefix}fn={functions(path)}"
+
+    for node, (home, _) in graph.begins.items():
+        yield from place("", home, node)
+        here = home
+        costs: list[tuple[Line, Node | None, Cost]] = []
+        costs += [(line, None, cost) for line, cost in graph.own.get(node, {}).items()]
+        costs += [(line, to, graph.whole[node, line, to]) for line, to in edges[node]]
+        for (file, number), callee, cost in sorted(costs, key=lambda one: one[0]):
+            if file != here:
+                yield f"{'fe' if file == home else 'fi'}={files(file or UNKNOWN)}"
+                here = file
+            if callee is not None:
+                first_file, first = graph.begins[callee]
+                yield from place("c", first_file, callee)
+                yield f"calls={graph.calls[node, (file, number), callee]} {first}"
+            yield f"{number} {_figures(cost)}"
+        yield ""
+
+
+def _figures(cost: Cost) -> str:
+    return f"{cost.cycles} {cost.instructions}"
