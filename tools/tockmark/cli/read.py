@@ -77,7 +77,7 @@ def table_verb(
             raise TockmarkError("--fit shows one result", "give one file")
         _fit(files[0], only, as_json)
     named = [(paths.shown(path), load(path)) for path in files]
-    known = catalogue.suite_of(row.id for _, result in named for row in result.rows)
+    known = catalogue.suite_of(id_ for _, result in named for id_ in result.ids)
     wanted, results = options.selected(known, only, (result for _, result in named))
     named = [(name, result) for (name, _), result in zip(named, results, strict=True)]
     if events:
@@ -352,7 +352,7 @@ def fit_verb(
 def _fit(file: Path, only: str | None, as_json: bool) -> NoReturn:
     """Show what one more byte, argument or NOP costs."""
     whole = load(file)
-    known = catalogue.suite_of(row.id for row in whole.rows)
+    known = catalogue.suite_of(whole.ids)
     _, (result,) = options.selected(known, only, [whole])
     pairs.check_timed(paths.shown(file), result)
     pairs.say_uncounted(paths.shown(file), result)
