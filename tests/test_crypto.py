@@ -156,3 +156,14 @@ def test_ways_cross_where_their_costs_do(icache: bool) -> None:
                 assert low[size] < high[size], (first, second, size)
             elif size > 2 * at:
                 assert low[size] > high[size], (first, second, size)
+
+
+def test_the_work_is_the_same_on_every_kernel() -> None:
+    """A decapsulation retires in the app what it does anywhere, and a service adds to it."""
+    for path in sorted((paths.RESULTS / "crypto").glob("*.json")):
+        for some in ways(file.load(path)):
+            own = some.decapsulate("app", instructions=True)
+            assert own is None or abs(own - 1_929_351) <= 3, path
+            for way in some.measured[1:]:
+                beyond = some.decapsulate_more(way, instructions=True)
+                assert beyond is None or 1_000 < beyond < 20_000, (path, way)

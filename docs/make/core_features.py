@@ -5,7 +5,7 @@ over links, and bare programs, each on cores that differ in that feature alone."
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, markdown, number
+from committed import CommittedResult, between, committed, markdown, number, percents
 from tockmark.check import cores
 from tockmark.check.cores import BareCount
 from tockmark.paths import RESULTS
@@ -33,6 +33,14 @@ FEATURES: tuple[tuple[str, Place, Place], ...] = (
     ("branch predictor", ("maxperf", False), ("experimental-branch-predictor", False)),
     ("bit manipulation, unused", ("maxperf-pmp", False), ("maxperf-pmp-bmfull", False)),
     ("PMP", ("maxperf", False), ("maxperf-pmp", False)),
+)
+# A kernel of Tock's by its result's name, and a core that it runs on: as upstream builds it, with
+# bit manipulation, and rebuilt without.
+REBUILT = "tock-2.2-rv32imc"
+WITH_AND_WITHOUT = (
+    (REBUILT, "maxperf-pmp"),
+    (REBUILT, "maxperf-pmp-bmbalanced"),
+    ("tock-2.2", "maxperf-pmp-bmbalanced"),
 )
 CONFIGURATIONS = (
     *("small", "maxperf", "experimental-branch-predictor", "maxperf-pmp"),
@@ -65,23 +73,18 @@ def cycles(program: str, place: Place) -> float | None:
     return found.cycles / found.iterations if found else None
 
 
-def _range(shares: Sequence[float]) -> str:
-    """Return the least and the most of some shares, in percent."""
-    return between(shares, lambda share: text.points(share, digits=1)) + (" %" if shares else "")
-
-
 def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
     """Return how many of the cycles without a feature it saves, in percent, layout by layout; below
     zero it costs."""
     both = nets(row, without, name), nets(row, with_, name)
     pairs = zip(*both, strict=True) if all(both) else ()
-    return _range([1 - after / before for before, after in pairs])
+    return percents([1 - after / before for before, after in pairs])
 
 
 def saved_of(program: str, without: Place, with_: Place) -> str:
     """Return the same of a bare program."""
     before, after = cycles(program, without), cycles(program, with_)
-    return _range([1 - after / before] if before and after else [])
+    return percents([1 - after / before] if before and after else [])
 
 
 def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
@@ -115,6 +118,38 @@ def _has(core: str, icache: bool) -> str:
     return ICACHE[icache] if known is None or known.icache else "none"
 
 
+def rebuilt() -> str:
+    """Return a table of what Tock takes with bit manipulation and without: cycles of one
+    operation, over layouts, and flash."""
+    lines = []
+    for name, core in WITH_AND_WITHOUT:
+        found = kernel(core, name)
+        assert found is not None
+        built = found.result.provenance.kernel
+        cells = [between(nets(row, (core, False), name)) for row in ROWS]
+        lines.append([built.title, core, *cells, number(built.flash_bytes)])
+    return markdown(["kernel", "core", *HEADS, "flash, bytes"], lines, (0, 1))
+
+
+def saved_by_bits(counted: bool = False) -> str:
+    """Return which share of its cycles, or of its instructions, bit manipulation saves Tock's
+    kernel, least to most over rows, on the core that both of its builds run on."""
+    core = WITH_AND_WITHOUT[-1][1]
+    found = []
+    for label in ROWS:
+        before, after = (_cost(name, core, label, counted) for name in (REBUILT, "tock-2.2"))
+        found.append(1 - after / before)
+    return percents(found)
+
+
+def _cost(name: str, core: str, label: str, counted: bool) -> float:
+    found = kernel(core, name)
+    row = found.row(label, False) if found else None
+    cost = row and (row.instructions if counted else row.net)
+    assert cost, (name, core, label)
+    return cost
+
+
 def programs_by_bits() -> str:
     """Return what CoreMark saves by being compiled with bit manipulation, least to most over the
     cores that have it."""
@@ -123,7 +158,7 @@ def programs_by_bits() -> str:
         plain = counts()["CoreMark", name, icache]
         if program == "CoreMark, Zba Zbb Zbs":
             found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
-    return _range(found)
+    return percents(found)
 
 
 def span(row: str, name: str = "baseline", icache: bool = True) -> str:
@@ -150,7 +185,7 @@ def most_of_others() -> str:
                 saves += [1 - after / before for before, after in pairs]
             both = [(cycles(one, without), cycles(one, with_)) for one in PROGRAMS]
             saves += [1 - after / before for before, after in both if before and after]
-    return _range([max(saves)])
+    return percents([max(saves)])
 
 
 def per_megahertz(core: str, icache: bool) -> str:
