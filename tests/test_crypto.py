@@ -108,6 +108,22 @@ def test_all_ways_come_to_the_right_answer(built: None, tmp_path: Path) -> None:
     assert "driver, one is cheaper than driver, four crossings at every size" in done.stdout
 
 
+def test_a_way_that_the_kernel_lacks_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    """The default kernel has no driver of crypto; and so says its boot, which is whole."""
+    out = tmp_path / "crypto.json"
+    only = ("--only", "crypto.command", "--icache", "off", "--samples", "9")
+    command = [sys.executable, "-m", "tockmark", "run", "--suite", "programs", *only]
+    command += ["-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = file.load(out)
+    assert {row.id for row in result.rows} == {"time.read", "null.sample"}
+    assert {(row.id, row.why) for row in result.skipped} == {
+        ("crypto.command", "this kernel has no such driver")
+    }
+    assert len(result.skipped) == len(SIZES)
+
+
 def test_a_wrong_tag_is_an_error_of_the_row(built: None, tmp_path: Path) -> None:
     """A bit of the first known tag is another in flash."""
     board = boards.load(boards.DEFAULT)
@@ -140,3 +156,14 @@ def test_ways_cross_where_their_costs_do(icache: bool) -> None:
                 assert low[size] < high[size], (first, second, size)
             elif size > 2 * at:
                 assert low[size] > high[size], (first, second, size)
+
+
+def test_the_work_is_the_same_on_every_kernel() -> None:
+    """A decapsulation retires in the app what it does anywhere, and a service adds to it."""
+    for path in sorted((paths.RESULTS / "crypto").glob("*.json")):
+        for some in ways(file.load(path)):
+            own = some.decapsulate("app", instructions=True)
+            assert own is None or abs(own - 1_929_351) <= 3, path
+            for way in some.measured[1:]:
+                beyond = some.decapsulate_more(way, instructions=True)
+                assert beyond is None or 1_000 < beyond < 20_000, (path, way)

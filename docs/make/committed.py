@@ -36,6 +36,12 @@ def between(values: Sequence[float], written: Callable[[float], str] = number) -
     return least if least == most else f"{least}–{most}"
 
 
+def percents(shares: Sequence[float], digits: int = 1) -> str:
+    """Return the least and the most of some shares, in percent."""
+    written = between(shares, lambda share: text.points(share, digits=digits))
+    return f"{written} %" if shares else written
+
+
 def share(part: float, whole: float) -> str:
     """Return a part of a whole in whole percent."""
     return text.percent(part / whole, digits=0)

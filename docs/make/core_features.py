@@ -5,7 +5,7 @@ over links, and bare programs, each on cores that differ in that feature alone."
 from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, markdown, number
+from committed import CommittedResult, between, committed, markdown, number, percents
 from tockmark.check import cores
 from tockmark.check.cores import BareCount
 from tockmark.paths import RESULTS
@@ -33,6 +33,14 @@ FEATURES: tuple[tuple[str, Place, Place], ...] = (
     ("branch predictor", ("maxperf", False), ("experimental-branch-predictor", False)),
     ("bit manipulation, unused", ("maxperf-pmp", False), ("maxperf-pmp-bmfull", False)),
     ("PMP", ("maxperf", False), ("maxperf-pmp", False)),
+)
+# A kernel of Tock's by its result's name, and a core that it runs on: as upstream builds it, with
+# bit manipulation, and rebuilt without.
+REBUILT = "tock-2.2-rv32imc"
+WITH_AND_WITHOUT = (
+    (REBUILT, "maxperf-pmp"),
+    (REBUILT, "maxperf-pmp-bmbalanced"),
+    ("tock-2.2", "maxperf-pmp-bmbalanced"),
 )
 CONFIGURATIONS = (
     *("small", "maxperf", "experimental-branch-predictor", "maxperf-pmp"),
@@ -65,11 +73,6 @@ def cycles(program: str, place: Place) -> float | None:
     return found.cycles / found.iterations if found else None
 
 
-def _range(shares: Sequence[float]) -> str:
-    """Return the least and the most of some shares, in percent."""
-    return between(shares, lambda share: text.points(share, digits=1)) + (" %" if shares else "")
-
-
 def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> list[float]:
     """Return what part of the cycles without a feature it saves, layout by layout, of a kernel's
     row or of a bare program, which has one; below zero it costs. None where it was not measured."""
@@ -83,7 +86,7 @@ def shares(row: str, without: Place, with_: Place, name: str = "baseline") -> li
 
 def saved(row: str, without: Place, with_: Place, name: str = "baseline") -> str:
     """Return the same in percent, the least and the most."""
-    return _range(shares(row, without, with_, name))
+    return percents(shares(row, without, with_, name))
 
 
 def features(name: str = "baseline", programs: Sequence[str] = PROGRAMS) -> str:
@@ -117,6 +120,38 @@ def _has(core: str, icache: bool) -> str:
     return ICACHE[icache] if known is None or known.icache else "none"
 
 
+def rebuilt() -> str:
+    """Return a table of what Tock takes with bit manipulation and without: cycles of one
+    operation, over layouts, and flash."""
+    lines = []
+    for name, core in WITH_AND_WITHOUT:
+        found = kernel(core, name)
+        assert found is not None
+        built = found.result.provenance.kernel
+        cells = [between(nets(row, (core, False), name)) for row in ROWS]
+        lines.append([built.title, core, *cells, number(built.flash_bytes)])
+    return markdown(["kernel", "core", *HEADS, "flash, bytes"], lines, (0, 1))
+
+
+def saved_by_bits(counted: bool = False) -> str:
+    """Return which share of its cycles, or of its instructions, bit manipulation saves Tock's
+    kernel, least to most over rows, on the core that both of its builds run on."""
+    core = WITH_AND_WITHOUT[-1][1]
+    found = []
+    for label in ROWS:
+        before, after = (_cost(name, core, label, counted) for name in (REBUILT, "tock-2.2"))
+        found.append(1 - after / before)
+    return percents(found)
+
+
+def _cost(name: str, core: str, label: str, counted: bool) -> float:
+    found = kernel(core, name)
+    row = found.row(label, False) if found else None
+    cost = row and (row.instructions if counted else row.net)
+    assert cost, (name, core, label)
+    return cost
+
+
 def programs_by_bits() -> str:
     """Return what CoreMark saves by being compiled with bit manipulation, least to most over the
     cores that have it."""
@@ -125,7 +160,7 @@ def programs_by_bits() -> str:
         plain = counts()["CoreMark", name, icache]
         if program == "CoreMark, Zba Zbb Zbs":
             found.append(1 - (one.cycles / one.iterations) / (plain.cycles / plain.iterations))
-    return _range(found)
+    return percents(found)
 
 
 def span(row: str, name: str = "baseline", icache: bool = True) -> str:
@@ -148,7 +183,7 @@ def most_of_others() -> str:
     for feature, without, with_ in FEATURES:
         if not feature.startswith(("i-cache", "write-back")):
             saves += [one for row in (*ROWS, *PROGRAMS) for one in shares(row, without, with_)]
-    return _range([max(saves)])
+    return percents([max(saves)])
 
 
 def per_megahertz(core: str, icache: bool) -> str:

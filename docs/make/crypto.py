@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Where crypto should live: the results in results/crypto/, kernel by kernel."""
 
+from collections.abc import Sequence
 from functools import cache
 
-from committed import CommittedResult, between, committed, markdown, number
+from committed import CommittedResult, between, committed, markdown, number, percents
+from tockmark.paths import RESULTS
 from tockmark.show import crypto, text
 from tockmark.show.crypto import APP, WAYS, Ways
 
@@ -34,73 +36,96 @@ def by_size(name: str, icache: bool) -> str:
     return "\n".join(crypto.table(ways(name, icache)).markdown()).rstrip()
 
 
+@cache
+def laid(name: str, icache: bool) -> tuple[Ways, ...]:
+    """Return the same in each layout of the apps in which the ways of the cipher were measured."""
+    if not icache or not _in_layouts(name):
+        return (ways(name, icache),)
+    found = committed(f"crypto/{name}-layouts").result
+    return tuple(Ways(found, icache, layout) for layout in range(found.layouts))
+
+
+def _in_layouts(name: str) -> bool:
+    return (RESULTS / "crypto" / f"{name}-layouts.json").exists()
+
+
+def in_layouts() -> str:
+    """Return of which kernels there are several layouts."""
+    return ", ".join(title for name, title in KERNELS.items() if _in_layouts(name))
+
+
 def lines(icache: bool) -> str:
     """Return for each kernel and way what it costs more: a, b, and how much that is in all at both
-    ends and of a decapsulation."""
+    ends, least to most over layouts; and of a decapsulation."""
     rows = []
     for name, title in KERNELS.items():
         some = ways(name, icache)
         for way in some.measured[1:]:
-            line, own, more = some.line(way), some.seal(APP), some.more(way)
+            fitted = [line for one in laid(name, icache) if (line := one.line(way)) is not None]
             rows.append(
                 [
                     title,
                     WAYS[way],
-                    number(line.intercept if line else None),
-                    crypto.slope(line),
-                    *(_percent(more[size], own[size]) for size in (LEAST, MOST)),
-                    number(some.decapsulate_more(way, True)),
+                    between([line.intercept for line in fitted]),
+                    between([line.slope for line in fitted], crypto.slope),
+                    *(percents(_shares(name, icache, way, size)) for size in (LEAST, MOST)),
+                    *(number(some.decapsulate_more(way, counted)) for counted in (False, True)),
                 ]
             )
-    heads = ["kernel", "way", "a, cycles", "b, a byte", "16 bytes", "4096 bytes", "ML-KEM, instr."]
-    return markdown(heads, rows, words=(0, 1))
+    heads = ["kernel", "way", "a, cycles", "b, a byte", "16 bytes", "4096 bytes"]
+    return markdown([*heads, "ML-KEM, cycles", "instr."], rows, words=(0, 1))
 
 
-def _percent(part: float, whole: float) -> str:
-    return text.percent(part / whole, digits=1, sign="+")
+def _shares(name: str, icache: bool, way: str, size: int) -> list[float]:
+    return [one.more(way)[size] / one.seal(APP)[size] for one in laid(name, icache)]
 
 
 def more(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
-    """Return the cycles that a way costs more at one size."""
-    return number(ways(name, icache).more(way)[size])
+    """Return the cycles that a way costs more at one size, least to most over layouts."""
+    return between([one.more(way)[size] for one in laid(name, icache)])
 
 
 def microseconds(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
     """Return the same in microseconds, at 24 MHz."""
-    return f"{ways(name, icache).more(way)[size] / 24:.0f}"
+    return between([one.more(way)[size] / 24 for one in laid(name, icache)], "{:.0f}".format)
 
 
 def of_app(way: str, size: int, icache: bool = True, name: str = BASE) -> str:
     """Return the same as a part of what the app itself takes."""
-    some = ways(name, icache)
-    return text.percent(some.more(way)[size] / some.seal(APP)[size], digits=1)
+    return percents(_shares(name, icache, way, size))
 
 
-def span(way: str, size: int, names: tuple[str, ...], part: bool = False) -> str:
-    """Return the least and most that a way costs more over kernels and both cache settings."""
-    found = []
-    for name in names:
-        for some in (ways(name, True), ways(name, False)):
-            cost = some.more(way)[size]
-            found.append(cost / some.seal(APP)[size] if part else cost)
-    written = (lambda one: text.percent(one, digits=1)) if part else number
-    least, most = written(min(found)), written(max(found))
-    return least if least == most else f"{least}–{most}"
+def span(way: str, size: int, names: Sequence[str], part: bool = False) -> str:
+    """Return the least and most that a way costs more over kernels, layouts and both cache
+    settings."""
+    places = [(name, icache) for name in names for icache in (True, False)]
+    if part:
+        return percents([one for at in places for one in _shares(*at, way, size)])
+    return between([one.more(way)[size] for at in places for one in laid(*at)])
 
 
 def crossing(first: str, second: str) -> str:
     """Return the size from which on the second way is cheaper on the baseline: least and most
     over the layouts of the apps."""
-    found = committed("crypto/baseline-layouts").result
-    each = [Ways(found, True, layout) for layout in range(found.layouts)]
-    return between([at for some in each if (at := some.crossings()[first, second]) is not None])
+    each = [some.crossings()[first, second] for some in laid(BASE, True)]
+    return between([at for at in each if at is not None])
 
 
-def decapsulation(way: str) -> str:
+def crosses(first: str, second: str, names: Sequence[str]) -> str:
+    """Say where the first way is the cheaper one on these kernels, in each layout."""
+    each = [some.crossings()[first, second] for name in names for some in laid(name, True)]
+    found = [at for at in each if at is not None]
+    return f"below {between(found)} bytes" if found else "at every size"
+
+
+def decapsulation(way: str, names: Sequence[str] = (BASE,)) -> str:
     """Return the instructions that this way adds to a decapsulation, as a part of its own."""
-    some = ways(BASE, True)
-    own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
-    return text.NONE if own is None or beyond is None else text.percent(beyond / own, digits=2)
+    found = []
+    for some in (ways(name, icache) for name in names for icache in (True, False)):
+        own, beyond = some.decapsulate(APP, True), some.decapsulate_more(way, True)
+        if own is not None and beyond is not None:
+            found.append(beyond / own)
+    return percents(found, 2)
 
 
 def decapsulation_moves() -> str:

@@ -102,7 +102,7 @@ def table_verb(
 
 def _known(results: Iterable[Result]) -> catalogue.Catalogue:
     """Return the suite that results are of."""
-    return catalogue.suite_of(row.id for result in results for row in result.rows)
+    return catalogue.suite_of(id_ for result in results for id_ in result.ids)
 
 
 def _languages(given: str, results: Sequence[Result]) -> list[catalogue.Lang]:

@@ -586,6 +586,13 @@ class Result:
         return {row.key: row for row in rows if found[row.key] is row}
 
     @property
+    def ids(self) -> set[str]:
+        """The benchmarks that it has rows of, be they there or not."""
+        return {
+            row.id for rows in (self.rows, *(getattr(self, name) for name in GONE)) for row in rows
+        }
+
+    @property
     def layouts(self) -> int:
         """In how many layouts of kernel and apps it was measured."""
         return len(self.provenance.layouts) or 1

@@ -127,7 +127,7 @@ def table(some: Ways) -> Table:
         made.add(f"{size} bytes", _cycles(cost), *cells)
     lines = [some.line(way) for way in shown]
     made.add("a", *(NONE if line is None else _cycles(line.intercept) for line in lines))
-    made.add("b, a byte", *map(slope, lines))
+    made.add("b, a byte", *(slope(line.slope if line else None) for line in lines))
     held = next((line.held_out for line in lines if line is not None), 0)
     offs = [NONE if line is None else f"{line.held_out_error:+,.0f}" for line in lines]
     made.add(f"line off at {held:.0f}", *offs)
@@ -141,9 +141,9 @@ def table(some: Ways) -> Table:
     return made
 
 
-def slope(line: StraightLine | None) -> str:
+def slope(value: float | None) -> str:
     """Write what a byte costs; without the sign of a zero."""
-    return NONE if line is None else f"{round(line.slope, 2) + 0.0:.2f}"
+    return NONE if value is None else f"{round(value, 2) + 0.0:.2f}"
 
 
 def _cycles(value: float | None, sign: str = "") -> str:
