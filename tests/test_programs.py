@@ -5,6 +5,7 @@ Their known answers are checked by the apps themselves, after each sample; here 
 wrong answer does not pass.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -91,6 +92,32 @@ def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None
         assert alone.instructions is not None
         assert row.net > alone.net, row.name
         assert (row.instructions or 0) > alone.instructions, row.name
+
+
+def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> None:
+    """Alone nothing happens. An alarm is an interrupt, then the other app sets the next one and
+    yields: three traps, there and back, and the PMP is written for either app."""
+    products.make("profile")
+    command = [sys.executable, "-m", "tockmark", "dev", "isolation", "--only", "towers"]
+    command += ["--icache", "off", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 0, done.stderr
+    alone, beside = json.loads(done.stdout)
+    names = ("interrupts", "traps", "switches", "upcalls", "pmp_writes")
+    assert [alone[name] for name in names] == [0] * 5
+    assert (alone["others"], alone["kernel"], alone["phases"]) == (0, 0, {})
+    alarms = beside["interrupts"]
+    assert alarms >= 1
+    assert [beside[name] for name in names] == [n * alarms for n in (1, 3, 2, 1, 8)]
+    assert sum(beside["phases"].values()) == beside["kernel"]
+    assert beside["phases"]["PMP"] > 0
+    for one in (alone, beside):
+        (row,) = (
+            row
+            for row in rows(both[1]).values()
+            if (row.id, row.params) == (one["id"], one["params"])
+        )
+        assert row.net == pytest.approx(one["program"] + one["others"] + one["kernel"], abs=64)
 
 
 def test_the_screen_has_both_and_their_ratio(both: tuple[Result, Result, str]) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from tockmark import documents, paths
 from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
+from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import read_elf
@@ -191,23 +192,13 @@ def _ran(lines: list[str]) -> tuple[Instance, ...]:
 
 def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
     """Return the file of what was found."""
-    measured = Kernel(
-        kernel.name,
-        kernel.path.name,
-        kernel.sha256,
-        commit=kernel.commit,
-        opt_level=kernel.opt_level,
-        flags=kernel.flags,
-        rustc=kernel.rustc,
-    )
-    machine = board.target.provenance(board.clock_hz)
-    simulator = {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
     kept = StoredInstances(
         FORM,
         VERSION,
-        measured,
+        # How much flash and RAM it takes the attempts say.
+        msgspec.structs.replace(kernel_of(kernel, None), flash_bytes=None),
         board.name,
-        simulator,
+        simulator_of(board),
         paths.commit_of_checkout(),
         tuple(found),
     )
