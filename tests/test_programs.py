@@ -19,7 +19,7 @@ from tockmark import paths
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, build_image
+from tockmark.rig.image import GRANTS, RECORD, AppBuild, build_image
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
@@ -152,6 +152,34 @@ def test_a_wrong_answer_is_an_error_of_the_row(
     session.ending()
     text = " ".join(re.sub(r"^#tm \d+ \w+ (?:\+ )?", "", line) for line in lines)
     assert re.search(rf"fail {app}\.\w+ .*?call=answer err=WRONG_RESULT", text), text
+
+
+@pytest.mark.parametrize(
+    ("end", "at", "full"),
+    [("_eappmem", 0x10002000 + 0x6000, "RAM"), ("_eapps", 0x20030000 + 0x5000, "flash")],
+)
+def test_a_program_that_does_not_fit_is_refused_with_its_numbers_and_others_go_on(
+    built: None, tmp_path: Path, end: str, at: int, full: str
+) -> None:
+    """The baseline, which says that it leaves apps less than it does."""
+    kernel, output = tmp_path / "small.elf", tmp_path / "small.json"
+    said = ["--strip-symbol", end, "--add-symbol", f"{end}={at:#x},global"]
+    whole = str(boards.load(boards.DEFAULT).kernels[2])
+    subprocess.run([paths.OBJCOPY, *said, whole, str(kernel)], check=True)
+    some = ("--only", "towers:beside=none,qsort:beside=none", "--lang", "c", "--icache", "off")
+    done = run(*some, "--kernel", kernel, "-o", output)
+    assert done.returncode == 0, done.stderr
+    result = file.load(output)
+    assert {row.id for row in result.rows} - OF_BOOT == {"towers.solve"}
+    (refused,) = result.skipped
+    assert refused.id == "qsort.sort"
+    assert refused.why is not None
+    takes, left = map(int, re.findall(r"\d+", refused.why.replace(",", "")))
+    assert refused.why.startswith(f"qsort does not fit in the {full} that the kernel leaves: ")
+    assert takes > left
+    if full == "RAM":  # less what the kernel keeps of each process
+        assert left == 0x6000 - GRANTS - RECORD
+    assert f"skipped qsort.sort: {refused.why}" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

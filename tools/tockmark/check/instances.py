@@ -20,7 +20,7 @@ from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import read_elf
-from tockmark.rig.image import AppBuild, Image, build_image
+from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image
 from tockmark.rig.kernel import KernelElf, room_of
 from tockmark.rig.protocol import Start
 from tockmark.show.text import Table, TableColumn, figures
@@ -130,13 +130,8 @@ def attempt(
     before = build_image(boots[0], apps, kernel, board, out, words) if count > 1 else None
     try:
         image = build_image(boots[1], apps, kernel, board, out, words)
-    except TockmarkError as error:
-        flash, ram = left(before)
-        said = next(
-            (part for part in str(error).split(";")[0].split(": ") if "fit" in part), str(error)
-        )
-        full: Full = "RAM" if "RAM" in said else "flash"
-        why = Refusal(count, full, "the image's build", said, flash, ram)
+    except DoesNotFitError as error:
+        why = Refusal(count, error.full, "the image's build", error.what, *left(before))
         return Attempt(count, (), icache, stack, why)
     lines = _run(kernel, board, icache, boots[1].name, image.flash, count)
     ran = _ran(lines)
