@@ -16,6 +16,7 @@ import products
 import pytest
 
 from tockmark import paths
+from tockmark.profile import isolation
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.rig import board as boards
@@ -118,6 +119,22 @@ def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> Non
             if (row.id, row.params) == (one["id"], one["params"])
         )
         assert row.net == pytest.approx(one["program"] + one["others"] + one["kernel"], abs=64)
+
+
+def test_what_is_committed_of_isolation_holds_together() -> None:
+    stored = [isolation.load(path) for path in sorted(paths.DATA.glob("isolation-*.json"))]
+    assert stored
+    for kernel in stored:
+        for row in kernel.rows:
+            counts = [getattr(row, name) for name in isolation.COUNTED]
+            assert sum(row.phases.values()) == row.kernel
+            if row.params["beside"] == "none":
+                assert (counts, row.others, row.kernel) == ([0] * 5, 0, 0)
+            elif kernel.kernel.is_baseline:
+                assert counts == [n * row.upcalls for n in (3, 1, 2, 1, 8)]
+            else:
+                assert row.traps > row.interrupts
+                assert row.switches == 2 * row.upcalls
 
 
 def test_the_screen_has_both_and_their_ratio(both: tuple[Result, Result, str]) -> None:
