@@ -133,7 +133,7 @@ def test_what_is_committed_of_isolation_holds_together() -> None:
             elif kernel.kernel.is_baseline:
                 assert counts == [n * row.upcalls for n in (3, 1, 2, 1, 8)]
             else:
-                assert row.traps > row.interrupts
+                assert row.traps >= 2 * row.interrupts  # none where the alarm came late
                 assert row.switches == 2 * row.upcalls
 
 
