@@ -31,6 +31,7 @@ TOOL = typer.main.get_command(app)
 LONG = {
     "conformance": "tests/test_conformance.py",
     "instances": "tests/test_ladder.py",
+    "isolation": "tests/test_programs.py",
     "interrupts-off": "tests/test_masked.py",
     "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",

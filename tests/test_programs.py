@@ -6,6 +6,7 @@ wrong answer does not pass.
 """
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import products
 import pytest
 
 from tockmark import paths
+from tockmark.profile import isolation
 from tockmark.result import file
 from tockmark.result.model import Result, Row
 from tockmark.rig import board as boards
-from tockmark.rig.image import AppBuild, build_image
+from tockmark.rig.image import GRANTS, RECORD, AppBuild, build_image
 from tockmark.rig.kernel import read_kernel
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
@@ -96,6 +98,48 @@ def test_an_alarm_of_another_app_costs(both: tuple[Result, Result, str]) -> None
         assert (row.instructions or 0) > alone.instructions, row.name
 
 
+def test_what_isolation_does_is_counted(both: tuple[Result, Result, str]) -> None:
+    """Alone nothing happens. An alarm is an interrupt, then the other app sets the next one and
+    yields: three traps, there and back, and the PMP is written for either app."""
+    products.make("profile")
+    command = [sys.executable, "-m", "tockmark", "dev", "isolation", "--only", "towers"]
+    command += ["--icache", "off", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 0, done.stderr
+    alone, beside = json.loads(done.stdout)
+    names = ("interrupts", "traps", "switches", "upcalls", "pmp_writes")
+    assert [alone[name] for name in names] == [0] * 5
+    assert (alone["others"], alone["kernel"], alone["phases"]) == (0, 0, {})
+    alarms = beside["interrupts"]
+    assert alarms >= 1
+    assert [beside[name] for name in names] == [n * alarms for n in (1, 3, 2, 1, 8)]
+    assert sum(beside["phases"].values()) == beside["kernel"]
+    assert beside["phases"]["PMP"] > 0
+    for one in (alone, beside):
+        (row,) = (
+            row
+            for row in rows(both[1]).values()
+            if (row.id, row.params) == (one["id"], one["params"])
+        )
+        assert row.net == pytest.approx(one["program"] + one["others"] + one["kernel"], abs=64)
+
+
+def test_what_is_committed_of_isolation_holds_together() -> None:
+    stored = [isolation.load(path) for path in sorted(paths.DATA.glob("isolation-*.json"))]
+    assert stored
+    for kernel in stored:
+        for row in kernel.rows:
+            counts = [getattr(row, name) for name in isolation.COUNTED]
+            assert sum(row.phases.values()) == row.kernel
+            if row.params["beside"] == "none":
+                assert (counts, row.others, row.kernel) == ([0] * 5, 0, 0)
+            elif kernel.kernel.is_baseline:
+                assert counts == [n * row.upcalls for n in (3, 1, 2, 1, 8)]
+            else:
+                assert row.traps >= 2 * row.interrupts  # none where the alarm came late
+                assert row.switches == 2 * row.upcalls
+
+
 def test_the_screen_has_both_and_their_ratio(both: tuple[Result, Result, str]) -> None:
     screen = both[2]
     line, _ = re.findall(r"^towers\.solve, C .*$", screen, re.M)  # of cycles, and of sizes
@@ -128,6 +172,34 @@ def test_a_wrong_answer_is_an_error_of_the_row(
     session.ending()
     text = " ".join(re.sub(r"^#tm \d+ \w+ (?:\+ )?", "", line) for line in lines)
     assert re.search(rf"fail {app}\.\w+ .*?call=answer err=WRONG_RESULT", text), text
+
+
+@pytest.mark.parametrize(
+    ("end", "at", "full"),
+    [("_eappmem", 0x10002000 + 0x6000, "RAM"), ("_eapps", 0x20030000 + 0x5000, "flash")],
+)
+def test_a_program_that_does_not_fit_is_refused_with_its_numbers_and_others_go_on(
+    built: None, tmp_path: Path, end: str, at: int, full: str
+) -> None:
+    """The baseline, which says that it leaves apps less than it does."""
+    kernel, output = tmp_path / "small.elf", tmp_path / "small.json"
+    said = ["--strip-symbol", end, "--add-symbol", f"{end}={at:#x},global"]
+    whole = str(boards.load(boards.DEFAULT).kernels[2])
+    subprocess.run([paths.OBJCOPY, *said, whole, str(kernel)], check=True)
+    some = ("--only", "towers:beside=none,qsort:beside=none", "--lang", "c", "--icache", "off")
+    done = run(*some, "--kernel", kernel, "-o", output)
+    assert done.returncode == 0, done.stderr
+    result = file.load(output)
+    assert {row.id for row in result.rows} - OF_BOOT == {"towers.solve"}
+    (refused,) = result.skipped
+    assert refused.id == "qsort.sort"
+    assert refused.why is not None
+    takes, left = map(int, re.findall(r"\d+", refused.why.replace(",", "")))
+    assert refused.why.startswith(f"qsort does not fit in the {full} that the kernel leaves: ")
+    assert takes > left
+    if full == "RAM":  # less what the kernel keeps of each process
+        assert left == 0x6000 - GRANTS - RECORD
+    assert f"skipped qsort.sort: {refused.why}" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

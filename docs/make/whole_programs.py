@@ -4,19 +4,25 @@ come from."""
 
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from committed import between, markdown, number
+from committed import between, markdown, number, share
 from tockmark.paths import DATA, RESULTS
+from tockmark.profile import isolation
+from tockmark.profile.isolation import Meanwhile
+from tockmark.profile.sample import CAPSULE, ENTRY, KERNEL, PMP, RETURN, SCHEDULER
 from tockmark.result import file
 from tockmark.result.model import Result
 from tockmark.show import programs, text
 from tockmark.show.programs import ALONE, BESIDE, OnKernel, Ratios
 from tockmark.suite import catalogue as catalogues
+from tockmark.suite.catalogue import LANGS, label
 
 KNOWN = catalogues.load(suite="programs")
 FOLDER = RESULTS / "programs"
+KERNEL_PHASES = (CAPSULE, SCHEDULER, PMP, ENTRY, RETURN, KERNEL)
 
 
 @cache
@@ -107,6 +113,92 @@ def stack(id_: str, lang: str) -> str:
         if (row.id, row.lang) == (id_, lang) and row.stack is not None
     ]
     return number(max(used))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A program in one run alone and in one beside the alarm, on one kernel."""
+
+    alone: Meanwhile
+    beside: Meanwhile
+
+    @property
+    def alarms(self) -> int:
+        """How many alarms came to the other app."""
+        return self.beside.upcalls
+
+    def of_alarm(self, count: int) -> float:
+        """Return how many of something there are for each alarm."""
+        return count / self.alarms
+
+
+@cache
+def counted() -> dict[str, dict[str, Counted]]:
+    """Return what happened in runs by kernel, as results have them, then by program. What ran alone
+    had nothing happen to it: else a table would lack it."""
+    found = {}
+    for path in sorted(DATA.glob("isolation-*.json")):
+        stored = isolation.load(path)
+        runs: dict[str, dict[object, Meanwhile]] = {}
+        for one in stored.rows:
+            others = {name: value for name, value in one.params.items() if name != "beside"}
+            name = f"{label(one.id, others)}, {LANGS[one.lang]}"
+            runs.setdefault(name, {})[one.params["beside"]] = one
+        some = {name: Counted(both[ALONE], both[BESIDE]) for name, both in runs.items()}
+        assert not any(one.alone.traps or one.alone.kernel for one in some.values())
+        found[programs.short(stored.kernel.title)] = some
+    return {one.name: found[one.name] for one in kernels() if one.name in found}
+
+
+def per_alarm() -> str:
+    """Return the table of what each alarm of the other app takes, over the programs."""
+    lines = []
+    for name, every in counted().items():
+        some = [one for one in every.values() if one.alarms]
+        of_many = [
+            [one.of_alarm(getattr(one.beside, what)) for one in some]
+            for what in ("interrupts", "traps", "switches", "pmp_writes")
+        ]
+        cycles = [one.of_alarm(one.beside.kernel) for one in some]
+        phases = [
+            median([one.of_alarm(one.beside.phases.get(phase, 0)) for one in some])
+            for phase in KERNEL_PHASES
+        ]
+        others = [one.of_alarm(one.beside.others) for one in some]
+        lines.append(
+            [
+                name,
+                *(between(many, "{:.0f}".format) for many in of_many),
+                between(cycles),
+                *map(number, phases),
+                between(others, "{:.0f}".format),
+            ]
+        )
+    heads = ["kernel", "interrupts", "traps", "switches", "PMP writes", "kernel, cycles"]
+    return markdown([*heads, *KERNEL_PHASES[:-1], "rest", "other app"], lines)
+
+
+def share_of_pmp(name: str) -> str:
+    """Return which part of the kernel's cycles for alarms goes to the PMP."""
+    some = [one.beside for one in counted()[name].values()]
+    return share(sum(one.phases.get(PMP, 0) for one in some), sum(one.kernel for one in some))
+
+
+def explained() -> str:
+    """Return the table of each program's alarms, what the kernel takes for one, and what the
+    program itself takes more or less than alone."""
+    every = counted()
+    lines = []
+    for name in next(iter(every.values())):
+        cells = []
+        for some in every.values():
+            one = some[name]
+            each = f" × {number(one.of_alarm(one.beside.kernel))}" if one.alarms else ""
+            own = one.beside.program - one.alone.program
+            cells += [f"{one.alarms}{each}", f"{own:+,}"]
+        lines.append([name, *cells])
+    heads = [head for name in every for head in (f"{name}, alarms", "itself")]
+    return markdown(["program", *heads], lines)
 
 
 def sources() -> str:

@@ -16,10 +16,11 @@ import msgspec
 from tockmark import documents, paths
 from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
+from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.elf import read_elf
-from tockmark.rig.image import AppBuild, Image, build_image
+from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image
 from tockmark.rig.kernel import KernelElf, room_of
 from tockmark.rig.protocol import Start
 from tockmark.show.text import Table, TableColumn, figures
@@ -129,13 +130,8 @@ def attempt(
     before = build_image(boots[0], apps, kernel, board, out, words) if count > 1 else None
     try:
         image = build_image(boots[1], apps, kernel, board, out, words)
-    except TockmarkError as error:
-        flash, ram = left(before)
-        said = next(
-            (part for part in str(error).split(";")[0].split(": ") if "fit" in part), str(error)
-        )
-        full: Full = "RAM" if "RAM" in said else "flash"
-        why = Refusal(count, full, "the image's build", said, flash, ram)
+    except DoesNotFitError as error:
+        why = Refusal(count, error.full, "the image's build", error.what, *left(before))
         return Attempt(count, (), icache, stack, why)
     lines = _run(kernel, board, icache, boots[1].name, image.flash, count)
     ran = _ran(lines)
@@ -191,23 +187,13 @@ def _ran(lines: list[str]) -> tuple[Instance, ...]:
 
 def stored(found: list[Attempt], kernel: KernelElf, board: BoardProfile) -> str:
     """Return the file of what was found."""
-    measured = Kernel(
-        kernel.name,
-        kernel.path.name,
-        kernel.sha256,
-        commit=kernel.commit,
-        opt_level=kernel.opt_level,
-        flags=kernel.flags,
-        rustc=kernel.rustc,
-    )
-    machine = board.target.provenance(board.clock_hz)
-    simulator = {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
     kept = StoredInstances(
         FORM,
         VERSION,
-        measured,
+        # How much flash and RAM it takes the attempts say.
+        msgspec.structs.replace(kernel_of(kernel, None), flash_bytes=None),
         board.name,
-        simulator,
+        simulator_of(board),
         paths.commit_of_checkout(),
         tuple(found),
     )

@@ -76,7 +76,10 @@ GROUPS = {
     "dev": Group(
         "What developers of tockmark ask for.",
         dict.fromkeys(
-            ["validate", "conformance", "interrupts-off", "same-simulator", "instances", "cache"],
+            [
+                *("validate", "conformance", "interrupts-off", "same-simulator"),
+                *("instances", "isolation", "cache"),
+            ],
             "dev",
         ),
     ),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The verbs that check the tool itself, and what it made: doctor, validate, verify, conformance,
-interrupts-off, same-simulator, instances, cache."""
+interrupts-off, same-simulator, instances, isolation, cache."""
 
 import os
 import secrets
@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from typer import Argument, Exit, Option
 
 from tockmark import paths
@@ -27,15 +28,18 @@ from tockmark.check.interrupts_off import Stretches
 from tockmark.check.validation import ValidationVerdict
 from tockmark.cli import options
 from tockmark.cli.app import verb
+from tockmark.cli.measure import PROGRAM_CYCLES
 from tockmark.cli.run_options import Abi, ICache, Jobs, KernelClaims, KernelFile, ended_once
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, UNUSABLE, TockmarkError
 from tockmark.files import check_writable, write_whole
+from tockmark.profile import isolation
 from tockmark.result import file
 from tockmark.rig import board as boards
 from tockmark.rig import cache
+from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel
 from tockmark.suite import catalogue as catalogues
-from tockmark.suite.selection import of_names
+from tockmark.suite.selection import of_names, select
 
 
 @verb(
@@ -328,6 +332,44 @@ def instances_verb(
         options.show(instances.as_json(found))
     if output is not None:
         write_whole({output: instances.stored(found, elf, board)})
+
+
+@verb(
+    "make programs profile && tockmark dev isolation",
+    "tockmark dev isolation --only towers,aes --kernel ~/tock/earlgrey-cw310.elf",
+)
+def isolation_verb(
+    *,
+    only: Annotated[str | None, Option(help="Programs, such as towers,aes; default: all.")] = None,
+    kernel: KernelFile = None,
+    claims: KernelClaims,
+    icache: ICache = None,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+) -> None:
+    """Count what a kernel does while a whole program runs, alone and beside an app's alarm.
+
+    Traps, interrupts, switches of process, upcalls and writes to the PMP in one steady run of each
+    program, and whose its cycles are. Needs what `make profile` builds."""
+    if output is not None:
+        check_writable([output])
+    known = catalogues.load(suite="programs")
+    board = boards.load(boards.DEFAULT).configured({"silence": PROGRAM_CYCLES})
+    elf = claims.read(kernel or board.kernels[2])
+    cached = board.target.icache if icache is None else icache is options.Switch.ON
+    found: list[isolation.Meanwhile] = []
+    for lang in catalogues.LANGS:
+        apps = AppBuild.built(2, lang, suite="programs")
+        for boot in isolation.boots(select(known, only), lang):
+            found += isolation.meanwhile(elf, board, apps, cached, known, boot)
+    if not found:
+        raise TockmarkError(f"no row of '{only}' is a whole program", "give one of their names")
+    if as_json:
+        options.show(msgspec.to_builtins(found))
+    else:
+        print(isolation.text(found, cached))
+    if output is not None:
+        write_whole({output: isolation.stored(found, elf, board)})
 
 
 @verb("tockmark dev cache", "tockmark dev cache --clear")

@@ -88,21 +88,22 @@ class Codes:
         """Look all code up that runs: in user mode or not, and where."""
         ran: dict[int, set[int]] = {}
         for user, address in addresses:
-            ran.setdefault(self._owner(user, address), set()).add(address)
+            ran.setdefault(self.owner(user, address), set()).add(address)
         for owner, there in ran.items():
             self._programs[owner].study(there)
 
     def code_of(self, step: Step) -> tuple[int, Program]:
         """Return whose stack an instruction is of, and its code."""
-        owner = self._owner(step.user, step.pc)
+        owner = self.owner(step.user, step.pc)
         return owner, self._programs[owner]
 
     def apps_of(self, steps: Iterable[Step]) -> list[Path]:
         """Return the files of the apps that some instructions are of."""
-        owners = {self._owner(True, step.pc) for step in steps if step.user}
+        owners = {self.owner(True, step.pc) for step in steps if step.user}
         return [self._programs[owner].path for owner in sorted(owners)]
 
-    def _owner(self, user: bool, address: int) -> int:
+    def owner(self, user: bool, address: int) -> int:
+        """Return whose code is at an address: an app's number, or KERNEL."""
         return max(bisect.bisect_right(self._starts, address) - 1, 0) if user else KERNEL
 
 
@@ -235,7 +236,7 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
         kept = trace or Path(folder) / "trace.gz"
         finder = _BySampler(image) if by == "sampler" else _ByReadings(kept)
         to = kept if trace or by == "reading" else None
-        log = _run(options, targets, image.flash, finder.watch, to)
+        log = run_both(options, targets, image.flash, finder.watch, to)
         rows = rows_of(log, catalogue.benchmarks[options.id].group, options)
         number = _steady(samples_of(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
@@ -256,7 +257,8 @@ class _BySampler:
 
     def sample(self, rows: Sequence[StoredRow], number: int) -> Sample:
         """Return a sample of the last row."""
-        return self._sampler.sample(_runs_of(rows, self._runs)[number])
+        measured = [parse(run[-1]).value for run in self._runs]
+        return self._sampler.sample(self._runs[runs_of(rows, measured)][number])
 
 
 class _ByReadings:
@@ -283,14 +285,15 @@ def kept_lines(trace: Path) -> Iterator[str]:
         yield from lines
 
 
-def _run(
+def run_both(
     options: ProfileOptions,
     targets: tuple[sim.SimTarget, sim.SimTarget],
     flash: Path,
     watch: Callable[[Iterator[str]], None],
     trace: Path | None,
 ) -> str:
-    """Return the log, after `watch` has seen the trace."""
+    """Return the log, after `watch` has seen the trace. TockmarkError if the run did not end well,
+    or the plain simulator printed another log."""
     start = Start(options.label, flash, options.icache, panics=options.kernel.panics)
     plain = cache.default(options.fresh, own=True).begin(targets[0], start)
     with tempfile.TemporaryDirectory() as folder:
@@ -347,20 +350,20 @@ def _reading(rows: Sequence[StoredRow], overhead: str) -> float | None:
     return stats.median if stats else None
 
 
-def _runs_of(rows: Sequence[StoredRow], runs: list[list[str]]) -> list[list[str]]:
-    """Return the runs of tm_sample that gave the last row: each row's samples follow one another,
-    in the order of the rows; a benchmark that failed may have left others between them."""
-    measured = [parse(run[-1]).value for run in runs]
+def runs_of(rows: Sequence[StoredRow], measured: Sequence[int]) -> slice:
+    """Return which runs of tm_sample gave the last row, all of them having measured these cycles:
+    each row's samples follow one another, in the order of the rows; a benchmark that failed may
+    have left others between them."""
     start = end = 0
     for row in rows:
         cycles = samples_of(row, "cycles")
         start = end
-        while measured[start : start + len(cycles)] != cycles:
+        while list(measured[start : start + len(cycles)]) != cycles:
             start += 1
             if start > len(measured):
                 raise TockmarkError(f"the trace has no samples like those of {row.id}")
         end = start + len(cycles)
-    return runs[start:end]
+    return slice(start, end)
 
 
 def _steady(cycles: list[int]) -> int:

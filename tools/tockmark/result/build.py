@@ -372,6 +372,12 @@ def kernel_of(kernel: KernelElf, board: boards.BoardProfile | None) -> Kernel:
     )
 
 
+def simulator_of(board: boards.BoardProfile) -> dict[str, str]:
+    """Return what a file of counts says of the simulator: what it was built of."""
+    machine = board.target.provenance(board.clock_hz)
+    return {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")}
+
+
 def board_of(board: boards.BoardProfile) -> Board:
     """Return what a result says of a board, by its profile and its target."""
     return msgspec.convert(  # checks what the profile says of its timing

@@ -32,7 +32,7 @@ import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -74,6 +74,8 @@ NO_CONTROLS = 1 << 31  # of an app's tm_only: apps/runtime/bench.h
 NAME_BYTES = 24  # of tm_link, a NUL among them; apps/generate.py holds the names to it
 
 WORD = 8  # bytes of flash that come at once, and of a line of the cache
+MISFIT = "does not fit"  # what app.ld says of an app that is too large
+ROOMY = 1 << 27  # more bytes than any app takes, and than lie between flash and RAM and back
 WAY = 2048  # bytes of the cache that lie in lines of their own
 LEAST = 2  # bytes of the shortest instruction, at which code may begin
 MOST = 1024  # layouts of one run
@@ -120,6 +122,17 @@ class AppBuild:
                 "measure those in C for version 2, or use Perf",
             )
         return AppBuild(paths.APPS / f"{lang}-abi{abi}-{counter}", abi, lang)
+
+
+class DoesNotFitError(TockmarkError):
+    """A kernel leaves less flash or RAM than an app takes, behind those that lie before it."""
+
+    def __init__(self, app: str, full: Literal["flash", "RAM"], takes: int, left: int) -> None:
+        super().__init__(
+            f"{app} {MISFIT} in the {full} that the kernel leaves: it takes {takes:,} bytes, and"
+            f" {left:,} are left"
+        )
+        self.full = full
 
 
 class AppSlot(Part, frozen=True):
@@ -203,7 +216,12 @@ def build_image(
             **words,
         }
         own = _parts(object_, apps)
-        link(object_, own, elf, places, seed)
+        try:
+            link(object_, own, elf, places, seed)
+        except TockmarkError as error:
+            if MISFIT not in error.what:
+                raise
+            raise _misfit(name, object_, own, elf, places) from error
         linked = read_elf(elf)
         at = linked.addresses
         fixed = at["_app_end"] - ram
@@ -219,6 +237,19 @@ def build_image(
     _put(content, room.flash_start - board.flash.base, tbfs + NO_APP)
     path.write_bytes(content)
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
+
+
+def _misfit(
+    name: str, app: str, parts: Sequence[Path], elf: Path, places: Mapping[str, int]
+) -> DoesNotFitError:
+    """Return by how much an app is too large: it is linked once more, with room enough."""
+    link(app, parts, elf, {**places, "tm_flash_length": ROOMY, "tm_ram_length": ROOMY}, 0)
+    at = read_elf(elf).addresses
+    code = at["_data_load"] + at["_data_end"] - at["_data_start"] - places["tm_flash_start"]
+    ram = at["_app_end"] - places["tm_ram_start"]
+    if ram > places["tm_ram_length"]:
+        return DoesNotFitError(name, "RAM", ram, places["tm_ram_length"])
+    return DoesNotFitError(name, "flash", code, places["tm_flash_length"])
 
 
 def stopping_early(image: Image, board: BoardProfile, path: Path) -> Image:

@@ -31,7 +31,7 @@ from tockmark.rig import cache, cluster
 from tockmark.rig.board import BoardProfile, boot_unsuited
 from tockmark.rig.boot_watcher import RESET
 from tockmark.rig.core import core_of
-from tockmark.rig.image import AppBuild, Image, build_image, stopping_early
+from tockmark.rig.image import AppBuild, DoesNotFitError, Image, build_image, stopping_early
 from tockmark.rig.image_folder import Laid, load_or_ask
 from tockmark.rig.kernel import KernelElf, RunLayout, check_runs, say_without_panics
 from tockmark.rig.kernel_on_core import check_core
@@ -427,10 +427,13 @@ class _Runner:
                 self._boot(job, start)
             if job.panicked and job.boot.panics:
                 job.skipped, job.note = job.boot.panics, None
+        except DoesNotFitError as error:
+            job.skipped = error.what
         except TockmarkError as error:
             job.note = None if self.stop.is_set() else str(error)
         finally:
-            job.state = "failed" if job.note else "done" if job.finished else "stopped"
+            ended = job.finished or job.skipped
+            job.state = "failed" if job.note else "done" if ended else "stopped"
             job.over = time.monotonic()
             job.done = True
 

@@ -16,6 +16,7 @@ from tockmark import BARE
 from tockmark.compare import trends
 from tockmark.result.model import Result, Row
 from tockmark.show import crypto, listing, text
+from tockmark.show.table import skipped
 from tockmark.show.text import LINE, Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, LANGS, OF_BOOT, Catalogue, Lang
 
@@ -243,6 +244,7 @@ def screen(named: Sequence[tuple[str, Result]], catalogue: Catalogue, width: int
         levels = f", opt-level {kernel.opt_level}" if kernel.opt_level else ""
         layouts = f"{result.layouts} layouts" if result.layouts > 1 else "one layout"
         out += text.wrap(f"{kernel.title}{levels}, {layouts}: {name}", "    ", width)
+        out += [line for said in skipped(result) for line in text.wrap(said, "", width)]
         if why := result.incomplete:
             more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
             out += text.wrap(f"INCOMPLETE: {why[0]}{more}", "    ", width)
