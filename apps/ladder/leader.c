@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The apps ladder and ladder2: what several clients get of one server, and how long they wait. This
- * is the first client; ladder.h says how the others and the server play together.
+ * The apps ladder and ladder2, eight and eight2: what several clients get of one server, and how
+ * long they wait. This is the first client; ladder.h says how the others and the server play
+ * together.
  *
  * A sample is one request of any client, in the order in which they were answered: how long it
  * waited, which is from when it was asked until it was answered, less the server's work on it. The
@@ -14,8 +15,7 @@
 
 #include <string.h>
 
-#define WAITS 400   /* of a millisecond, for the rivals' notes */
-#define LEAD 400000 /* cycles until a rung begins: that rivals may have slept, and more */
+#define WAITS 400 /* of NAP, for the rivals' notes */
 
 struct served {
     uint32_t client;
@@ -47,7 +47,7 @@ static bool collect(struct tm_run *run, uint32_t size) {
     do {
         if (waits++ > WAITS)
             return tm_fail(run, "rivals", "MISSING");
-        if (!tm_require(run, "nap", tm_nap(1)) || !ask(run, COLLECT, size))
+        if (!tm_require(run, "nap", tm_nap(NAP)) || !ask(run, COLLECT, size))
             return false;
         memcpy(&count, answer->words, sizeof count);
     } while (count.deposited != (1U << clients()) - 1);
@@ -117,8 +117,10 @@ static bool take(struct tm_run *run, uint32_t period) {
 
 static bool setup_closed(struct tm_run *run) { return take(run, 0); }
 
+#ifndef TM_EIGHT
 /* So that three clients keep the server busy half of the time, more or less. */
 static bool setup_open(struct tm_run *run) { return take(run, 9600 * (8 + run->value[1] / 40)); }
+#endif
 
 static bool sample(struct tm_run *run) {
     const struct note *note = &all[next++].note;
@@ -162,14 +164,20 @@ static bool tell(struct tm_run *run) {
     return true;
 }
 
-#ifdef TM_RELAY
-TM_BENCH(ladder2_closed, .all_samples = true, .setup = setup_closed, .sample = sample,
-         .finish = tell);
-TM_BENCH(ladder2_open, .all_samples = true, .setup = setup_open, .sample = sample, .finish = tell);
+#define BENCH(row, set)                                                                            \
+    TM_BENCH(row, .all_samples = true, .setup = set, .sample = sample, .finish = tell)
+#if defined TM_EIGHT && defined TM_RELAY
+BENCH(eight2_closed, setup_closed);
+TM_APP(eight2);
+#elif defined TM_EIGHT
+BENCH(eight_closed, setup_closed);
+TM_APP(eight);
+#elif defined TM_RELAY
+BENCH(ladder2_closed, setup_closed);
+BENCH(ladder2_open, setup_open);
 TM_APP(ladder2);
 #else
-TM_BENCH(ladder_closed, .all_samples = true, .setup = setup_closed, .sample = sample,
-         .finish = tell);
-TM_BENCH(ladder_open, .all_samples = true, .setup = setup_open, .sample = sample, .finish = tell);
+BENCH(ladder_closed, setup_closed);
+BENCH(ladder_open, setup_open);
 TM_APP(ladder);
 #endif

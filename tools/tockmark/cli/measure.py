@@ -144,8 +144,8 @@ class AppChoice:
         str | None,
         options.one_of(
             lambda: catalogues.SUITES,
-            "Another suite than that of all benchmarks: programs or ladder, which `make programs`"
-            " and `make ladder` build.",
+            "Another suite than that of all benchmarks: programs, which `make programs` builds,"
+            " ladder, or eight for a kernel with eight slots, which `make ladder` builds.",
         ),
     ] = None
     bare: Annotated[
