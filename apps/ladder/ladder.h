@@ -17,8 +17,8 @@
 #define CLIENTS_MAX 7
 #define EACH 8 /* requests of each client in a rung */
 #ifdef TM_EIGHT
-/* For a kernel with eight slots: the notes of seven clients are the largest message. */
-#define SIZE_MAX_WORDS 640
+/* For a kernel with eight slots, whose apps have less RAM. */
+#define SIZE_MAX_WORDS (TM_MAX_eight_closed_size / 4)
 #define SERVER_LAST TM_INDEX_eight_closed_set_clients_first_6
 #define NAP 8 /* more of them, who else would keep the last from the core */
 #define LEAD 2000000
@@ -36,7 +36,8 @@ enum kind {
     BEGIN,   /* of the leader: it is this one; the answer says when */
     ENCRYPT, /* these words */
     DEPOSIT, /* my notes: struct note [EACH] */
-    COLLECT, /* of the leader: the answer's words are a struct count, and all notes that came */
+    COLLECT, /* of the leader: the first word is a client; the answer's words are a struct count,
+                and that client's notes if they came */
 };
 
 struct rung {

@@ -40,16 +40,24 @@ static bool begin(struct tm_run *run) {
     return begun;
 }
 
+/* Ask for a client's notes, and for what the server counted. */
+static bool collect(struct tm_run *run, uint32_t client, struct count *count) {
+    request->words[0] = client;
+    if (!ask(run, COLLECT, sizeof *count + EACH * sizeof(struct note)))
+        return false;
+    memcpy(count, answer->words, sizeof *count);
+    return true;
+}
+
 /* All notes are there, and the server counted what the clients asked. */
-static bool collect(struct tm_run *run, uint32_t size) {
+static bool await(struct tm_run *run) {
     struct count count = {0};
     uint32_t waits = 0;
     do {
         if (waits++ > WAITS)
             return tm_fail(run, "rivals", "MISSING");
-        if (!tm_require(run, "nap", tm_nap(NAP)) || !ask(run, COLLECT, size))
+        if (!tm_require(run, "nap", tm_nap(NAP)) || !collect(run, 0, &count))
             return false;
-        memcpy(&count, answer->words, sizeof count);
     } while (count.deposited != (1U << clients()) - 1);
     for (uint32_t i = 0; i < clients(); i++)
         if (count.served[i] != EACH)
@@ -57,15 +65,16 @@ static bool collect(struct tm_run *run, uint32_t size) {
     return true;
 }
 
-/* Put all notes into the order in which they were answered. */
-static void sort(const struct note *notes) {
-    for (uint32_t i = 0; i < clients() * EACH; i++) {
-        uint32_t at = i;
+/* Put a client's notes among those of the clients before it, in the order in which requests were
+ * answered. */
+static void sort(uint32_t client, const struct note *notes) {
+    for (uint32_t i = 0; i < EACH; i++) {
+        uint32_t at = client * EACH + i;
         while (at && (int32_t)(all[at - 1].note.answered.first - notes[i].answered.first) > 0) {
             all[at] = all[at - 1];
             at--;
         }
-        all[at] = (struct served){i / EACH, notes[i]};
+        all[at] = (struct served){client, notes[i]};
     }
 }
 
@@ -91,7 +100,7 @@ static uint32_t tick(void) {
 /* `period` is in cycles. */
 static bool take(struct tm_run *run, uint32_t period) {
     static struct note own[EACH];
-    static struct note notes[CLIENTS_MAX * EACH];
+    struct count count;
     const char *failed;
     struct rung rung = {.size = run->value[1], .tick = tick()};
     rung.begins = LEAD / rung.tick;
@@ -105,11 +114,14 @@ static bool take(struct tm_run *run, uint32_t period) {
     if (!climb(&rung, own, &failed))
         return tm_fail(run, failed, "WRONG_RESULT");
     memcpy(request->words, own, sizeof own);
-    if (!ask(run, DEPOSIT, sizeof own) ||
-        !collect(run, sizeof(struct count) + clients() * sizeof own))
+    if (!ask(run, DEPOSIT, sizeof own) || !await(run))
         return false;
-    memcpy(notes, answer->words + sizeof(struct count) / 4, clients() * sizeof own);
-    sort(notes);
+    for (uint32_t i = 0; i < clients(); i++) {
+        if (!collect(run, i, &count))
+            return false;
+        memcpy(own, answer->words + sizeof count / 4, sizeof own);
+        sort(i, own);
+    }
     run->samples = clients() * EACH;
     next = 0;
     return true;

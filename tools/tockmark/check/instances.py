@@ -22,9 +22,8 @@ from tockmark.documents import Part, Positive
 from tockmark.errors import TockmarkError
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
-from tockmark.rig.elf import read_elf
 from tockmark.rig.image import AppBuild, Image, build_image
-from tockmark.rig.kernel import KernelElf, room_of
+from tockmark.rig.kernel import KernelElf, room_of, slots_of
 from tockmark.rig.protocol import Start
 from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE, Boot
@@ -38,9 +37,6 @@ STACK = 2048
 CYCLES_EACH = 8_000_000  # at most, for one instance's runs
 
 FORM, VERSION = "tockmark-instances", 1
-SLOT = 8  # bytes of an entry of Tock's table of processes: a pointer and its vtable
-TABLE = "9PROCESSES"  # how the symbol of that table ends, where a kernel has it
-TYPE = re.compile(rb"\bProcessArray<(\d+)>")  # that table's type, where its name is kept
 
 Full = Literal["process slots", "RAM", "flash", "not said"]
 
@@ -200,21 +196,14 @@ def attempt(
 
 
 def _refusal(kernel: KernelElf, number: int, lines: list[str], flash: int, ram: int) -> Refusal:
-    """Return why an instance did not run: by the kernel's words, or its table of processes:
-    the table's symbol (Tock up to 2.2), or its type in the names of functions and of debug
-    information (later)."""
+    """Return why an instance did not run: by the kernel's words, or its table of processes."""
     for line in lines:
         if found := _REFUSED.search(line):
             full: Full = "process slots" if "takes" in found[2] else "RAM"
             return Refusal(number, full, "the kernel", found[2], flash, ram)
-    for symbol in read_elf(kernel.path).symbols:
-        if symbol.name.endswith(TABLE) and symbol.size == SLOT * (number - 1):
-            said = f"PROCESSES has {symbol.size} bytes, {SLOT} a process"
-            return Refusal(number, "process slots", "the kernel's symbols", said, flash, ram)
-    for slots in TYPE.findall(kernel.path.read_bytes()):
-        if int(slots) == number - 1:
-            said = f"its table is a ProcessArray<{number - 1}>"
-            return Refusal(number, "process slots", "the kernel's types", said, flash, ram)
+    slots = slots_of(kernel)
+    if slots and slots.by != "its name" and slots.apps == number - 1:
+        return Refusal(number, "process slots", slots.by, slots.said, flash, ram)
     return Refusal(number, "not said", "nobody", "", flash, ram)
 
 
