@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Several clients of one server, and instances until one is refused, on the baseline. Makes them
-by `make ladder`."""
+"""Several clients of one server, instances until one is refused, and one beside an alarm, on the
+baseline. Makes them by `make ladder`."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -16,12 +17,13 @@ from tockmark.result import file
 from tockmark.result.ladder import ALLOWED, OWNERS, Rung, rungs, wrong
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild, build_image
-from tockmark.rig.kernel import read_kernel
+from tockmark.rig.kernel import read_kernel, slots_of
 from tockmark.rig.protocol import Start
 from tockmark.suite import catalogue
 
 BOARD = boards.load(boards.DEFAULT)
 SLOTS = 4  # of the baseline
+SLICE = 240_000  # cycles of its time slice
 RUNGS = "ladder.closed:set=clients_first_2,ladder2.closed:set=server_first_2"
 
 
@@ -111,3 +113,38 @@ def test_large_instances_run_out_of_ram_before() -> None:
     assert (found.refused.instance, found.refused.full) == (3, "RAM")
     assert "does not fit in the RAM" in found.refused.said
     assert found.refused.ram_left < 40960
+
+
+def test_an_alarm_waits_for_the_slice_of_the_instance_beside_it() -> None:
+    found = instances.attempt(read_kernel(BOARD.kernels[2]), BOARD, True, 1, alarm=True)
+    (one,) = found.instances
+    assert (one.number, one.runs, found.refused) == (1, instances.LONG_RUNS, None)
+    assert found.since == (one.per_run,)
+    late = found.lateness
+    assert found.tick < SLICE < late[-1] < SLICE + 10_000
+    assert len(late) > 10
+    # The instance has the core all but the alarm's upcalls.
+    alone = instances.load(paths.DATA / "instances-baseline.json").attempts[0].per_run
+    assert alone < one.per_run < 1.05 * alone
+
+
+def test_a_kernel_for_four_apps_is_refused_the_suite_for_eight() -> None:
+    command = [sys.executable, "-m", "tockmark", "run", "--suite", "eight"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=paths.ROOT)
+    assert done.returncode == 2
+    assert "takes 4 apps" in done.stderr
+    assert "make kernel-eight" in done.stderr
+
+
+def test_slots_are_told_by_the_type_of_their_table(tmp_path: Path) -> None:
+    """As in a kernel of Tock later than 2.2, whose table has no symbol of its own."""
+    kernel = dataclasses.replace(
+        read_kernel(BOARD.kernels[2]), words={}, path=tmp_path / "tock.elf"
+    )
+    elf = BOARD.kernels[2].read_bytes()
+    kernel.path.write_bytes(elf + b"\0ProcessArray<4>\0")
+    found = slots_of(kernel)
+    assert found is not None
+    assert (found.apps, found.by) == (4, "the kernel's types")
+    kernel.path.write_bytes(elf)
+    assert slots_of(kernel) is None

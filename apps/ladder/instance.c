@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 
+#ifndef RUNS
 #define RUNS 16
+#endif
 #define WORDS 1024
 
 static uint32_t words[WORDS];

@@ -16,14 +16,28 @@
 
 #define CLIENTS_MAX 7
 #define EACH 8 /* requests of each client in a rung */
+#ifdef TM_EIGHT
+/* For a kernel with eight slots, whose apps have less RAM. */
+#define SIZE_MAX_WORDS (TM_MAX_eight_closed_size / 4)
+#define SERVER_LAST TM_INDEX_eight_closed_set_clients_first_6
+#define NAP 8 /* more of them, who else would keep the last from the core */
+#define LEAD 2000000
+#else
 #define SIZE_MAX_WORDS (TM_MAX_ladder_closed_size / 4)
+#define SERVER_LAST TM_INDEX_ladder_closed_set_clients_first_1
+#define NAP 1       /* milliseconds, before a client asks whether there is something new */
+#define LEAD 400000 /* cycles until a rung begins: that rivals may have slept, and more */
+#endif
+/* How the server's process is called. */
+#define SERVER TM_NAME(TM_GROUP) "_server"
 
 enum kind {
     JOIN,    /* which rung is it? the answer's words are a struct rung */
     BEGIN,   /* of the leader: it is this one; the answer says when */
     ENCRYPT, /* these words */
     DEPOSIT, /* my notes: struct note [EACH] */
-    COLLECT, /* of the leader: the answer's words are a struct count, and all notes that came */
+    COLLECT, /* of the leader: the first word is a client; the answer's words are a struct count,
+                and that client's notes if they came */
 };
 
 struct rung {
@@ -60,9 +74,7 @@ struct message {
 #define HEAD (sizeof(struct message) - 4 * SIZE_MAX_WORDS)
 
 /* In the first half of the scenes the server stands first in flash, in the others last. */
-static inline uint32_t own_client(void) {
-    return tm_link.slot - (tm_link.scene <= TM_INDEX_ladder_closed_set_clients_first_1);
-}
+static inline uint32_t own_client(void) { return tm_link.slot - (tm_link.scene <= SERVER_LAST); }
 static inline uint32_t clients(void) { return tm_link.slots - 1; }
 
 /* Before the first: is the cipher the known one? */

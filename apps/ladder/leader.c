@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The apps ladder and ladder2: what several clients get of one server, and how long they wait. This
- * is the first client; ladder.h says how the others and the server play together.
+ * The apps ladder and ladder2, eight and eight2: what several clients get of one server, and how
+ * long they wait. This is the first client; ladder.h says how the others and the server play
+ * together.
  *
  * A sample is one request of any client, in the order in which they were answered: how long it
  * waited, which is from when it was asked until it was answered, less the server's work on it. The
@@ -14,8 +15,7 @@
 
 #include <string.h>
 
-#define WAITS 400   /* of a millisecond, for the rivals' notes */
-#define LEAD 400000 /* cycles until a rung begins: that rivals may have slept, and more */
+#define WAITS 400 /* of NAP, for the rivals' notes */
 
 struct served {
     uint32_t client;
@@ -40,16 +40,24 @@ static bool begin(struct tm_run *run) {
     return begun;
 }
 
+/* Ask for a client's notes, and for what the server counted. */
+static bool collect(struct tm_run *run, uint32_t client, struct count *count) {
+    request->words[0] = client;
+    if (!ask(run, COLLECT, sizeof *count + EACH * sizeof(struct note)))
+        return false;
+    memcpy(count, answer->words, sizeof *count);
+    return true;
+}
+
 /* All notes are there, and the server counted what the clients asked. */
-static bool collect(struct tm_run *run, uint32_t size) {
+static bool await(struct tm_run *run) {
     struct count count = {0};
     uint32_t waits = 0;
     do {
         if (waits++ > WAITS)
             return tm_fail(run, "rivals", "MISSING");
-        if (!tm_require(run, "nap", tm_nap(1)) || !ask(run, COLLECT, size))
+        if (!tm_require(run, "nap", tm_nap(NAP)) || !collect(run, 0, &count))
             return false;
-        memcpy(&count, answer->words, sizeof count);
     } while (count.deposited != (1U << clients()) - 1);
     for (uint32_t i = 0; i < clients(); i++)
         if (count.served[i] != EACH)
@@ -57,15 +65,16 @@ static bool collect(struct tm_run *run, uint32_t size) {
     return true;
 }
 
-/* Put all notes into the order in which they were answered. */
-static void sort(const struct note *notes) {
-    for (uint32_t i = 0; i < clients() * EACH; i++) {
-        uint32_t at = i;
+/* Put a client's notes among those of the clients before it, in the order in which requests were
+ * answered. */
+static void sort(uint32_t client, const struct note *notes) {
+    for (uint32_t i = 0; i < EACH; i++) {
+        uint32_t at = client * EACH + i;
         while (at && (int32_t)(all[at - 1].note.answered.first - notes[i].answered.first) > 0) {
             all[at] = all[at - 1];
             at--;
         }
-        all[at] = (struct served){i / EACH, notes[i]};
+        all[at] = (struct served){client, notes[i]};
     }
 }
 
@@ -91,7 +100,7 @@ static uint32_t tick(void) {
 /* `period` is in cycles. */
 static bool take(struct tm_run *run, uint32_t period) {
     static struct note own[EACH];
-    static struct note notes[CLIENTS_MAX * EACH];
+    struct count count;
     const char *failed;
     struct rung rung = {.size = run->value[1], .tick = tick()};
     rung.begins = LEAD / rung.tick;
@@ -105,11 +114,14 @@ static bool take(struct tm_run *run, uint32_t period) {
     if (!climb(&rung, own, &failed))
         return tm_fail(run, failed, "WRONG_RESULT");
     memcpy(request->words, own, sizeof own);
-    if (!ask(run, DEPOSIT, sizeof own) ||
-        !collect(run, sizeof(struct count) + clients() * sizeof own))
+    if (!ask(run, DEPOSIT, sizeof own) || !await(run))
         return false;
-    memcpy(notes, answer->words + sizeof(struct count) / 4, clients() * sizeof own);
-    sort(notes);
+    for (uint32_t i = 0; i < clients(); i++) {
+        if (!collect(run, i, &count))
+            return false;
+        memcpy(own, answer->words + sizeof count / 4, sizeof own);
+        sort(i, own);
+    }
     run->samples = clients() * EACH;
     next = 0;
     return true;
@@ -117,8 +129,10 @@ static bool take(struct tm_run *run, uint32_t period) {
 
 static bool setup_closed(struct tm_run *run) { return take(run, 0); }
 
+#ifndef TM_EIGHT
 /* So that three clients keep the server busy half of the time, more or less. */
 static bool setup_open(struct tm_run *run) { return take(run, 9600 * (8 + run->value[1] / 40)); }
+#endif
 
 static bool sample(struct tm_run *run) {
     const struct note *note = &all[next++].note;
@@ -162,14 +176,20 @@ static bool tell(struct tm_run *run) {
     return true;
 }
 
-#ifdef TM_RELAY
-TM_BENCH(ladder2_closed, .all_samples = true, .setup = setup_closed, .sample = sample,
-         .finish = tell);
-TM_BENCH(ladder2_open, .all_samples = true, .setup = setup_open, .sample = sample, .finish = tell);
+#define BENCH(row, set)                                                                            \
+    TM_BENCH(row, .all_samples = true, .setup = set, .sample = sample, .finish = tell)
+#if defined TM_EIGHT && defined TM_RELAY
+BENCH(eight2_closed, setup_closed);
+TM_APP(eight2);
+#elif defined TM_EIGHT
+BENCH(eight_closed, setup_closed);
+TM_APP(eight);
+#elif defined TM_RELAY
+BENCH(ladder2_closed, setup_closed);
+BENCH(ladder2_open, setup_open);
 TM_APP(ladder2);
 #else
-TM_BENCH(ladder_closed, .all_samples = true, .setup = setup_closed, .sample = sample,
-         .finish = tell);
-TM_BENCH(ladder_open, .all_samples = true, .setup = setup_open, .sample = sample, .finish = tell);
+BENCH(ladder_closed, setup_closed);
+BENCH(ladder_open, setup_open);
 TM_APP(ladder);
 #endif

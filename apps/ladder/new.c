@@ -3,7 +3,6 @@
 #include "relay.h"
 #include "way.h"
 
-#define SERVER "ladder2_server"
 #define TRIES 40 /* to find the server, a millisecond each */
 
 static struct message out, in;

@@ -2,8 +2,6 @@
 /* The way by the old IPC: see way.h. */
 #include "way.h"
 
-#define SERVER "ladder_server"
-
 static struct message shared;
 struct message *const request = &shared;
 const struct message *const answer = &shared;

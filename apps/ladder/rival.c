@@ -19,7 +19,7 @@ static bool ask(enum kind kind, uint32_t size) {
 static bool join(struct rung *rung) {
     uint32_t last = rung->number;
     while (rung->number == last) {
-        if (tock_failed(tm_nap(1)) || !ask(JOIN, sizeof *rung))
+        if (tock_failed(tm_nap(NAP)) || !ask(JOIN, sizeof *rung))
             return false;
         memcpy(rung, answer->words, sizeof *rung);
     }

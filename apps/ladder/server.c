@@ -40,10 +40,11 @@ static bool is_asked(struct message *message) {
         count.deposited |= 1U << client;
         return true;
     case COLLECT:
-        if (size < sizeof count + clients() * sizeof *notes)
+        client = message->words[0];
+        if (size < sizeof count + sizeof *notes || client >= clients())
             return false;
         memcpy(message->words, &count, sizeof count);
-        memcpy(message->words + sizeof count / 4, notes, clients() * sizeof *notes);
+        memcpy(message->words + sizeof count / 4, notes[client], sizeof *notes);
         return true;
     }
     return false;

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""What clients get of one server, and how many instances a kernel runs: the results in
-results/ladder/, and docs/data/instances-*.json."""
+"""What clients get of one server, how many instances a kernel runs, and what its scheduler gives
+them: the results in results/ladder*/, docs/data/instances-*.json and alarm-*.json."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from statistics import median
 
 from committed import between, markdown, number
 from tockmark.check import instances as instancing
 from tockmark.paths import DATA, RESULTS
 from tockmark.result import file
 from tockmark.result.ladder import OWNERS, Owner, Rung, rungs
-from tockmark.result.model import Result
+from tockmark.result.model import Result, Row
 from tockmark.show.ladder import WAYS
 from tockmark.show.programs import short
 
 FOLDER = RESULTS / "ladder"
-SMALL, LARGE = 16, 4096
+FOR_EIGHT = RESULTS / "ladder-eight"  # six and seven clients
+IN_LAYOUTS = RESULTS / "ladder-layouts"  # of the apps: the baseline's, three clients
+SMALL, LARGE, LARGE_OF_EIGHT = 16, 4096, 1024
+SCHEDULERS = ("priority", "round-robin", "cooperative", "mlfq")
 EIGHT = "eight-apps"  # in the name of our own kernel where it was built for so many
 ORDERS = {"server_first": "server first", "clients_first": "clients first"}
 
@@ -36,17 +41,17 @@ class Climbed:
 
 
 @cache
-def results() -> tuple[Result, ...]:
+def results(folder: Path = FOLDER) -> tuple[Result, ...]:
     """Return all committed results of the ladder; our own kernel's last."""
-    found = map(file.load, sorted(FOLDER.glob("*.json")))
+    found = map(file.load, sorted(folder.glob("*.json")))
     return tuple(sorted(found, key=lambda one: one.provenance.kernel.is_baseline))
 
 
 @cache
-def climbed() -> tuple[Climbed, ...]:
+def climbed(folder: Path = FOLDER) -> tuple[Climbed, ...]:
     """Return all rungs."""
     found = []
-    for result in results():
+    for result in results(folder):
         kernel = short(result.provenance.kernel.title)
         for row, rung in rungs(result.rows):
             way, _, loop = row.id.partition(".")
@@ -65,10 +70,14 @@ def some(**wanted: object) -> list[Climbed]:
     ]
 
 
-def _sets(loop: str, icache: bool) -> Iterator[tuple[list[str], dict[int, Rung]]]:
+def _sets(
+    loop: str, icache: bool, folder: Path = FOLDER
+) -> Iterator[tuple[list[str], dict[int, Rung]]]:
     """Yield what names a set of rungs of one client, and of as many as ran, with these by size."""
     found: dict[tuple[str, str, str], dict[int, dict[int, Rung]]] = {}
-    for one in some(loop=loop, icache=icache):
+    for one in climbed(folder):
+        if (one.loop, one.icache) != (loop, icache):
+            continue
         by_clients = found.setdefault((one.kernel, one.way, one.order), {})
         by_clients.setdefault(one.clients, {})[one.size] = one.rung
     for (kernel, way, order), by_clients in found.items():
@@ -81,12 +90,12 @@ def _waits(rung: Rung) -> str:
     return "/".join(f"{rung.wait(part):,}" for part in (0.5, 0.9, 1))
 
 
-def closed(icache: bool) -> str:
+def closed(icache: bool, folder: Path = FOLDER, large: int = LARGE) -> str:
     """Return the table of the closed loop, of the smallest and the largest request."""
     lines = []
-    for names, by_size in _sets("closed", icache):
+    for names, by_size in _sets("closed", icache, folder):
         cells = []
-        for size in (SMALL, LARGE):
+        for size in (SMALL, large):
             rung = by_size[size]
             cells += [
                 number(rung.per_answer),
@@ -97,10 +106,25 @@ def closed(icache: bool) -> str:
         lines.append([*names, *cells])
     heads = [
         head
-        for size in (SMALL, LARGE)
+        for size in (SMALL, large)
         for head in (f"{size} bytes: an answer", "wait: median/90th/worst", "least", "server, %")
     ]
     return markdown(["kernel", "IPC", "order", "clients", *heads], lines, (0, 1, 2))
+
+
+def eight() -> str:
+    """Return the same of kernels built for eight apps."""
+    return closed(True, FOR_EIGHT, LARGE_OF_EIGHT)
+
+
+def strays() -> str:
+    """Return how far the median wait of three clients strays over layouts of the apps, in percent
+    of the first, over all ways, orders and sizes; and how many layouts there are."""
+    (result,) = results(IN_LAYOUTS)
+    nets = [row.cycles.nets for row, _ in rungs(result.rows) if isinstance(row, Row) and row.cycles]
+    spans = [100 * (max(one) - min(one)) / one[0] for one in nets]
+    assert all(len(one) == result.layouts for one in nets)
+    return f"{between(spans, '{:.1f}'.format)} % over {result.layouts} layouts"
 
 
 def opened(icache: bool) -> str:
@@ -163,6 +187,31 @@ def least(order: str, icache: bool = True, kernel: str = "") -> str:
         if one.clients > 1 and (one.kernel == kernel if kernel else one.kernel != UNFAIR)
     ]
     return between(shares, "{:.2f}".format)
+
+
+def beside_alarm() -> str:
+    """Return the table of schedulers: what each instance gets beside others and an alarm, and how
+    late that is."""
+    lines = []
+    for name in SCHEDULERS:
+        alone, many = instancing.load(DATA / f"alarm-{name}.json").attempts
+        lines.append(
+            [
+                name,
+                number(alone.per_run),
+                " / ".join(map(number, many.since)),
+                number(many.per_run),
+                *(_late(one) for one in (alone, many)),
+            ]
+        )
+    heads = ["scheduler", "a run, alone", "each of three, from the first's start", "all"]
+    return markdown([*heads, "alarm beside one: times, late", "beside three"], lines)
+
+
+def _late(attempt: instancing.Attempt) -> str:
+    """Write how often an alarm came, and how late: the median and the worst."""
+    late = attempt.lateness
+    return f"{len(late)}: " + " / ".join(map(number, (median(late), late[-1]))) if late else "0"
 
 
 def instances() -> str:

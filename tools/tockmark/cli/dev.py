@@ -302,6 +302,7 @@ def same_simulator_verb(
     "make ladder && tockmark dev instances",
     "tockmark dev instances --kernel ~/tock/earlgrey-cw310.elf --opt-level z",
     "tockmark dev instances --stack 40960 --icache off",
+    "tockmark dev instances --alarm",
 )
 def instances_verb(
     *,
@@ -311,6 +312,14 @@ def instances_verb(
         list[int] | None,
         Option(min=512, help="Bytes of stack of each instance; default: 2048. May be given again."),
     ] = None,
+    alarm: Annotated[
+        bool,
+        Option(
+            "--alarm",
+            help="One instance, then three, of 64 runs each, behind an app whose alarm is due every"
+            " 96,000 cycles: what the scheduler gives to each, and how late the alarm is.",
+        ),
+    ] = False,
     icache: ICache = None,
     as_json: options.AsJson = False,
     output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
@@ -318,6 +327,8 @@ def instances_verb(
     """Run more and more instances of a small program until one is refused, and say what gave out.
 
     Each runs ChaCha20 over 4096 bytes 16 times, and holds its answers against the known one."""
+    if alarm and stack:
+        raise TockmarkError("--alarm takes no --stack", "give one of them")
     if output is not None:
         check_writable([output])
     board = boards.load(boards.DEFAULT)
@@ -325,7 +336,12 @@ def instances_verb(
     cached = board.target.icache if icache is None else icache is options.Switch.ON
     found = []
     for one in stack or [instances.STACK]:
-        found += (tried := instances.attempts(elf, board, cached, one))
+        tried = (
+            instances.beside_alarm(elf, board, cached)
+            if alarm
+            else instances.attempts(elf, board, cached, one)
+        )
+        found += tried
         if not as_json:
             print(instances.text(tried, cached), flush=True)
     if as_json:

@@ -32,7 +32,7 @@ from tockmark.rig.core import core_of
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid, folder_to_run
-from tockmark.rig.kernel import named, read_kernel, run_layouts
+from tockmark.rig.kernel import named, read_kernel, require_slots, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
 from tockmark.show import table, text
@@ -300,6 +300,9 @@ def run_verb(
         kernels = [claims.read(path) for path in kernel or [default]]
     else:
         kernels = [laid.kernel()]
+    if known.suite == "eight":
+        for one in kernels:
+            require_slots(one, 8)
 
     def meant(selection: Selection, lang: Lang) -> list[Boot]:
         boots = selection.boots(lang)

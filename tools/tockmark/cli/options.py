@@ -109,8 +109,8 @@ SuiteName = Annotated[
     str | None,
     one_of(
         lambda: catalogues.SUITES,
-        "Another suite than that of all benchmarks: programs or ladder, which `make programs` and"
-        " `make ladder` build.",
+        "Another suite than that of all benchmarks: programs, which `make programs` builds, ladder,"
+        " or eight for a kernel with eight slots, which `make ladder` builds.",
     ),
 ]
 EveryRow = Annotated[bool, Option("--all", help="Show every row, not one screen of them.")]

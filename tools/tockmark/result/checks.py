@@ -145,7 +145,8 @@ def _of_catalogue(result: Result) -> Iterator[str]:
     same = result.provenance.catalogue_sha256 == known.sha256
     asked: dict[Place, int] = defaultdict(int)
     for row in result.rows:
-        asked[_place(row)] = max(asked[_place(row)], row.asked)
+        if not row.requests:  # of which clients may ask more
+            asked[_place(row)] = max(asked[_place(row)], row.asked)
     for row in result.rows:
         meant = known.benchmarks.get(row.id)
         if meant is None or not (same or entries.get(row.id) == meant.measured_as):

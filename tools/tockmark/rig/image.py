@@ -50,6 +50,7 @@ from tockmark.suite.catalogue import (
     CYCLES_ALONE,
     LANGS,
     PERF,
+    SUITES,
     Boot,
     CounterName,
     Lang,
@@ -109,9 +110,10 @@ class AppBuild:
                     "measure them on version 2, on a kernel that has Perf",
                 )
             read = f"-{counter}" * (counter != PERF)
-            folder = paths.APPS / f"{suite}-{lang}-abi{abi}{read}"
+            target = SUITES[suite]
+            folder = paths.APPS / f"{target}-{lang}-abi{abi}{read}"
             if not folder.is_dir():
-                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(suite))
+                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(target))
             return AppBuild(folder, abi, lang, WAY)
         if counter == PERF:
             return AppBuild(paths.APPS / f"{lang}-abi{abi}", abi, lang)

@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -45,6 +45,10 @@ PANICS = (  # symbols of functions that only a panic comes by; a kernel may have
     # What calls it, in whatever is written in Rust: the linker may have put the handler into that.
     re.compile(r"\dcore9panicking\d+panic_(?:nounwind_)?fmt"),
 )
+SLOT = 8  # bytes of an entry of Tock's table of processes: a pointer and its vtable
+TABLE = "9PROCESSES"  # how the symbol of that table ends: up to 2.2
+TYPE = re.compile(rb"\bProcessArray<(\d+)>")  # its type, as debug information names it: later
+EIGHT_APPS = "eight-apps"  # in the name of the baseline kernel that takes so many
 _ROOM = ("_sapps", "_eapps", "_sappmem", "_eappmem")  # symbols of the bounds of Room
 _OURS = re.compile(rf"{BASELINE} (?P<version>\S+) abi(?P<abi>\d) (?P<machine>\w+)")  # its name
 _RUSTC = re.compile(rb"rustc version ([ -~]+)")
@@ -124,6 +128,40 @@ def panics_of(elf: Elf) -> tuple[int, ...]:
     functions = (one for one in elf.symbols if one.in_section and one.kind != IS_OBJECT)
     found = {one.address for one in functions if any(how.search(one.name) for how in PANICS)}
     return tuple(sorted(found))
+
+
+class Slots(NamedTuple):
+    """How many apps a kernel takes, and what says so."""
+
+    apps: int
+    by: Literal["the kernel's symbols", "the kernel's types", "its name"]
+    said: str
+
+
+def slots_of(kernel: KernelElf) -> Slots | None:
+    """Return how many apps a kernel takes, if it can be told without running it."""
+    if kernel.is_baseline:
+        name = kernel.name or ""
+        return Slots(8 if EIGHT_APPS in name else 4, "its name", name)
+    for symbol in read_elf(kernel.path).symbols:
+        if symbol.name.endswith(TABLE) and symbol.size:
+            said = f"PROCESSES has {symbol.size} bytes, {SLOT} a process"
+            return Slots(symbol.size // SLOT, "the kernel's symbols", said)
+    counts = {int(count) for count in TYPE.findall(kernel.path.read_bytes())}
+    if len(counts) != 1:
+        return None
+    (count,) = counts
+    return Slots(count, "the kernel's types", f"its table is a ProcessArray<{count}>")
+
+
+def require_slots(kernel: KernelElf, count: int) -> None:
+    """Refuse a kernel that takes fewer apps, where it can be told."""
+    slots = slots_of(kernel)
+    if slots is not None and slots.apps < count:
+        raise TockmarkError(
+            f"{kernel.name or shown(kernel.path)} takes {slots.apps} apps, and there are {count}",
+            f"give --kernel one that is built for {count}; ours: `make kernel-eight`",
+        )
 
 
 @functools.cache

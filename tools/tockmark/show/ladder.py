@@ -23,6 +23,7 @@ COLUMNS = {
     "lost": 6,
 }
 WAYS = {"ladder": "old IPC", "ladder2": "new IPC"}
+WAYS |= {"eight": WAYS["ladder"], "eight2": WAYS["ladder2"]}
 LEGEND = (
     "Cycles for an answer while all clients ask; how long a request waited, from when it was asked"
     " until it was answered, less the server's work on it: median, 90th of a hundred, worst of all;"

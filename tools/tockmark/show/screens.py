@@ -8,4 +8,8 @@ from tockmark.show import ladder, programs
 from tockmark.suite.catalogue import Catalogue, Suite
 
 Screen = Callable[[Sequence[tuple[str, Result]], Catalogue, int], str]
-SCREENS: dict[Suite, Screen] = {"programs": programs.screen, "ladder": ladder.screen}
+SCREENS: dict[Suite, Screen] = {
+    "programs": programs.screen,
+    "ladder": ladder.screen,
+    "eight": ladder.screen,
+}

@@ -48,8 +48,9 @@ PERF: CounterName = "perf"
 CYCLES_ALONE: CounterName = "cyclecount"  # it counts no instructions
 
 # What is run together, besides the benchmarks that every run has unless it says otherwise.
-Suite = Literal["programs", "ladder"]
-SUITES: tuple[Suite, ...] = ("programs", "ladder")
+Suite = Literal["programs", "ladder", "eight"]
+# Each by the target of the Makefile that builds it, which names the folder of its apps, too.
+SUITES: dict[Suite, str] = {"programs": "programs", "ladder": "ladder", "eight": "ladder"}
 
 Params = dict[str, int | str]
 RowKey = tuple[str, frozenset[tuple[str, int | str]]]
