@@ -3,4 +3,3 @@
 
 __version__ = "0.2.0"
 BASELINE = "tockmark-baseline"  # how the name of our own kernel begins
-BARE = "bare"  # how the name begins of what stands in a kernel's place

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tockmark import BARE, BASELINE, paths
+from tockmark import BASELINE, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading, toml
@@ -35,6 +35,7 @@ Timing = Literal[
 
 FUNCTIONAL: Timing = "functional-only"
 UNKNOWN_KERNEL = "unknown kernel"
+BARE = "bare"  # how the name begins of what stands in a kernel's place
 SIMULATORS = paths.VALIDATION / "simulators.toml"
 
 

@@ -12,9 +12,9 @@ from functools import cached_property
 from math import exp, log
 from statistics import median
 
-from tockmark import BARE
 from tockmark.compare import trends
 from tockmark.result.model import Result, Row
+from tockmark.result.provenance import BARE
 from tockmark.show import crypto, listing, text
 from tockmark.show.table import skipped
 from tockmark.show.text import LINE, Table, TableColumn, figures
