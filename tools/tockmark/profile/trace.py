@@ -161,7 +161,8 @@ def _window(asked: Window, samples: Sequence[Sampled]) -> tuple[int, int, str]:
     wide = max((one.end - one.begin) // AROUND, LEAST_AROUND)
     begin = max(one.begin - wide, 0)
     end = min(one.end + wide, begin + MOST_CYCLES)
-    return begin, end, f"sample {one.number + 1} of {len(samples)}, the {asked.around}"
+    chosen = f"sample {one.number + 1} of {len(samples)}, the {asked.around}"
+    return begin, end, f"{chosen}: cycles {begin} to {end}"
 
 
 def _marks(image: Image, sampler: bool) -> tuple[str, ...]:
