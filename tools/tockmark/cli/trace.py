@@ -93,9 +93,8 @@ def trace_verb(
     asked = Window(begin, end, (around or Around.WORST).value)
     found = timeline(wanted, known, asked)
     write_whole({path: chrome(found)})
-    first, last = found.window
     apart = f"{len(found.slices)} slices on {len(found.tracks)} tracks"
     more = f"{len(found.instants)} system calls and upcalls, {len(found.pmp_writes)} PMP writes"
-    print(f"{found.title}: cycles {first} to {last}")
+    print(found.title)
     print(f"{apart}, {more}")
     print(f"written to {shown(path)}; open it in https://ui.perfetto.dev")

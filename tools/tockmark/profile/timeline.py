@@ -18,7 +18,7 @@ from tockmark.profile.sample import ECALL, MRET, SYSTEM, Step, places
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
 TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above those of the apps
-ASLEEP = "asleep"
+ASLEEP, PENDING, NOT_TAKEN = "asleep", "pending", "not taken"
 PMP_WRITES = "PMP writes"
 CAUSES = {7: "timer", 11: "external"}  # numbers of interrupts, at which Ibex enters the vector
 VECTOR = 0xFF  # of an address, its place in the vector
@@ -122,8 +122,10 @@ def of_steps(
         name = place.phase if not moment.step.user else processes[owner(moment.step)]
         track = f"app {name}" if moment.step.user else KERNEL
         builder.add(moment, track, name, str(place.stack[-1]))
-    builder.close(max(end, steps[-1][0]))
-    return builder.slices + _waits(raised, builder.taken), builder.instants, builder.pmp_writes
+    end = max(end, steps[-1][0])
+    builder.close(end)
+    waits = _waits([at for at in raised if at < end], builder.taken, end)
+    return builder.slices + waits, builder.instants, builder.pmp_writes
 
 
 class _Builder:
@@ -233,17 +235,16 @@ def _writes_pmp(step: Step) -> bool:
     return step.opcode == SYSTEM and bool(kind & 3) and 0x3A0 <= register < 0x3F0 and not reads_only
 
 
-def _waits(raised: Iterable[int], taken: Sequence[tuple[int, str]]) -> list[Slice]:
+def _waits(rises: Sequence[int], taken: Sequence[tuple[int, str]], end: int) -> list[Slice]:
     """Return a slice from each rise of the interrupt line to the interrupt that was taken next; up
-    to the next rise, if none was before."""
-    found, rises = [], [*raised]
-    for at, rise in enumerate(rises):
-        following = next(((when, cause) for when, cause in taken if when >= rise), None)
-        again = rises[at + 1] if at + 1 < len(rises) else None
-        if following is None or (again is not None and again < following[0]):
-            following = (again, "not taken") if again is not None else None
-        if following is not None and following[0] > rise:
-            found.append(_slice(RAISED, following[1], rise, following[0]))
+    to the next rise, if none was before; or to the end."""
+    found = []
+    for rise, again in zip(rises, [*rises[1:], end], strict=False):
+        when, cause = next(((at, cause) for at, cause in taken if at >= rise), (end, PENDING))
+        if again < when:
+            when, cause = again, NOT_TAKEN
+        if when > rise:
+            found.append(_slice(RAISED, cause, rise, when))
     return found
 
 

@@ -6,12 +6,13 @@ of a window around one sample. Both must print the same log as far as both go.
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.log.marks import Mark, intervals
+from tockmark.log.marks import Mark, Marks, intervals
 from tockmark.log.protocol import Record, decode
 from tockmark.log.rows import StoredRow, samples_of
 from tockmark.profile.run import (
@@ -160,7 +161,8 @@ def _window(asked: Window, samples: Sequence[Sampled]) -> tuple[int, int, str]:
     wide = max((one.end - one.begin) // AROUND, LEAST_AROUND)
     begin = max(one.begin - wide, 0)
     end = min(one.end + wide, begin + MOST_CYCLES)
-    return begin, end, f"sample {one.number + 1} of {len(samples)}, the {asked.around}"
+    chosen = f"sample {one.number + 1} of {len(samples)}, the {asked.around}"
+    return begin, end, f"{chosen}: cycles {begin} to {end}"
 
 
 def _marks(image: Image, sampler: bool) -> tuple[str, ...]:
@@ -178,33 +180,38 @@ def _marks(image: Image, sampler: bool) -> tuple[str, ...]:
 def _by_marks(row: StoredRow, app: str, items: Sequence[object]) -> list[Sampled]:
     """Return the samples of a row, by the marks between its record and the one before; none if
     there are not as many."""
-    marks = [item for item in items if isinstance(item, Mark)]
+    marks = Marks()
+    for item in items:
+        if isinstance(item, Mark):
+            marks.append(item)
     taken = samples_of(row, "cycles")
     params = {(name, str(value)) for name, value in row.params.items()}
-    how: dict[str, str] = {}
     before = 0
     for item in items:
-        if isinstance(item, Record) and item.app == app:
-            if item.kind == "bench" and item.words == (row.id,) and params <= {*item.pairs}:
-                how = dict(item.pairs)
-                marks = [mark for mark in marks if before < mark.line < item.line]
-                break
-            before = item.line
-    if row.clock == "sim":
-        found = intervals(marks, how["from"], how["to"], len(taken))  # as the row's own
-    else:
-        opened = [mark.cycle for mark in marks if mark.name == OPENS]
-        closed = [mark.cycle for mark in marks if mark.name == CLOSES]
-        found = [*zip(opened, closed, strict=False)][-len(taken) :]
-    return _numbered(taken, found)
+        if not (isinstance(item, Record) and item.app == app):
+            continue
+        if item.kind == "bench" and item.words == (row.id,) and params <= {*item.pairs}:
+            how = dict(item.pairs)
+            first, last = how.get("from", OPENS), how.get("to", CLOSES)
+            own = marks.of_row(first, last, before, item.line)
+            if row.clock == "sim":
+                return _numbered(taken, intervals(own, first, last, len(taken)))
+            opened = [mark.cycle for mark in own if mark.name == OPENS]
+            closed = [mark.cycle for mark in own if mark.name == CLOSES]
+            return _numbered(taken, [*zip(opened, closed, strict=False)][-len(taken) :])
+        before = item.line
+    return []
 
 
 def _by_readings(row: StoredRow, lines: Iterable[str]) -> list[Sampled]:
-    """Return the samples of a row that begins and ends at different places, by a whole trace."""
+    """Return the samples of a row that begins and ends at different places, by a whole trace; none
+    if its readings are not told from others."""
     found = [(int(line[:10]), value) for line in lines if (value := reading(line)) is not None]
     taken = samples_of(row, "cycles")
-    pairs = paired([value for _, value in found], taken)
-    return _numbered(taken, [(found[first][0], found[last][0]) for first, last in pairs])
+    with suppress(TockmarkError):
+        pairs = paired([value for _, value in found], taken)
+        return _numbered(taken, [(found[first][0], found[last][0]) for first, last in pairs])
+    return []
 
 
 def _numbered(taken: Sequence[int], found: Sequence[tuple[int, int]]) -> list[Sampled]:

@@ -142,7 +142,7 @@ def test_interrupts_are_raised_taken_and_served() -> None:
     run = Run().add(APP, ECALL).add(TRAP, handler=1).add(LOOP, MRET).add(APP + 4)
     run.add(TRAP + 4 * 7, handler=1).add(LOOP, cycles=5).add(LOOP + 4, MRET).add(APP + 8)
     run.add(TRAP + 4 * 11, handler=1).add(LOOP, cycles=5)
-    slices, _, _ = run.told(raised=(100, 102, 104, 112, 150))
+    slices, _, _ = run.told(raised=(100, 102, 104, 112, 115, 150))
     assert [one for one in slices if one[0] in (RAISED, TAKEN)] == [
         (TAKEN, "timer", 105, 111),
         (TAKEN, "external", 113, 118),
@@ -150,6 +150,7 @@ def test_interrupts_are_raised_taken_and_served() -> None:
         (RAISED, "not taken", 102, 104),
         (RAISED, "timer", 104, 105),
         (RAISED, "external", 112, 113),
+        (RAISED, "pending", 115, 118),
     ]
 
 
