@@ -56,22 +56,23 @@ int main(void) {
     period = (ticks * (PERIOD_CYCLES / 100) + passed / 200) / (passed / 100);
     if (!period || tock_failed(tm_alarm_subscribe(on_alarm, 0)))
         return 1;
-    uint32_t last = tm_alarm_now(), woken = cycles(), due = last + period;
+    uint32_t woken = cycles(), last = tm_alarm_now(), due = last + period;
     for (;;) {
         rang = false;
         if (tock_failed(tm_alarm_after(due - last)))
             return 1;
         while (!rang)
             tock_yield_wait();
-        uint32_t now = tm_alarm_now(), at = cycles();
-        /* The core's counter stands still asleep. */
-        if (at - woken < (now - last) * (PERIOD_CYCLES / period / 2))
+        uint32_t before = cycles(), now = tm_alarm_now();
+        /* The core's counter stands still asleep. Others may run between two readings: only more
+         * may seem to have passed. */
+        if (cycles() - woken < (now - last) * (PERIOD_CYCLES / period / 2))
             break;
         if (!note(now - due))
             return 1;
         due += ((now - due) / period + 1) * period;
         last = now;
-        woken = at;
+        woken = before;
     }
     uint32_t tick = (PERIOD_CYCLES + period / 2) / period;
     for (uint32_t i = 0; i < kinds; i++)
