@@ -7,7 +7,6 @@ Builds it in half a minute.
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import variants
@@ -79,6 +78,9 @@ CHANGES = [
     lw    t0, 0(t0)
     addi  t0, t0, -{STAGES.index("upcall")}
     bnez  t0, 2f
+    lw    t0, 4*10(sp)          # an upcall's time, in ticks; what a call returns is below 256
+    srli  t0, t0, 8
+    beqz  t0, 2f
     li    t0, {DELAY // 3}      # a turn takes three cycles or more
 1:  addi  t0, t0, -1
     bnez  t0, 1b
@@ -124,7 +126,7 @@ def test_a_planted_delay_is_found_in_its_stage(
     grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
     assert found.by == stage
     assert f"in the stage '{stage}'" in answer(found)
-    assert grown.pop(stage) > DELAY * 0.9
+    assert grown.pop(stage) > DELAY * 0.8  # an alarm may be due when some of it is over
     assert max(grown.values()) < DELAY / 10
 
 
