@@ -592,7 +592,8 @@ def latency_verb(
     worst alarm and of each stretch it says where the cycles went. Needs what `make profile`
     builds."""
     if output is not None:
-        check_writable([output])
+        check_folder(output.resolve().parent, output)
+        check_writable({output: latency_report.BEGIN})
     if shown is not None:
         found = latency_report.load(shown)
     else:

@@ -5,11 +5,13 @@ first."""
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from tockmark import documents, paths
-from tockmark.documents import Count, Date, Part, Positive
+from tockmark.documents import Count, Part, Positive
 from tockmark.latency.chain import Spread
 from tockmark.latency.stretches import KINDS, StackPart, Stretch
 from tockmark.result.provenance import Kernel
@@ -19,6 +21,8 @@ from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE
 
 FORM, VERSION = "tockmark-latency", 1
+BEGIN = f'{{"format":"{FORM}"'  # of each such file
+Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 TODO = "give a file that `tockmark latency -o` made"
 QUIET = "nothing"  # the load that is none
 
@@ -46,7 +50,7 @@ class StoredLatency(Part, frozen=True):
 
     format: str
     version: int
-    date: Date
+    date: Day
     kernel: Kernel
     board: str
     clock_hz: Positive
