@@ -12,7 +12,7 @@ import pytest
 import variants
 from products import make
 
-from tockmark.latency import run
+from tockmark.latency import against, run
 from tockmark.latency.report import StoredLatency, answer
 from tockmark.latency.run import LatencyOptions
 from tockmark.latency.stretches import OFF
@@ -124,6 +124,10 @@ def test_a_planted_delay_is_found_in_its_stage(
     found = measured(with_words(planted, {WORD: STAGES.index(stage)}), load)
     (before,), (after,) = undelayed[load].loads, found.loads
     grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
+    if load == "nothing":
+        (longer,) = against.longer(undelayed[load], found)
+        assert longer.stage == stage
+        assert f"in the stage '{stage}'" in str(longer)
     assert found.by == stage
     assert f"in the stage '{stage}'" in answer(found)
     assert grown.pop(stage) > DELAY * 0.8  # an alarm may be due when some of it is over

@@ -15,8 +15,9 @@ from typer import Argument, Exit, Option
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, TockmarkError, file_name, say
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
+from tockmark.latency import against
 from tockmark.latency import report as latency_report
 from tockmark.latency import run as latency
 from tockmark.profile import file as profile_file
@@ -557,9 +558,11 @@ def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> No
     "tockmark latency --loads nothing,console --alarms 50",
     "tockmark latency --kernel ~/tock/earlgrey-cw310.elf --opt-level z -o waits.json",
     "tockmark latency --show waits.json",
+    "tockmark latency --show after.json --against before.json",
     exits={
         OK: "all alarms came",
         INCOMPLETE: "an alarm did not come, or a stage of the kernel is not where it was",
+        REGRESSION: "with --against, a worst alarm waits longer",
     },
 )
 def latency_verb(
@@ -581,6 +584,12 @@ def latency_verb(
     shown: Annotated[
         Path | None, Option("--show", help="Show what was stored; run nothing.")
     ] = None,
+    base: Annotated[
+        Path | None,
+        Option(
+            "--against", help="What was stored of another kernel: say whose alarms wait longer."
+        ),
+    ] = None,
     fresh: run_options.Fresh = False,
     as_json: options.AsJson = False,
     output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
@@ -594,6 +603,7 @@ def latency_verb(
     if output is not None:
         check_folder(output.resolve().parent, output)
         check_writable({output: latency_report.BEGIN})
+    before = latency_report.load(base) if base is not None else None
     if shown is not None:
         found = latency_report.load(shown)
     else:
@@ -606,3 +616,7 @@ def latency_verb(
     options.show(latency_report.as_json(found) if as_json else latency_report.text(found))
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
+    if before is not None:
+        longer = against.longer(before, found)
+        say(against.text(before, found, longer).strip())
+        raise Exit(REGRESSION if longer else OK)

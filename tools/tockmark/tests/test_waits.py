@@ -5,19 +5,24 @@ where a stage's end is gone."""
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
-from tockmark.latency import chain, points, run, stretches
-from tockmark.latency.chain import Alarm, Clock, Passings, spread
+from tockmark.latency import against, chain, points, report, run, stretches
+from tockmark.latency.chain import Alarm, Clock, Passings, Spread, spread
 from tockmark.latency.points import Family, Stage
-from tockmark.latency.stretches import CALL, CORE, KINDS, LOOK, OFF, Follower
+from tockmark.latency.report import LoadFound, StoredLatency, Worst
+from tockmark.latency.stretches import CALL, CORE, KINDS, LOOK, OFF, Follower, StackPart, Stretch
 from tockmark.log.marks import Mark
 from tockmark.profile.symbols import Program
+from tockmark.result.provenance import Kernel
 from tockmark.rig import board as boards
 from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
@@ -253,3 +258,72 @@ def test_a_load_that_is_none_is_refused() -> None:
 def test_an_alarm_cannot_go_backwards() -> None:
     with pytest.raises(AssertionError):
         Alarm(5, (4, 6), (True, True))
+
+
+def stored(worst: int = 500, **changes: Any) -> StoredLatency:
+    """What a run found beside one load, whose stage `served` takes all but 100 cycles."""
+    alone = {"taken": Spread(90, 95, 100, 9), "served": Spread(10, 20, worst - 100, 9)}
+    parts = (StackPart(("main", "serve"), worst),)
+    found = StoredLatency(
+        "tockmark-latency",
+        1,
+        "2026-11-26",
+        Kernel("toy"),
+        "earlgrey-sim",
+        24_000_000,
+        True,
+        {"simulator_sha256": "0"},
+        None,
+        "toy",
+        10**6,
+        {"taken": "interrupts are off", "served": "it is served"},
+        (LoadFound("nothing", "nothing", Spread(100, 110, worst, 9), alone),),
+        Worst("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
+        (Stretch(OFF, 90, "nothing", parts),),
+    )
+    return msgspec.structs.replace(found, **changes)
+
+
+def test_the_answer_comes_first_and_names_the_stage() -> None:
+    said = report.text(stored(4800))
+    assert said.startswith(
+        "An app may keep another's alarm waiting 4,800 cycles (200 µs): beside nothing, 4,700 of it"
+        " in the stage 'served' (it is served)."
+    )
+    assert "4,800  main > serve" in said
+    assert "90  interrupts are off, beside nothing" in said
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "waits.json"
+    path.write_text(report.text_of(stored()))
+    assert report.load(path) == stored()
+    assert path.read_text().replace("\n", "").startswith(report.BEGIN)
+    path.write_text("{}")
+    with pytest.raises(TockmarkError, match="`tockmark latency -o` made"):
+        report.load(path)
+
+
+def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
+    (found,) = against.longer(stored(10_000), stored(12_000))
+    assert str(found) == (
+        "the worst alarm beside nothing: 10,000 → 12,000 cycles (+20.0 %), in the stage 'served'"
+        " (+2,000)"
+    )
+    assert against.longer(stored(10_000), stored(10_500)) == []
+    assert against.longer(stored(1000), stored(1200)) == []
+    assert against.longer(stored(12_000), stored(10_000)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"family": "other"}, "other stages"),
+        ({"icache": False}, "other settings of the cache"),
+        ({"loads": ()}, "other numbers of alarms"),
+        ({"simulator": {}}, "other simulators"),
+    ],
+)
+def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(TockmarkError, match=said):
+        against.longer(stored(), stored(**changes))
