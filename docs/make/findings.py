@@ -21,6 +21,7 @@ import new_ipc
 import opt_levels
 import over_commits
 import sample_parts
+import waits
 import whole_programs
 from committed import committed, markdown, multiples, number, per_op, share, times
 from tables import added
@@ -38,6 +39,7 @@ PARTS = (
     "ladder.md.j2",
     "ipc.md.j2",
     "crypto.md.j2",
+    "latency.md.j2",
     "floor.md.j2",
     "languages.md.j2",
     "cores.md.j2",
@@ -73,6 +75,7 @@ def _render(part: str) -> str:
         over_commits=over_commits,
         whole_programs=whole_programs,
         ladder=ladder,
+        waits=waits,
     )
     return made.strip()
 

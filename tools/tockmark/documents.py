@@ -45,6 +45,10 @@ KINDS = {  # the formats of what the tool writes: what each is, and what to do w
     ),
     "tockmark-history": ("a history of runs", "`tockmark history -f` shows it"),
     "tockmark-commits": ("what a campaign found", "`tockmark history -f` shows it"),
+    "tockmark-latency": (
+        "what `tockmark latency` found",
+        "`tockmark latency --show` shows it",
+    ),
     "tockmark-profile": ("a profile of one sample", "profiles are not results"),
 }
 _FORMAT = re.compile(r'\{\s*"format":\s*"(tockmark-[a-z]+)"')

@@ -43,7 +43,12 @@ _PART = re.compile(rf"# .*|--?[\w-]+ (?![-#]){_ARGUMENT}|{_ARGUMENT}")
 
 # The verbs under the headings of the help, in their order, each with its module in this folder.
 HEADINGS = {
-    "Measure": {"run": "measure", "profile": "measure", "trace": "trace"},
+    "Measure": {
+        "run": "measure",
+        "profile": "measure",
+        "trace": "trace",
+        "latency": "measure",
+    },
     "Compare": {
         "judge": "checkout",
         "compare": "read",

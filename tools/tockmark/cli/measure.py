@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The verbs that run the suite, or a part of it: run, and profile for one of its rows."""
+"""The verbs that run the suite, or a part of it: run, and profile for one of its rows; and latency,
+which runs apps of its own."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -14,8 +15,11 @@ from typer import Argument, Exit, Option
 from tockmark import BASELINE, paths
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
-from tockmark.errors import INCOMPLETE, INTERRUPTED, TockmarkError, file_name, say
+from tockmark.errors import INCOMPLETE, INTERRUPTED, OK, REGRESSION, TockmarkError, file_name, say
 from tockmark.files import check_folder, check_writable, write_whole
+from tockmark.latency import against
+from tockmark.latency import report as latency_report
+from tockmark.latency import run as latency
 from tockmark.profile import file as profile_file
 from tockmark.profile.calls import costs, costs_json, costs_text
 from tockmark.profile.diff import Diff, Growth, diff_json, diff_text, growth, profile_diff
@@ -548,3 +552,72 @@ def profile_verb(
 
 def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> None:
     options.show(diff_json(found, sizes) if as_json else f"{diff_text(found, sizes)}\n")
+
+
+@verb(
+    "make profile && tockmark latency",
+    "tockmark latency --loads nothing,console --alarms 50",
+    "tockmark latency --kernel ~/tock/earlgrey-cw310.elf --opt-level z -o waits.json",
+    "tockmark latency --show waits.json",
+    "tockmark latency --show after.json --against before.json",
+    exits={
+        OK: "all alarms came",
+        INCOMPLETE: "an alarm did not come, or a stage of the kernel is not where it was",
+        REGRESSION: "with --against, a worst alarm waits longer",
+    },
+)
+def latency_verb(
+    *,
+    kernel: run_options.KernelFile = None,
+    claims: run_options.KernelClaims,
+    board: run_options.BoardName = boards.DEFAULT,
+    icache: run_options.ICache = None,
+    alarms: Annotated[
+        int, Option(min=1, max=latency.MOST_ALARMS, help="Alarms beside each load.")
+    ] = latency.ALARMS,
+    loads: Annotated[
+        str | None,
+        options.several_of(
+            lambda: [load.name for load in latency.known_loads()],
+            "What runs beside, separated by commas; default: all that the kernel can bear.",
+        ),
+    ] = None,
+    shown: Annotated[
+        Path | None, Option("--show", help="Show what was stored; run nothing.")
+    ] = None,
+    base: Annotated[
+        Path | None,
+        Option(
+            "--against", help="What was stored of another kernel: say whose alarms wait longer."
+        ),
+    ] = None,
+    fresh: run_options.Fresh = False,
+    as_json: options.AsJson = False,
+    output: Annotated[Path | None, options.output_to("Store all in a file, too.")] = None,
+) -> None:
+    """Show how long an alarm is on its way to an app, by stage, beside apps that disturb it; and
+    the longest stretches in which interrupts, the kernel's work or other processes wait.
+
+    The kernel runs unchanged: the simulator tells when the core comes by a stage's end. Of the
+    worst alarm and of each stretch it says where the cycles went. Needs what `make profile`
+    builds."""
+    if output is not None:
+        check_folder(output.resolve().parent, output)
+        check_writable({output: latency_report.BEGIN})
+    before = latency_report.load(base) if base is not None else None
+    if shown is not None:
+        found = latency_report.load(shown)
+    else:
+        profiled = boards.load(board)
+        elf = claims.read(kernel or profiled.kernels[2])
+        cached = profiled.target.icache if icache is None else icache is options.Switch.ON
+        chosen = latency.loads_for(elf, loads.split(",") if loads is not None else None)
+        asked = latency.LatencyOptions(elf, profiled, cached, alarms, chosen, fresh)
+        found = latency.measure(asked, say)
+    options.show(latency_report.as_json(found) if as_json else latency_report.text(found))
+    if output is not None:
+        write_whole({output: latency_report.text_of(found)})
+    if before is not None:
+        longer = against.longer(before, found)
+        say(against.text(before, found, longer).strip())
+        raise Exit(REGRESSION if longer else OK)

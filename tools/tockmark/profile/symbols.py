@@ -116,6 +116,16 @@ class Program:
         known = readable(found.values())
         return {address: without_types(known[name]) for address, name in found.items()}
 
+    def code(self) -> dict[int, str]:
+        """Return the readable names of all code by its address, without types, labels of assembly
+        among them."""
+        known = readable(name for _, _, name in self._symbols)
+        return {address: without_types(known[name]) for address, _, name in self._symbols}
+
+    def size(self, start: int) -> int:
+        """Return the bytes of the code that begins at an address."""
+        return max(size for address, size, _ in self._symbols if address == start)
+
     def name_at(self, address: int) -> str:
         """Return the symbol that an address belongs to, as it stands in the file."""
         return self._nearest(address)[1]

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The app sleeper: sets an alarm and sleeps until its upcall, again and again, and says in the end
+ * at which ticks they were due. When each stage of it was reached is known by the simulator's
+ * marks alone, of which two are here.
+ *
+ * The first alarms come before anybody disturbs, so that it is known which cycle a tick is.
+ */
+#include "disturbances.h"
+#include "mark.h"
+
+const struct identity identity = {"sleeper", 1, 0};
+
+enum { QUIET = 4, MOST = 1024, LINE_WORDS = 6, DIGITS = 11 };
+
+static uint32_t dues[QUIET + MOST];
+static volatile uint32_t rang, due;
+
+TM_MARK(arm)
+
+/* The alarm's upcall. */
+void tm_mark_upcall(uint32_t now, uint32_t at, uint32_t zero, uint32_t userdata) {
+    (void)now, (void)zero, (void)userdata;
+    due = at;
+    rang = true;
+}
+
+static uint32_t ring_after(uint32_t ticks) {
+    rang = false;
+    tm_mark_arm();
+    command(ALARM, 5, ticks, 0);
+    while (!rang)
+        yield();
+    return due;
+}
+
+/* Records of numbers, so many in each. */
+static void say_dues(const char *kind, const uint32_t *first, uint32_t count) {
+    char words[LINE_WORDS * DIGITS];
+    while (count) {
+        uint32_t some = count < LINE_WORDS ? count : LINE_WORDS, at = sizeof words;
+        for (uint32_t i = some; i-- > 0;) {
+            uint32_t value = first[i];
+            words[--at] = i == some - 1 ? '\0' : ' ';
+            do
+                words[--at] = '0' + value % 10;
+            while (value /= 10);
+        }
+        say(kind, words + at, NONE, NONE);
+        first += some;
+        count -= some;
+    }
+}
+
+void run(void) {
+    uint32_t start = now(), count = app_calls < MOST ? app_calls : MOST;
+    uint32_t second = value_of(command(ALARM, 1, 0, 0)), least = second / 5000 + 1;
+    subscribe(ALARM, 0, tm_mark_upcall, 0);
+    for (uint32_t i = 0; i < QUIET; i++)
+        dues[i] = ring_after(least + i);
+    while (now() - start < milliseconds(2 * BEGIN_MS))
+        ring_after(milliseconds(1));
+    /* Up to 256 us apart, and by computing somewhat, so that they meet what runs beside anywhere.
+     */
+    for (uint32_t i = 0; i < count; i++) {
+        for (volatile uint32_t n = i * 29 % 64; n; n--)
+            ;
+        dues[QUIET + i] = ring_after(least + i * 37 % 256 * (second / 1000) / 1000);
+    }
+    say_dues("quiet", dues, QUIET);
+    say_dues("due", dues + QUIET, count);
+    finish();
+}

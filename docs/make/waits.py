@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How long an alarm waits, and for what: the files in results/latency/."""
+
+from collections.abc import Iterator
+from functools import cache
+
+from committed import markdown
+from tockmark.latency import report
+from tockmark.latency.chain import Spread
+from tockmark.latency.report import LoadFound, StoredLatency
+from tockmark.latency.stretches import KINDS, StackPart
+from tockmark.paths import RESULTS
+
+KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
+MICROSECOND = 1_000_000
+
+
+@cache
+def found(kernel: str, icache: bool = True) -> StoredLatency:
+    """Return what a file has."""
+    return report.load(RESULTS / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
+
+
+def beside(kernel: str, load: str, icache: bool = True) -> Spread:
+    """Return how long the alarms took beside a load."""
+    return _load(found(kernel, icache), load).whole
+
+
+def worst(kernel: str, icache: bool = True) -> str:
+    """Return the worst of all, in cycles and microseconds."""
+    one = found(kernel, icache)
+    cycles = one.worst.cycles
+    return f"{cycles:,} cycles ({cycles * MICROSECOND / one.clock_hz:,.0f} µs)"
+
+
+def worst_load(kernel: str, icache: bool = True) -> str:
+    """Return what ran beside the worst."""
+    one = found(kernel, icache)
+    return _load(one, one.worst.load).what
+
+
+def stage(kernel: str, name: str) -> int:
+    """Return the cycles of a stage of the worst alarm, i-cache on."""
+    return found(kernel).worst.stages[name]
+
+
+def longest(kernel: str, kind: str) -> str:
+    """Return the cycles of a kernel's longest stretch of a kind, i-cache on."""
+    return f"{next(one.cycles for one in found(kernel).stretches if one.kind == kind):,}"
+
+
+def loads(icache: bool = True) -> str:
+    """Write the median and the worst beside each load, by kernel."""
+    heads = ["beside", *(title for title in KERNELS.values())]
+    names = {load.name: load.what for name in KERNELS for load in found(name, icache).loads}
+    rows = [
+        [what, *(_cell(found(kernel, icache), name) for kernel in KERNELS)]
+        for name, what in names.items()
+    ]
+    return markdown(heads, rows)
+
+
+def stages(kernel: str) -> str:
+    """Write the stages of a kernel: beside nothing, beside the load of the worst alarm, and that
+    alarm."""
+    one = found(kernel)
+    alone, with_load = (_load(one, name) for name in (report.QUIET, one.worst.load))
+    heads = [
+        "stage",
+        "what it is",
+        "alone, median",
+        "beside, median",
+        "beside, worst",
+        "of the worst alarm",
+    ]
+    rows = [
+        [
+            name,
+            what,
+            f"{alone.stages[name].median:,}",
+            f"{with_load.stages[name].median:,}",
+            f"{with_load.stages[name].worst:,}",
+            f"{one.worst.stages[name]:,}",
+        ]
+        for name, what in one.stages.items()
+    ]
+    whole = with_load.whole
+    last = (
+        f"{alone.whole.median:,}",
+        f"{whole.median:,}",
+        f"{whole.worst:,}",
+        f"{one.worst.cycles:,}",
+    )
+    return markdown(heads, [*rows, ["whole", "", *last]], (0, 1))
+
+
+def spent(kernel: str) -> str:
+    """Write where the cycles of the worst alarm went."""
+    parts = found(kernel).worst.parts
+    return markdown(["functions, callers first", "cycles"], ([*_part(one)] for one in parts))
+
+
+def stretches() -> str:
+    """Write the longest stretches by kernel, and the function that has most of each."""
+    rows = []
+    for kind, what in KINDS.items():
+        for kernel, title in KERNELS.items():
+            for one in found(kernel).stretches:
+                if one.kind == kind:
+                    most, cycles = _part(one.parts[0])
+                    rows.append([what, title, f"{one.cycles:,}", one.load, f"{most} ({cycles})"])
+    heads = ["in which", "kernel", "cycles", "beside", "most of it"]
+    return markdown(heads, rows, (0, 1, 3, 4))
+
+
+def _part(part: StackPart) -> Iterator[str]:
+    yield " > ".join(f"`{name}`" for name in part.stack)
+    yield f"{part.cycles:,}"
+
+
+def _load(one: StoredLatency, name: str) -> LoadFound:
+    return next(load for load in one.loads if load.name == name)
+
+
+def _cell(one: StoredLatency, name: str) -> str:
+    if name not in {load.name for load in one.loads}:
+        return "-"
+    whole = _load(one, name).whole
+    return f"{whole.median:,}; {whole.worst:,}"

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""A delay that is planted into a stage of an alarm is found in that stage, by name, and one with
+interrupts off as a stretch.
+
+One kernel has a delay at the end of each stage, of which a word of the image says which one works.
+Builds it in half a minute.
+"""
+
+from dataclasses import replace
+
+import pytest
+import variants
+from products import make
+
+from tockmark.latency import against, run
+from tockmark.latency.report import StoredLatency, answer
+from tockmark.latency.run import LatencyOptions
+from tockmark.latency.stretches import OFF
+from tockmark.rig import board as boards
+from tockmark.rig.elf import read_elf
+from tockmark.rig.kernel import KernelElf, read_kernel, with_words
+
+DELAY = 5000
+WORD = "TOCKMARK_PLANTED"
+STAGES = ["taken", "top half", "bottom half", "queued", "chosen", "switched", "upcall"]
+NONE = 99
+LOADS = {"taken": "memory"}  # beside which others make the call that has this one's delay
+PLANTED = f"""
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.provenance")]
+static {WORD}: u32 = {NONE};
+
+#[inline(never)]
+pub fn planted(at: u32) {{
+    if image_word(&{WORD}) == at {{
+        let begin = mcycle::read();
+        while mcycle::read().wrapping_sub(begin) < {DELAY} {{}}
+    }}
+}}
+
+fn image_word("""
+CALL = "crate::arch::riscv_planted"
+CHANGES = [
+    ("arch/riscv/mod.rs", "\nfn image_word(", PLANTED),
+    ("arch/mod.rs", "mod riscv;\n", "mod riscv;\npub use riscv::planted as riscv_planted;\n"),
+    (
+        "kernel.rs",
+        "            Hardware::wait_for_interrupt();\n",
+        f"            Hardware::wait_for_interrupt();\n            {CALL}(1);\n",
+    ),
+    (
+        "kernel.rs",
+        "            let now = Hardware::now();\n",
+        f"            {CALL}(2);\n            let now = Hardware::now();\n",
+    ),
+    (
+        "drivers/alarm.rs",
+        "                // A process that never yields may",
+        f"                {CALL}(3);\n                // A process that never yields may",
+    ),
+    (
+        "kernel.rs",
+        "            let slice_over =",
+        f"            {CALL}(4);\n            let slice_over =",
+    ),
+    (
+        "kernel.rs",
+        "        if self.protected != Some(self.current) {",
+        f"        {CALL}(5);\n        if self.protected != Some(self.current) {{",
+    ),
+    (
+        "arch/riscv/trap.S",
+        "restore:\n    mv    sp, a0\n",
+        f"""restore:
+    mv    sp, a0
+    la    t0, {WORD}
+    lw    t0, 0(t0)
+    addi  t0, t0, -{STAGES.index("upcall")}
+    bnez  t0, 2f
+    lw    t0, 4*10(sp)          # an upcall's time, in ticks; what a call returns is below 256
+    srli  t0, t0, 8
+    beqz  t0, 2f
+    li    t0, {DELAY // 3}      # a turn takes three cycles or more
+1:  addi  t0, t0, -1
+    bnez  t0, 1b
+2:
+""",
+    ),
+    (
+        "v2.rs",
+        "            class::MEMOP => self.class_memop(a, b, c, d),\n",
+        f"            class::MEMOP => {{\n                {CALL}(0);\n"
+        "                self.class_memop(a, b, c, d)\n            }\n",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> KernelElf:
+    make("profile")
+    elf = variants.build_many(tmp_path_factory.mktemp("planted"), CHANGES, "profiling")
+    kernel = read_kernel(elf)
+    at = read_elf(elf).addresses[WORD]
+    return replace(kernel, words={**kernel.words, WORD: at})
+
+
+def measured(kernel: KernelElf, load: str) -> StoredLatency:
+    loads = run.loads_for(kernel, [load])
+    options = LatencyOptions(kernel, boards.load(boards.DEFAULT), True, 6, loads)
+    return run.measure(options, lambda text: None)
+
+
+@pytest.fixture(scope="module")
+def undelayed(planted: KernelElf) -> dict[str, StoredLatency]:
+    return {load: measured(planted, load) for load in ("nothing", "memory")}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_planted_delay_is_found_in_its_stage(
+    stage: str, planted: KernelElf, undelayed: dict[str, StoredLatency]
+) -> None:
+    load = LOADS.get(stage, "nothing")
+    found = measured(with_words(planted, {WORD: STAGES.index(stage)}), load)
+    (before,), (after,) = undelayed[load].loads, found.loads
+    grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
+    if load == "nothing":
+        (longer,) = against.longer(undelayed[load], found)
+        assert longer.stage == stage
+        assert f"in the stage '{stage}'" in str(longer)
+    assert found.by == stage
+    assert f"in the stage '{stage}'" in answer(found)
+    assert grown.pop(stage) > DELAY * 0.8  # an alarm may be due when some of it is over
+    assert max(grown.values()) < DELAY / 10
+
+
+def test_a_stretch_with_interrupts_off_is_found(
+    planted: KernelElf, undelayed: dict[str, StoredLatency]
+) -> None:
+    found = measured(with_words(planted, {WORD: STAGES.index("taken")}), "memory")
+    before, after = (
+        next(one for one in each.stretches if one.kind == OFF)
+        for each in (undelayed["memory"], found)
+    )
+    assert before.cycles < DELAY < after.cycles
+    assert "planted" in after.parts[0].stack
+    assert after.parts[0].cycles > DELAY * 0.9

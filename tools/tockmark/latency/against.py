@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Which waits of one kernel are longer than another's.
+
+A worst wait is a maximum over the same alarms at the same phases: on one kernel it comes out the
+same each time, so there is no chance to reckon with. What differs from kernel to kernel without
+anybody's doing is the layout of the code, for which there is a margin.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tockmark.errors import TockmarkError
+from tockmark.latency.report import LoadFound, StoredLatency
+from tockmark.show.text import change
+
+MARGIN = 0.05  # a worst wait that is longer by so much of it is a finding
+LEAST = 200  # and by so many cycles
+
+
+@dataclass(frozen=True)
+class LongerWait:
+    """The worst wait beside a load, before and after, and the stage that grew most."""
+
+    load: str
+    before: int
+    after: int
+    stage: str
+    grown: int
+
+    def __str__(self) -> str:
+        return (
+            f"the worst alarm beside {self.load}: {self.before:,} → {self.after:,} cycles"
+            f" ({change(self.before, self.after)}), in the stage '{self.stage}' ({self.grown:+,})"
+        )
+
+
+def longer(base: StoredLatency, new: StoredLatency) -> list[LongerWait]:
+    """Return the loads beside which the worst alarm waits longer. TockmarkError if the files are
+    not of the same machine, stages and alarms."""
+    for what, one, other in (
+        ("kernels with other stages", base.family, new.family),
+        ("other boards", base.board, new.board),
+        ("other settings of the cache", base.icache, new.icache),
+        ("other simulators", base.simulator, new.simulator),
+        ("other numbers of alarms", _counts(base), _counts(new)),
+    ):
+        if one != other:
+            raise TockmarkError(f"these are of {what}", "measure both alike, on one machine")
+    return list(_longer(base, new))
+
+
+def _longer(base: StoredLatency, new: StoredLatency) -> Iterator[LongerWait]:
+    known = {load.name: load for load in base.loads}
+    for load in new.loads:
+        before, after = known[load.name].whole.worst, load.whole.worst
+        if after - before > max(LEAST, before * MARGIN):
+            grown = _grown(known[load.name], load)
+            stage = max(grown, key=grown.__getitem__)
+            yield LongerWait(load.what, before, after, stage, grown[stage])
+
+
+def _grown(base: LoadFound, new: LoadFound) -> dict[str, int]:
+    return {name: one.worst - base.stages[name].worst for name, one in new.stages.items()}
+
+
+def _counts(one: StoredLatency) -> dict[str, int]:
+    return {load.name: load.whole.count for load in one.loads}
+
+
+def text(base: StoredLatency, new: StoredLatency, found: list[LongerWait]) -> str:
+    """Return the verdict."""
+    against = f"{new.kernel.title} against {base.kernel.title}"
+    if not found:
+        return f"no worst alarm waits longer by more than {MARGIN:.0%}: {against}\n"
+    return "".join(f"{one}\n" for one in found) + f"{against}\n"

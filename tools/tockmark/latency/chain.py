@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""From the simulator's marks of a boot to the stages of each of its alarms, and what they come to.
+
+An alarm is due at a tick of the kernel's clock, as the app tells; which cycle that is follows from
+the first alarms, which nothing disturbs: there the interrupt line rises just then. So an alarm
+counts from when it is due, be its interrupt hidden behind another that is pending.
+
+A point that is not passed between its neighbours was passed for an alarm or an interrupt before:
+its stage took no time. The stages add up to the whole, always; which of them are real is checked by
+how often each point was passed.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from tockmark.documents import Count, Part
+from tockmark.errors import INCOMPLETE, TockmarkError
+from tockmark.latency.points import Family
+from tockmark.log.marks import ARM, FULL, Mark
+from tockmark.log.protocol import Record, decode
+
+IRQ, UPCALL = "irq", "upcall"
+WORD = 1 << 32
+TODO = "report this, with the log"
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One that came: when it was due, and when each stage ended; cycles of the simulator."""
+
+    due: int
+    ends: tuple[int, ...]
+    passed: tuple[bool, ...]  # whether the stage's point was passed for it
+
+    def __post_init__(self) -> None:
+        assert [self.due, *self.ends] == sorted([self.due, *self.ends])
+
+    @property
+    def whole(self) -> int:
+        return self.ends[-1] - self.due
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """The cycles of each stage, which add up to the whole."""
+        starts = (self.due, *self.ends[:-1])
+        return tuple(end - start for start, end in zip(starts, self.ends, strict=True))
+
+
+class Spread(Part, frozen=True):
+    """How long something took, in cycles, each time; and how often it was seen at all."""
+
+    median: Count
+    most_of: Count  # 99 % took no longer
+    worst: Count
+    count: Count
+
+
+def spread(cycles: Iterable[int], count: int | None = None) -> Spread:
+    """Return the spread of at least one; the median of an even number is the lower one."""
+    ordered = sorted(cycles)
+
+    def at(part: float) -> int:
+        return ordered[ceil(part * len(ordered)) - 1]
+
+    return Spread(at(0.5), at(0.99), ordered[-1], len(ordered) if count is None else count)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Which cycle a tick of the kernel's clock is."""
+
+    cycle: int
+    tick: int
+    per_tick: int
+
+    def cycle_of(self, tick: int) -> int:
+        """Return the cycle in which a tick begins, less than half of all ticks from the known."""
+        apart = (tick - self.tick + WORD // 2) % WORD - WORD // 2
+        return self.cycle + apart * self.per_tick
+
+
+def clock(dues: Sequence[int], rises: Sequence[int]) -> Clock:
+    """Return the clock by alarms that nothing disturbed: their ticks, and when the line rose.
+    TockmarkError if these do not agree."""
+    (first, *_, last), ticks = rises, (dues[-1] - dues[0]) % WORD
+    found = Clock(first, dues[0], (last - first) // max(ticks, 1))
+    if [found.cycle_of(due) for due in dues] != [*rises] or found.per_tick < 1:
+        raise TockmarkError(
+            "the interrupts of the first alarms do not rise at the ticks for which they were set",
+            TODO,
+            INCOMPLETE,
+        )
+    return found
+
+
+class Passings:
+    """When the core came by each point, in order."""
+
+    def __init__(self, marks: Iterable[Mark]) -> None:
+        self._at: dict[str, list[int]] = defaultdict(list)
+        for mark in marks:
+            self._at[mark.name].append(mark.cycle)
+
+    def all(self, name: str) -> Sequence[int]:
+        return self._at[name]
+
+    def first(self, names: Sequence[str], start: int, end: int) -> int | None:
+        """Return the first time in a span, its ends among them."""
+        found = [
+            self._at[name][at]
+            for name in names
+            if (at := bisect_left(self._at[name], start)) < len(self._at[name])
+        ]
+        return min((one for one in found if one <= end), default=None)
+
+    def last(self, names: Sequence[str], start: int, end: int) -> int | None:
+        """Return the last time in a span."""
+        found = [
+            self._at[name][at - 1]
+            for name in names
+            if (at := bisect_right(self._at[name], end)) > 0
+        ]
+        return max((one for one in found if one >= start), default=None)
+
+
+def alarm(family: Family, passings: Passings, due: int, upcall: int) -> Alarm:
+    """Return the stages of an alarm, from its two ends."""
+    names = [stage.own or (stage.mark,) for stage in family.stage]
+    found: list[int | None] = [None] * len(names)
+    found[-1] = bound = upcall
+    for number in reversed(range(family.by_turn, len(names) - 1)):
+        found[number] = passings.last(names[number], due, bound)
+        bound = bound if found[number] is None else found[number]  # type: ignore[assignment]
+    served = passings.first(names[family.served_at], due, bound)
+    at, most = due, bound if served is None else served
+    for number in range(family.by_turn):
+        most = bound if number > family.served_at else most
+        found[number] = passings.first(names[number], at, most)
+        at = at if found[number] is None else found[number]  # type: ignore[assignment]
+    ends, at = [], due
+    for one in found:
+        at = at if one is None else one
+        ends.append(at)
+    return Alarm(due, tuple(ends), tuple(one is not None for one in found))
+
+
+def alarms(family: Family, lines: Iterable[str], load: str) -> list[Alarm]:
+    """Return the alarms of a boot's log but for the first, undisturbed ones. TockmarkError if the
+    log has not all, or a point was never passed."""
+    items = decode(lines)
+    marks = [item for item in items if isinstance(item, Mark)]
+    if any(mark.name == FULL for mark in marks):
+        raise TockmarkError(
+            f"{load}: the core came by more points than the simulator prints marks",
+            "ask for fewer alarms with --alarms",
+        )
+    passings = Passings(marks)
+    upcalls = passings.all(UPCALL)
+    quiet, dues = (_numbers(items, kind) for kind in ("quiet", "due"))
+    ended = any(isinstance(item, Record) and item.kind == "end" for item in items)
+    if not (ended and quiet and dues) or len(upcalls) < len(quiet) + len(dues):
+        raise TockmarkError(
+            f"{load}: {len(upcalls)} alarms came, and the app did not say all that it waited for",
+            "`--debug` keeps the log; an app may wait for ever where others spin before it",
+            INCOMPLETE,
+        )
+    rises = [
+        passings.first([IRQ], start, end)
+        for start, end in zip(passings.all(ARM), upcalls[: len(quiet)], strict=False)
+    ]
+    ticking = clock(quiet, [rise or 0 for rise in rises])
+    found = [
+        alarm(family, passings, ticking.cycle_of(due), upcall)
+        for due, upcall in zip(dues, upcalls[-len(dues) :], strict=True)
+    ]
+    for number, stage in enumerate(family.stage):
+        if not any(one.passed[number] for one in found):
+            raise TockmarkError(
+                f"{load}: no alarm came by the end of the stage '{stage.name}'",
+                "say in tools/tockmark/latency/families.toml where it ends in this kernel",
+                INCOMPLETE,
+            )
+    return found
+
+
+def spreads(family: Family, found: Sequence[Alarm]) -> Mapping[str, Spread]:
+    """Return how long each stage took, and for how many alarms its point was passed."""
+    return {
+        stage.name: spread(
+            (one.stages[number] for one in found), sum(one.passed[number] for one in found)
+        )
+        for number, stage in enumerate(family.stage)
+    }
+
+
+def _numbers(items: Iterable[object], kind: str) -> list[int]:
+    records = (item for item in items if isinstance(item, Record) and item.kind == kind)
+    return [int(word) for record in records for word in record.words]

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The points in a kernel's code at which the stages of an alarm end: families.toml says which, and
+this finds them in an ELF file, by symbols and by the functions that were put into one another.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tockmark.documents import Part
+from tockmark.errors import TockmarkError
+from tockmark.paths import by_make, shown
+from tockmark.profile.symbols import Program, Scope
+
+FAMILIES = Path(__file__).with_name("families.toml")
+HALFWORD = 2  # bytes, at which an instruction may begin
+
+
+class Stage(Part, frozen=True):
+    """A stage, and the point that ends it: see families.toml."""
+
+    name: str
+    what: str
+    own: tuple[str, ...] = ()
+    symbol: str | None = None
+    inlined: tuple[str, ...] = ()
+    app: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """What the simulator calls its point."""
+        return self.name.replace(" ", "_")
+
+
+class Deferred(Part, frozen=True):
+    """How deferred calls are told: a function that asks for one, and one that serves it."""
+
+    set: str
+    served: str
+
+
+class Family(Part, frozen=True):
+    """Kernels that have their stages at the same points."""
+
+    name: str
+    known_by: str
+    served: str
+    by_process: str
+    looks: str  # the function in which the kernel asks what is pending
+    stage: tuple[Stage, ...]
+    deferred: Deferred | None = None
+
+    @property
+    def served_at(self) -> int:
+        """The number of the stage whose point only alarms come by."""
+        return [stage.name for stage in self.stage].index(self.served)
+
+    @property
+    def by_turn(self) -> int:
+        """The number of the first stage that is the process's own."""
+        return [stage.name for stage in self.stage].index(self.by_process)
+
+
+def families(path: Path = FAMILIES) -> list[Family]:
+    """Read the list."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return msgspec.convert(data["family"], list[Family])
+
+
+def family_of(program: Program) -> Family:
+    """Return the family of a kernel. TockmarkError if there is none."""
+    names = set(program.code().values())
+    known = families()
+    for family in known:
+        if family.known_by in names:
+            return family
+    raise TockmarkError(
+        f"{shown(program.path)} is of no kernel whose stages are known"
+        f" ({', '.join(family.name for family in known)})",
+        "give a kernel with its symbols, not stripped",
+    )
+
+
+def mark_options(
+    family: Family, program: Program, app: Mapping[str, int], more: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the simulator's options for the points of a family in a kernel and an app (its
+    symbols), and for some marks of the simulator's own. TockmarkError if a point is gone."""
+    own = {name for stage in family.stage for name in stage.own}
+    marks = [*dict.fromkeys([*more, *sorted(own)])]
+    for stage in family.stage:
+        if stage.app is not None:
+            marks.append(f"{stage.mark}={app[stage.app]:#x}")
+        elif stage.symbol is not None:
+            marks += [f"{stage.mark}={at:#x}" for at in addresses(program, stage)]
+    return tuple(word for mark in marks for word in ("--mark", mark))
+
+
+def addresses(program: Program, stage: Stage) -> list[int]:
+    """Return where a stage's point is in a kernel. TockmarkError if it is gone."""
+    assert stage.symbol is not None
+    names = program.code()
+    found = [at for at, name in names.items() if re.fullmatch(stage.symbol, name)]
+    if not found:
+        raise _gone(program, stage, f"has no function {stage.symbol}")
+    if not stage.inlined:
+        return sorted(found)
+    inside = [at for start in found for at in range(start, start + program.size(start), HALFWORD)]
+    program.study(inside)
+    # Unrolled loops have it several times: it begins wherever it does not go on.
+    within = [_holds(program.scopes(at), stage.inlined) for at in inside]
+    begins = [
+        at
+        for at, now, before in zip(inside, within, [False, *within[:-1]], strict=True)
+        if now and not before
+    ]
+    if begins:
+        return begins
+    if program.lines:
+        inner = " in ".join(reversed(stage.inlined))
+        raise _gone(program, stage, f"has no {inner} in {stage.symbol}")
+    raise TockmarkError(
+        f"{shown(program.path)} has no line tables, by which the stage '{stage.name}' is found",
+        f"{by_make('profile')} for the baseline's; build Tock with debuginfo",
+    )
+
+
+def _holds(scopes: Sequence[Scope], names: Sequence[str]) -> bool:
+    """Return whether functions of these names are there, each within the one before."""
+    inner = iter(scope.path for scope in scopes)
+    return all(any(re.fullmatch(name, path) for path in inner) for name in names)
+
+
+def _gone(program: Program, stage: Stage, what: str) -> TockmarkError:
+    return TockmarkError(
+        f"{shown(program.path)} {what}, where the stage '{stage.name}' ends",
+        "say in tools/tockmark/latency/families.toml where it ends in this kernel",
+    )

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What `tockmark latency` found: the file that keeps it, and the text for its reader, the answer
+first."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from tockmark import documents, paths
+from tockmark.documents import Count, Part, Positive
+from tockmark.latency.chain import Spread
+from tockmark.latency.stretches import KINDS, StackPart, Stretch
+from tockmark.result.provenance import Kernel
+from tockmark.rig.board import BoardProfile
+from tockmark.rig.kernel import KernelElf
+from tockmark.show.text import Table, TableColumn, figures
+from tockmark.suite.catalogue import ICACHE
+
+FORM, VERSION = "tockmark-latency", 1
+BEGIN = f'{{"format":"{FORM}"'  # of each such file
+Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+TODO = "give a file that `tockmark latency -o` made"
+QUIET = "nothing"  # the load that is none
+
+
+class LoadFound(Part, frozen=True):
+    """The alarms beside a load: the whole, and each stage by its name, in order."""
+
+    name: str
+    what: str
+    whole: Spread
+    stages: dict[str, Spread]
+
+
+class Worst(Part, frozen=True):
+    """The alarm that took longest: beside which load, its stages, and where its cycles went."""
+
+    load: str
+    cycles: Count
+    stages: dict[str, Count]
+    parts: tuple[StackPart, ...]
+
+
+class StoredLatency(Part, frozen=True):
+    """The file: on one kernel."""
+
+    format: str
+    version: int
+    date: Day
+    kernel: Kernel
+    board: str
+    clock_hz: Positive
+    icache: bool
+    simulator: dict[str, str]
+    tool: str | None  # the commit of the checkout
+    family: str
+    cycles: Count  # that were simulated for the alarms
+    stages: dict[str, str]  # what each is
+    loads: tuple[LoadFound, ...]
+    worst: Worst
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def by(self) -> str:
+        """The stage that took most of the worst alarm."""
+        return max(self.worst.stages, key=self.worst.stages.__getitem__)
+
+
+def stored(
+    kernel: KernelElf,
+    board: BoardProfile,
+    icache: bool,
+    family: str,
+    stages: Mapping[str, str],
+    cycles: int,
+    loads: Iterable[LoadFound],
+    worst: Worst,
+    stretches: Iterable[Stretch],
+) -> StoredLatency:
+    """Return what a file keeps."""
+    measured = Kernel(
+        kernel.name,
+        kernel.path.name,
+        kernel.sha256,
+        commit=kernel.commit,
+        opt_level=kernel.opt_level,
+        flags=kernel.flags,
+        rustc=kernel.rustc,
+    )
+    machine = board.target.provenance(board.clock_hz)
+    return StoredLatency(
+        FORM,
+        VERSION,
+        datetime.now(UTC).date().isoformat(),
+        measured,
+        board.name,
+        board.clock_hz,
+        icache,
+        {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")},
+        paths.commit_of_checkout(),
+        family,
+        cycles,
+        dict(stages),
+        tuple(loads),
+        worst,
+        tuple(stretches),
+    )
+
+
+def text_of(found: StoredLatency) -> str:
+    """Return the file."""
+    return documents.text_of(found, ("loads", "stretches"))
+
+
+def load(path: Path) -> StoredLatency:
+    """Read such a file. TockmarkError if it is none."""
+    return documents.read(path, StoredLatency, FORM, VERSION, TODO)
+
+
+def answer(found: StoredLatency) -> str:
+    """Return the answer in words."""
+    worst, by = found.worst, found.by
+    beside = {one.name: one for one in found.loads}
+    words = (
+        f"An app may keep another's alarm waiting {_time(worst.cycles, found.clock_hz)}: beside"
+        f" {beside[worst.load].what}, {worst.stages[by]:,} of it in the stage '{by}'"
+        f" ({found.stages[by]})."
+    )
+    if (alone := beside.get(QUIET)) is not None:
+        words += f" Beside nothing it takes {alone.whole.worst:,} at most."
+    return words
+
+
+def _time(cycles: int, clock_hz: int) -> str:
+    return f"{cycles:,} cycles ({cycles * 1e6 / clock_hz:,.0f} µs)"
+
+
+def text(found: StoredLatency) -> str:
+    """Return all of it for its reader."""
+    about = f"{found.kernel.title}, {found.board}, i-cache {ICACHE[found.icache]}"
+    lines = [answer(found), "", f"kernel  {about}", ""]
+    columns = {"median": 9, "99 %": 9, "worst": 9, "seen": 7}
+    table = Table([TableColumn("beside, stage", 26, 0, left=True), *figures(columns)])
+    for one in found.loads:
+        table.add(one.name, *_cells(one.whole))
+        for name, stage in one.stages.items():
+            table.add(f"  {name}", *_cells(stage))
+    lines += table.text("From when an alarm is due to its upcall; cycles", "")
+    lines += ["", "The worst alarm's stages, and where its cycles went:"]
+    stages = ", ".join(f"{name} {cycles:,}" for name, cycles in found.worst.stages.items())
+    lines += [f"  {stages}", *_parts(found.worst.parts), ""]
+    lines.append("The longest stretches while some alarms came, and where their cycles went:")
+    for stretch in found.stretches:
+        what = f"{KINDS[stretch.kind]}, beside {stretch.load}"
+        lines += [f"  {stretch.cycles:8,}  {what}", *_parts(stretch.parts)]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(found: StoredLatency) -> object:
+    """Return all of it as records."""
+    return msgspec.to_builtins(found)
+
+
+def _cells(one: Spread) -> Iterable[str]:
+    return (f"{one.median:,}", f"{one.most_of:,}", f"{one.worst:,}", f"{one.count:,}")
+
+
+def _parts(parts: Iterable[StackPart]) -> list[str]:
+    return [f"      {part.cycles:8,}  {' > '.join(part.stack)}" for part in parts]

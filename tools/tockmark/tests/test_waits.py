@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The arithmetic of an alarm's stages, from marks, and of stretches, from a trace; and what is said
+where a stage's end is gone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tockmark import paths
+from tockmark.errors import TockmarkError
+from tockmark.latency import against, chain, points, report, run, stretches
+from tockmark.latency.chain import Alarm, Clock, Passings, Spread, spread
+from tockmark.latency.points import Family, Stage
+from tockmark.latency.report import LoadFound, StoredLatency, Worst
+from tockmark.latency.stretches import CALL, CORE, KINDS, LOOK, OFF, Follower, StackPart, Stretch
+from tockmark.log.marks import Mark
+from tockmark.profile.symbols import Program
+from tockmark.result.provenance import Kernel
+from tockmark.rig import board as boards
+from tockmark.rig.kernel import read_kernel
+from tockmark.tests.encoder import Encoder
+
+OWN = boards.load(boards.DEFAULT).kernels[2]
+FAMILY = Family(
+    "toy",
+    "main",
+    served="served",
+    by_process="chosen",
+    looks="look",
+    stage=(
+        Stage("taken", "", own=("trap", "wake")),
+        Stage("served", "", symbol="serve"),
+        Stage("queued", "", symbol="queue"),
+        Stage("chosen", "", symbol="choose"),
+        Stage("upcall", "", app="tm_mark_upcall"),
+    ),
+)
+
+
+def passings(*seen: tuple[str, int]) -> Passings:
+    return Passings(Mark(0, cycle, name) for name, cycle in seen)
+
+
+def stages(due: int, *seen: tuple[str, int]) -> tuple[int, ...]:
+    return chain.alarm(FAMILY, passings(*seen), due, max(at for _, at in seen)).stages
+
+
+WHOLE = (("trap", 103), ("served", 110), ("queued", 130), ("chosen", 190), ("upcall", 200))
+
+
+def test_each_stage_ends_at_its_point() -> None:
+    assert stages(100, *WHOLE) == (3, 7, 20, 60, 10)
+    assert stages(100, ("wake", 101), *WHOLE) == (1, 9, 20, 60, 10)
+
+
+def test_what_is_passed_for_others_does_not_count() -> None:
+    others = (("queued", 105), ("queued", 150), ("chosen", 160), ("trap", 150), ("served", 170))
+    assert stages(100, *sorted((*WHOLE, *others), key=lambda one: one[1])) == (3, 7, 20, 60, 10)
+
+
+def test_a_point_that_was_passed_before_takes_no_time() -> None:
+    """The interrupt came while another was taken, and that one's trap found it, too."""
+    later = (("trap", 150),)  # another interrupt's, while the upcall waits
+    seen = sorted((*WHOLE[1:], *later), key=lambda one: one[1])
+    found = chain.alarm(FAMILY, passings(*seen), 100, 200)
+    assert found.stages == (0, 10, 20, 60, 10)
+    assert found.passed == (False, True, True, True, True)
+
+
+@given(st.lists(st.tuples(st.sampled_from([name for name, _ in WHOLE]), st.integers(0, 300))))
+def test_stages_add_up_to_the_whole_whatever_is_passed(seen: list[tuple[str, int]]) -> None:
+    found = chain.alarm(FAMILY, passings(*sorted(seen, key=lambda one: one[1])), 100, 250)
+    assert sum(found.stages) == found.whole == 150
+    assert min(found.stages) >= 0
+
+
+def test_a_tick_is_a_cycle_by_the_first_alarms() -> None:
+    near = 2**32 - 3
+    found = chain.clock([near, 2, 4], [1000, 1500, 1700])
+    assert found == Clock(1000, near, 100)
+    assert found.cycle_of(14) == 1000 + 17 * 100
+    for rises in ([1000, 1500, 1701], [1000, 1500, 1500], [0, 1500, 1700]):
+        with pytest.raises(TockmarkError, match="do not rise at the ticks"):
+            chain.clock([near, 2, 4], rises)
+
+
+def test_a_spread_is_of_the_samples_themselves() -> None:
+    assert spread([3]) == chain.Spread(3, 3, 3, 1)
+    assert spread(range(1, 201), 7) == chain.Spread(100, 198, 200, 7)
+
+
+def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
+    """A boot's log of some alarms of 100 cycles a tick: each taken, served, … ten cycles later."""
+    encoder, lines = Encoder("sleeper"), list[str]()
+    dues = [10 * n for n in range(1, 3 + count)]
+    for due in dues:
+        names = ["arm", "irq", *(name for name, _ in WHOLE)]
+        for number, name in enumerate(names):
+            at = due * 100 + 10 * (number - 1) - (name == "arm") * 50
+            if name != drop:
+                lines.append(Mark(0, at, name).encode())
+    if full:
+        lines.append(Mark(0, 10**6, "full").encode())
+    lines += encoder.lines("begin proto=1 apps=1")
+    lines += encoder.lines("quiet " + " ".join(map(str, dues[:2])))
+    lines += encoder.lines("due " + " ".join(map(str, dues[2:])))
+    return [*lines, *encoder.lines("end ok")]
+
+
+def test_the_alarms_of_a_log() -> None:
+    found = chain.alarms(FAMILY, log(), "nothing")
+    assert [alarm.due for alarm in found] == [3000, 4000, 5000]
+    assert {alarm.stages for alarm in found} == {(10, 10, 10, 10, 10)}
+    assert chain.spreads(FAMILY, found)["served"] == chain.Spread(10, 10, 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (log(drop="served"), "beside ipc: no alarm came by the end of the stage 'served'"),
+        (log(drop="upcall"), "0 alarms came"),
+        (log(full=True), "more points than the simulator prints"),
+        (log()[:-1], "did not say all"),
+    ],
+)
+def test_a_log_that_lacks_something_is_refused_by_name(lines: Sequence[str], said: str) -> None:
+    with pytest.raises(TockmarkError, match=said):
+        chain.alarms(FAMILY, lines, "beside ipc")
+
+
+def test_a_point_that_is_gone_is_named() -> None:
+    program = Program(OWN)
+    for stage, said in (
+        (Stage("served", "", symbol="serve_.*"), "has no function serve_.*, where the stage"),
+        (Stage("queued", "", symbol="on_fault", inlined=("x",)), "has no line tables, by which"),
+    ):
+        with pytest.raises(TockmarkError, match=re.escape(said)) as raised:
+            points.addresses(program, stage)
+        assert f"'{stage.name}'" in str(raised.value)
+
+
+def test_a_kernel_of_no_family_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "families", lambda: [FAMILY])
+    with pytest.raises(TockmarkError, match=r"of no kernel whose stages are known \(toy\)"):
+        points.family_of(Program(OWN))
+
+
+def test_the_stages_of_each_family_can_be_marks() -> None:
+    for family in points.families():
+        names = [stage.mark for stage in family.stage]
+        assert len({*names}) == len(names)
+        assert family.stage[-1].app == "tm_mark_upcall"
+        assert names[-1] == chain.UPCALL
+        assert family.served_at < family.by_turn
+        assert all(re.fullmatch("[a-z0-9_]+", name) for name in names)
+
+
+def test_the_apps_have_the_same_loads() -> None:
+    header = (paths.ROOT / "apps" / "latency" / "disturbances.h").read_text()
+    (listed,) = re.findall(r"enum disturbance \{(.*?)\}", header, re.DOTALL)
+    count = len(listed.split(",")) - 1
+    loads = run.known_loads()
+    assert sorted(load.number for load in loads if load.apps) == list(range(count))
+    assert [load.name for load in loads if not load.apps] == ["nothing"]
+
+
+U, M = "U", "M"
+CSRCI, CSRSI, WFI, MRET, NOP = 0x30047073, 0x30046073, 0x10500073, 0x30200073, 0x00000013
+CSRC_A0, CSRS_A0, CSRW_A0 = 0x30053073, 0x30052073, 0x30051073
+
+
+def trace(*steps: tuple[int, str, int, int] | tuple[int, str, int, int, str]) -> list[str]:
+    """Lines of a trace: cycle, mode, address, instruction, and perhaps effects."""
+    return [
+        f"{cycle:10d} {cycle:10d} {mode} {pc:08x} {insn:8x} {1:3d} {'-':8} {''.join(effects)}"
+        for cycle, mode, pc, insn, *effects in steps
+    ]
+
+
+def followed(*steps: tuple[int, str, int, int] | tuple[int, str, int, int, str]) -> dict[str, int]:
+    watch = Follower({0x80}, {0x90}, {0x94}, lambda address: address >> 12)
+    spans = watch.follow(trace((1, U, 0x1000, NOP), *steps))
+    return {kind: span.cycles for kind, span in spans.items()}
+
+
+def test_interrupts_are_off_from_a_trap_to_the_return() -> None:
+    found = followed((11, M, 0x40, NOP, "handler"), (31, M, 0x44, MRET), (40, U, 0x1004, NOP))
+    assert found == {OFF: 30, LOOK: 30, CALL: 0, CORE: 0}
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [(CSRCI, CSRSI), (CSRC_A0, CSRS_A0), (CSRW_A0 | 0 << 15, CSRSI)],
+)
+def test_the_kernel_switches_them_by_mstatus(off: int, on: int) -> None:
+    if off == CSRW_A0:  # from x0, which is 0
+        off &= ~(31 << 15)
+    found = followed(
+        (5, M, 0x40, NOP, "x10=00000008"),
+        (10, M, 0x44, off),
+        (50, M, 0x48, NOP),
+        (60, M, 0x4C, on),
+        (90, M, 0x50, NOP),
+        (95, U, 0x1000, NOP),
+    )
+    assert found[OFF] == 50
+
+
+def test_a_sleep_ends_what_waits() -> None:
+    found = followed(
+        (5, M, 0x80, NOP),
+        (10, M, 0x44, WFI),
+        (900, M, 0x48, NOP),
+        (920, M, 0x80, NOP),
+        (925, U, 0x1000, NOP),
+    )
+    assert found[LOOK] == 20
+    assert found[CORE] == 9
+
+
+def test_a_deferred_call_waits_until_it_is_served() -> None:
+    found = followed((5, M, 0x90, NOP), (9, M, 0x90, NOP), (45, M, 0x94, NOP), (70, M, 0x94, NOP))
+    assert found[CALL] == 8
+
+
+def test_a_process_has_the_core_until_another_runs() -> None:
+    found = followed(
+        (5, M, 0x40, NOP), (9, U, 0x1004, NOP), (45, M, 0x40, NOP), (50, U, 0x2000, NOP)
+    )
+    assert found[CORE] == 44
+
+
+def test_every_kind_of_stretch_has_words() -> None:
+    assert [*KINDS] == [OFF, LOOK, CALL, CORE]
+    with pytest.raises(TockmarkError, match="another form"):
+        list(stretches.traced(["nonsense"]))
+
+
+def test_a_load_that_is_none_is_refused() -> None:
+    own = read_kernel(OWN)
+    other = replace(own, words={})
+    names = [load.name for load in run.known_loads()]
+    assert [load.name for load in run.loads_for(own, None)] == names
+    assert [load.name for load in run.loads_for(other, None)] == names[:-1]
+    with pytest.raises(TockmarkError, match="there is no load 'nonsense'; choose from: nothing"):
+        run.loads_for(own, ["nonsense"])
+    with pytest.raises(TockmarkError, match="no load 'faults' here: Tock's board"):
+        run.loads_for(other, ["nothing", "faults"])
+
+
+def test_an_alarm_cannot_go_backwards() -> None:
+    with pytest.raises(AssertionError):
+        Alarm(5, (4, 6), (True, True))
+
+
+def stored(worst: int = 500, **changes: Any) -> StoredLatency:
+    """What a run found beside one load, whose stage `served` takes all but 100 cycles."""
+    alone = {"taken": Spread(90, 95, 100, 9), "served": Spread(10, 20, worst - 100, 9)}
+    parts = (StackPart(("main", "serve"), worst),)
+    found = StoredLatency(
+        "tockmark-latency",
+        1,
+        "2026-11-26",
+        Kernel("toy"),
+        "earlgrey-sim",
+        24_000_000,
+        True,
+        {"simulator_sha256": "0"},
+        None,
+        "toy",
+        10**6,
+        {"taken": "interrupts are off", "served": "it is served"},
+        (LoadFound("nothing", "nothing", Spread(100, 110, worst, 9), alone),),
+        Worst("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
+        (Stretch(OFF, 90, "nothing", parts),),
+    )
+    return msgspec.structs.replace(found, **changes)
+
+
+def test_the_answer_comes_first_and_names_the_stage() -> None:
+    said = report.text(stored(4800))
+    assert said.startswith(
+        "An app may keep another's alarm waiting 4,800 cycles (200 µs): beside nothing, 4,700 of it"
+        " in the stage 'served' (it is served)."
+    )
+    assert "4,800  main > serve" in said
+    assert "90  interrupts are off, beside nothing" in said
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "waits.json"
+    path.write_text(report.text_of(stored()))
+    assert report.load(path) == stored()
+    assert path.read_text().replace("\n", "").startswith(report.BEGIN)
+    path.write_text("{}")
+    with pytest.raises(TockmarkError, match="`tockmark latency -o` made"):
+        report.load(path)
+
+
+def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
+    (found,) = against.longer(stored(10_000), stored(12_000))
+    assert str(found) == (
+        "the worst alarm beside nothing: 10,000 → 12,000 cycles (+20.0 %), in the stage 'served'"
+        " (+2,000)"
+    )
+    assert against.longer(stored(10_000), stored(10_500)) == []
+    assert against.longer(stored(1000), stored(1200)) == []
+    assert against.longer(stored(12_000), stored(10_000)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"family": "other"}, "other stages"),
+        ({"icache": False}, "other settings of the cache"),
+        ({"loads": ()}, "other numbers of alarms"),
+        ({"simulator": {}}, "other simulators"),
+    ],
+)
+def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(TockmarkError, match=said):
+        against.longer(stored(), stored(**changes))
