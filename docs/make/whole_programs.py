@@ -170,7 +170,7 @@ def per_alarm() -> str:
                 name,
                 *(between(many, "{:.0f}".format) for many in of_many),
                 between(cycles),
-                *map(number, phases),
+                *map("{:,.0f}".format, phases),
                 between(others, "{:.0f}".format),
             ]
         )
