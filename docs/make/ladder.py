@@ -211,7 +211,9 @@ def beside_alarm() -> str:
 def _late(attempt: instancing.Attempt) -> str:
     """Write how often an alarm came, and how late: the median and the worst."""
     late = attempt.lateness
-    return f"{len(late)}: " + " / ".join(map(number, (median(late), late[-1]))) if late else "0"
+    if not late:
+        return "never while one ran"
+    return f"{len(late)}: " + " / ".join(map(number, (median(late), late[-1])))
 
 
 def instances() -> str:
