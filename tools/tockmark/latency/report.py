@@ -56,13 +56,13 @@ class StoredLatency(Part, frozen=True):
     clock_hz: Positive
     icache: bool
     simulator: dict[str, str]
-    tool: str | None  # the commit of the checkout
     family: str
     cycles: Count  # that were simulated for the alarms
     stages: dict[str, str]  # what each is
     loads: tuple[LoadFound, ...]
     worst: Worst
     stretches: tuple[Stretch, ...]
+    tool: str | None = None  # the commit of the checkout
 
     @property
     def by(self) -> str:
@@ -101,13 +101,13 @@ def stored(
         board.clock_hz,
         icache,
         {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")},
-        paths.commit_of_checkout(),
         family,
         cycles,
         dict(stages),
         tuple(loads),
         worst,
         tuple(stretches),
+        paths.commit_of_checkout(),
     )
 
 

@@ -273,7 +273,6 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
         24_000_000,
         True,
         {"simulator_sha256": "0"},
-        None,
         "toy",
         10**6,
         {"taken": "interrupts are off", "served": "it is served"},
