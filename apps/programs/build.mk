@@ -76,11 +76,14 @@ $(CRYPTO): $(CARGO_OUT)/$(TARGET)/release/cipher $(C)/parts/crypto/work.o $(fore
 	rm $@.all
 $(C)/parts/crypto/work.o: $(SOURCE)/crypto/work.c $(SOURCE)/build.mk | $(C)/parts/crypto
 	$(CC) $(OWN_FLAGS) $(STRICT) $(FLAGS_mlkem) -I$(SOURCE)/port -c $< -o $@
+-include $(C)/parts/crypto/work.d
 $(CRYPTO_USERS:%=$(C)/%.o): $(CRYPTO)
 
+# Foreign code depends on itself and on our port of it alone: what else it includes has another path in each setup.
+PORT := $(wildcard $(SOURCE)/port/*.h)
 part = $(C)/parts/$(1)/$(basename $(notdir $(2))).o
 define foreign
-$(call part,$(1),$(2)): $(2) $(SOURCE)/build.mk | $(C)/parts/$(1)
+$(call part,$(1),$(2)): $(2) $(PORT) $(SOURCE)/build.mk | $(C)/parts/$(1)
 	$(CC) $(FOREIGN_FLAGS) $(FLAGS_$(1)) -I$(dir $(2)) -c $(2) -o $$@
 endef
 define program
@@ -90,7 +93,7 @@ $(C)/parts/$(1)/own.o: $(SOURCE)/c/$(if $(filter $(1),$(PADS)),pad,$(1)).c $(SOU
 $(foreach one,$(PARTS_$(1)),$(eval $(call foreign,$(1),$(one))))
 $(C)/$(1).o: $(C)/parts/$(1)/own.o $(foreach one,$(PARTS_$(1)),$(call part,$(1),$(one))) $(if $(filter-out ticker crypto_server crypto_relay size pad $(PADS),$(1)),$(C)/parts/program.o)
 	$(LD) -m elf32lriscv -r $$^ -o $$@
--include $(wildcard $(C)/parts/$(1)/*.d)
+-include $(C)/parts/$(1)/own.d
 endef
 $(foreach one,$(NAMES_C),$(eval $(call program,$(one))))
 

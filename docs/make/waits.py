@@ -6,7 +6,7 @@ from functools import cache
 
 from committed import markdown
 from tockmark.latency import report
-from tockmark.latency.chain import Spread
+from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import LoadFound, StoredLatency
 from tockmark.latency.stretches import KINDS, StackPart
 from tockmark.paths import RESULTS
@@ -21,7 +21,13 @@ def found(kernel: str, icache: bool = True) -> StoredLatency:
     return report.load(RESULTS / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
 
 
-def beside(kernel: str, load: str, icache: bool = True) -> Spread:
+def is_there(icache: bool) -> bool:
+    """Return whether all kernels were measured with this setting of the cache."""
+    name = "on" if icache else "off"
+    return all((RESULTS / "latency" / f"{kernel}-{name}.json").exists() for kernel in KERNELS)
+
+
+def beside(kernel: str, load: str, icache: bool = True) -> WaitSpread:
     """Return how long the alarms took beside a load."""
     return _load(found(kernel, icache), load).whole
 
@@ -47,6 +53,13 @@ def stage(kernel: str, name: str) -> int:
 def longest(kernel: str, kind: str) -> str:
     """Return the cycles of a kernel's longest stretch of a kind, i-cache on."""
     return f"{next(one.cycles for one in found(kernel).stretches if one.kind == kind):,}"
+
+
+def within(kernel: str, function: str) -> str:
+    """Return how many cycles of the worst alarm were within a function, as far as its largest parts
+    tell."""
+    parts = found(kernel).worst.parts
+    return f"{sum(one.cycles for one in parts if function in one.stack):,}"
 
 
 def loads(icache: bool = True) -> str:
@@ -114,7 +127,7 @@ def stretches() -> str:
 
 
 def _part(part: StackPart) -> Iterator[str]:
-    yield " > ".join(f"`{name}`" for name in part.stack)
+    yield " → ".join(part.stack)
     yield f"{part.cycles:,}"
 
 

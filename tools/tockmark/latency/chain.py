@@ -18,7 +18,7 @@ from math import ceil
 
 from tockmark.documents import Count, Part
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.latency.points import Family
+from tockmark.latency.points import KernelFamily
 from tockmark.log.marks import ARM, FULL, Mark
 from tockmark.log.protocol import Record, decode
 
@@ -49,7 +49,7 @@ class Alarm:
         return tuple(end - start for start, end in zip(starts, self.ends, strict=True))
 
 
-class Spread(Part, frozen=True):
+class WaitSpread(Part, frozen=True):
     """How long something took, in cycles, each time; and how often it was seen at all."""
 
     median: Count
@@ -58,14 +58,14 @@ class Spread(Part, frozen=True):
     count: Count
 
 
-def spread(cycles: Iterable[int], count: int | None = None) -> Spread:
+def spread(cycles: Iterable[int], count: int | None = None) -> WaitSpread:
     """Return the spread of at least one; the median of an even number is the lower one."""
     ordered = sorted(cycles)
 
     def at(part: float) -> int:
         return ordered[ceil(part * len(ordered)) - 1]
 
-    return Spread(at(0.5), at(0.99), ordered[-1], len(ordered) if count is None else count)
+    return WaitSpread(at(0.5), at(0.99), ordered[-1], len(ordered) if count is None else count)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Passings:
         return max((one for one in found if one >= start), default=None)
 
 
-def alarm(family: Family, passings: Passings, due: int, upcall: int) -> Alarm:
+def alarm(family: KernelFamily, passings: Passings, due: int, upcall: int) -> Alarm:
     """Return the stages of an alarm, from its two ends."""
     names = [stage.own or (stage.mark,) for stage in family.stage]
     found: list[int | None] = [None] * len(names)
@@ -147,7 +147,7 @@ def alarm(family: Family, passings: Passings, due: int, upcall: int) -> Alarm:
     return Alarm(due, tuple(ends), tuple(one is not None for one in found))
 
 
-def alarms(family: Family, lines: Iterable[str], load: str) -> list[Alarm]:
+def alarms(family: KernelFamily, lines: Iterable[str], load: str) -> list[Alarm]:
     """Return the alarms of a boot's log but for the first, undisturbed ones. TockmarkError if the
     log has not all, or a point was never passed."""
     items = decode(lines)
@@ -186,7 +186,7 @@ def alarms(family: Family, lines: Iterable[str], load: str) -> list[Alarm]:
     return found
 
 
-def spreads(family: Family, found: Sequence[Alarm]) -> Mapping[str, Spread]:
+def spreads(family: KernelFamily, found: Sequence[Alarm]) -> Mapping[str, WaitSpread]:
     """Return how long each stage took, and for how many alarms its point was passed."""
     return {
         stage.name: spread(

@@ -42,7 +42,7 @@ class Deferred(Part, frozen=True):
     served: str
 
 
-class Family(Part, frozen=True):
+class KernelFamily(Part, frozen=True):
     """Kernels that have their stages at the same points."""
 
     name: str
@@ -64,13 +64,13 @@ class Family(Part, frozen=True):
         return [stage.name for stage in self.stage].index(self.by_process)
 
 
-def families(path: Path = FAMILIES) -> list[Family]:
+def families(path: Path = FAMILIES) -> list[KernelFamily]:
     """Read the list."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    return msgspec.convert(data["family"], list[Family])
+    return msgspec.convert(data["family"], list[KernelFamily])
 
 
-def family_of(program: Program) -> Family:
+def family_of(program: Program) -> KernelFamily:
     """Return the family of a kernel. TockmarkError if there is none."""
     names = set(program.code().values())
     known = families()
@@ -85,7 +85,7 @@ def family_of(program: Program) -> Family:
 
 
 def mark_options(
-    family: Family, program: Program, app: Mapping[str, int], more: Sequence[str] = ()
+    family: KernelFamily, program: Program, app: Mapping[str, int], more: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the simulator's options for the points of a family in a kernel and an app (its
     symbols), and for some marks of the simulator's own. TockmarkError if a point is gone."""

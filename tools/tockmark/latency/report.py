@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from tockmark import documents, paths
 from tockmark.documents import Count, Part, Positive
-from tockmark.latency.chain import Spread
-from tockmark.latency.stretches import KINDS, StackPart, Stretch
+from tockmark.latency.chain import WaitSpread
+from tockmark.latency.stretches import KINDS, LongestStretch, StackPart
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.kernel import KernelElf
@@ -32,11 +32,11 @@ class LoadFound(Part, frozen=True):
 
     name: str
     what: str
-    whole: Spread
-    stages: dict[str, Spread]
+    whole: WaitSpread
+    stages: dict[str, WaitSpread]
 
 
-class Worst(Part, frozen=True):
+class WorstAlarm(Part, frozen=True):
     """The alarm that took longest: beside which load, its stages, and where its cycles went."""
 
     load: str
@@ -56,13 +56,13 @@ class StoredLatency(Part, frozen=True):
     clock_hz: Positive
     icache: bool
     simulator: dict[str, str]
-    tool: str | None  # the commit of the checkout
     family: str
     cycles: Count  # that were simulated for the alarms
     stages: dict[str, str]  # what each is
     loads: tuple[LoadFound, ...]
-    worst: Worst
-    stretches: tuple[Stretch, ...]
+    worst: WorstAlarm
+    stretches: tuple[LongestStretch, ...]
+    tool: str | None = None  # the commit of the checkout
 
     @property
     def by(self) -> str:
@@ -78,8 +78,8 @@ def stored(
     stages: Mapping[str, str],
     cycles: int,
     loads: Iterable[LoadFound],
-    worst: Worst,
-    stretches: Iterable[Stretch],
+    worst: WorstAlarm,
+    stretches: Iterable[LongestStretch],
 ) -> StoredLatency:
     """Return what a file keeps."""
     measured = Kernel(
@@ -101,13 +101,13 @@ def stored(
         board.clock_hz,
         icache,
         {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")},
-        paths.commit_of_checkout(),
         family,
         cycles,
         dict(stages),
         tuple(loads),
         worst,
         tuple(stretches),
+        paths.commit_of_checkout(),
     )
 
 
@@ -165,7 +165,7 @@ def as_json(found: StoredLatency) -> object:
     return msgspec.to_builtins(found)
 
 
-def _cells(one: Spread) -> Iterable[str]:
+def _cells(one: WaitSpread) -> Iterable[str]:
     return (f"{one.median:,}", f"{one.most_of:,}", f"{one.worst:,}", f"{one.count:,}")
 
 

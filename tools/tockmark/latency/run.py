@@ -21,9 +21,9 @@ from tockmark.documents import Part
 from tockmark.errors import INCOMPLETE, TockmarkError
 from tockmark.latency import points
 from tockmark.latency.chain import IRQ, Alarm, alarms, spread, spreads
-from tockmark.latency.points import Family
-from tockmark.latency.report import LoadFound, StoredLatency, Worst, stored
-from tockmark.latency.stretches import KINDS, StackPart, Stretch, longest, stacks, traced
+from tockmark.latency.points import KernelFamily
+from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm, stored
+from tockmark.latency.stretches import KINDS, LongestStretch, StackPart, longest, stacks, traced
 from tockmark.log.marks import ARM
 from tockmark.profile.run import Codes, kernel_of, simulators
 from tockmark.profile.sample import MODE, PC
@@ -46,7 +46,7 @@ TRACED_ALARMS = 8  # of a boot: as long as these take, it is traced for its stre
 NO_END = 0xFFFF_FFFF  # of starting again after a fault
 
 
-class Load(Part, frozen=True):
+class RunLoad(Part, frozen=True):
     """What runs beside: see loads.toml."""
 
     name: str
@@ -64,27 +64,27 @@ class LatencyOptions:
     board: BoardProfile
     icache: bool
     alarms: int
-    loads: tuple[Load, ...]
+    loads: tuple[RunLoad, ...]
     fresh: bool = False
 
 
 @dataclass(frozen=True)
-class Ran:
+class RanLoad:
     """A boot, and what its alarms went through."""
 
-    load: Load
+    load: RunLoad
     image: Image
     alarms: list[Alarm]
     cycles: int
 
 
-def known_loads() -> list[Load]:
+def known_loads() -> list[RunLoad]:
     """Read the list of loads."""
     data = tomllib.loads(LOADS.read_text(encoding="utf-8"))
-    return msgspec.convert(data["load"], list[Load])
+    return msgspec.convert(data["load"], list[RunLoad])
 
 
-def loads_for(kernel: KernelElf, names: Iterable[str] | None) -> tuple[Load, ...]:
+def loads_for(kernel: KernelElf, names: Iterable[str] | None) -> tuple[RunLoad, ...]:
     """Return the loads of these names, or all that a kernel can bear. TockmarkError if there is no
     such load, or the kernel cannot bear it."""
     known = {load.name: load for load in known_loads()}
@@ -106,7 +106,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     simulators(options.board)  # both are there, or it ends here
     kernel = kernel_of(options.kernel)
     family = points.family_of(kernel)
-    ran, found = [], dict[str, Stretch]()
+    ran, found = [], dict[str, LongestStretch]()
     for load in options.loads:
         one = _run(options, family, kernel, load)
         whole = spread(alarm.whole for alarm in one.alarms)
@@ -119,7 +119,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     alarm = max(worst.alarms, key=lambda one: one.whole)
     lines = _trace(options, worst.image, alarm.due, alarm.ends[-1])
     codes = _Codes(kernel, worst.image)
-    told = Worst(
+    told = WorstAlarm(
         worst.load.name,
         alarm.whole,
         dict(zip([stage.name for stage in family.stage], alarm.stages, strict=True)),
@@ -141,7 +141,7 @@ def measure(options: LatencyOptions, say: Callable[[str], None]) -> StoredLatenc
     return stored(*about, family.name, whats, cycles, loads, told, ordered)
 
 
-def _image(options: LatencyOptions, load: Load) -> Image:
+def _image(options: LatencyOptions, load: RunLoad) -> Image:
     if not APPS.is_dir():
         raise TockmarkError(f"{paths.shown(APPS)} is not there", paths.by_make("apps"))
     name = f"latency-{load.name}"
@@ -153,7 +153,7 @@ def _image(options: LatencyOptions, load: Load) -> Image:
     return build_image(boot, AppBuild(APPS, 2), kernel, options.board, out, words)
 
 
-def _run(options: LatencyOptions, family: Family, kernel: Program, load: Load) -> Ran:
+def _run(options: LatencyOptions, family: KernelFamily, kernel: Program, load: RunLoad) -> RanLoad:
     """Run the boot of a load, and find its alarms."""
     image = _image(options, load)
     app = image.slots[0].symbols
@@ -166,7 +166,7 @@ def _run(options: LatencyOptions, family: Family, kernel: Program, load: Load) -
     if ending := session.ending():
         raise TockmarkError(f"{load.name}: {ending}", "ask for fewer --loads", INCOMPLETE)
     found = alarms(family, lines, load.name)
-    return Ran(load, image, found, session.cycles)
+    return RanLoad(load, image, found, session.cycles)
 
 
 def _trace(options: LatencyOptions, image: Image, start: int, end: int) -> list[str]:
@@ -186,8 +186,8 @@ def _trace(options: LatencyOptions, image: Image, start: int, end: int) -> list[
 
 
 def _stretches(
-    options: LatencyOptions, family: Family, kernel: Program, ran: Ran
-) -> Iterable[Stretch]:
+    options: LatencyOptions, family: KernelFamily, kernel: Program, ran: RanLoad
+) -> Iterable[LongestStretch]:
     """Yield the longest stretches while the first alarms of a boot come."""
     first = ran.alarms[0].due
     last = ran.alarms[min(TRACED_ALARMS, len(ran.alarms)) - 1].ends[-1]
@@ -196,7 +196,7 @@ def _stretches(
     for kind, span in longest(family, kernel, codes.owner, lines).items():
         if span.cycles:
             parts = codes.stacks(lines[span.start : span.end])
-            yield Stretch(kind, span.cycles, ran.load.name, parts)
+            yield LongestStretch(kind, span.cycles, ran.load.name, parts)
 
 
 class _Codes:

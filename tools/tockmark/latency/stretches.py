@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tockmark.documents import Count, Part
 from tockmark.errors import TockmarkError
-from tockmark.latency.points import Family
+from tockmark.latency.points import KernelFamily
 from tockmark.paths import by_make
 from tockmark.profile.sample import HEADING, INSN, MODE, MRET, PC, Step, charged, parse, places
 from tockmark.profile.symbols import Frame, Program
@@ -54,7 +54,7 @@ class StackPart(Part, frozen=True):
     cycles: Count
 
 
-class Stretch(Part, frozen=True):
+class LongestStretch(Part, frozen=True):
     """The longest of a kind: in cycles, beside which load, and where they went, most first."""
 
     kind: str
@@ -172,7 +172,7 @@ def traced(lines: Iterable[str]) -> Iterator[str]:
 
 
 def longest(
-    family: Family, kernel: Program, owner: Callable[[int], int], lines: Sequence[str]
+    family: KernelFamily, kernel: Program, owner: Callable[[int], int], lines: Sequence[str]
 ) -> dict[str, Span]:
     """Return the longest span of each kind in a trace without its heading; `owner` tells whose an
     address in user mode is."""

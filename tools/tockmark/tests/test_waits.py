@@ -16,10 +16,19 @@ from hypothesis import strategies as st
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.latency import against, chain, points, report, run, stretches
-from tockmark.latency.chain import Alarm, Clock, Passings, Spread, spread
-from tockmark.latency.points import Family, Stage
-from tockmark.latency.report import LoadFound, StoredLatency, Worst
-from tockmark.latency.stretches import CALL, CORE, KINDS, LOOK, OFF, Follower, StackPart, Stretch
+from tockmark.latency.chain import Alarm, Clock, Passings, WaitSpread, spread
+from tockmark.latency.points import KernelFamily, Stage
+from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm
+from tockmark.latency.stretches import (
+    CALL,
+    CORE,
+    KINDS,
+    LOOK,
+    OFF,
+    Follower,
+    LongestStretch,
+    StackPart,
+)
 from tockmark.log.marks import Mark
 from tockmark.profile.symbols import Program
 from tockmark.result.provenance import Kernel
@@ -28,7 +37,7 @@ from tockmark.rig.kernel import read_kernel
 from tockmark.tests.encoder import Encoder
 
 OWN = boards.load(boards.DEFAULT).kernels[2]
-FAMILY = Family(
+FAMILY = KernelFamily(
     "toy",
     "main",
     served="served",
@@ -92,8 +101,8 @@ def test_a_tick_is_a_cycle_by_the_first_alarms() -> None:
 
 
 def test_a_spread_is_of_the_samples_themselves() -> None:
-    assert spread([3]) == chain.Spread(3, 3, 3, 1)
-    assert spread(range(1, 201), 7) == chain.Spread(100, 198, 200, 7)
+    assert spread([3]) == chain.WaitSpread(3, 3, 3, 1)
+    assert spread(range(1, 201), 7) == chain.WaitSpread(100, 198, 200, 7)
 
 
 def log(count: int = 3, drop: str = "", full: bool = False) -> list[str]:
@@ -118,7 +127,7 @@ def test_the_alarms_of_a_log() -> None:
     found = chain.alarms(FAMILY, log(), "nothing")
     assert [alarm.due for alarm in found] == [3000, 4000, 5000]
     assert {alarm.stages for alarm in found} == {(10, 10, 10, 10, 10)}
-    assert chain.spreads(FAMILY, found)["served"] == chain.Spread(10, 10, 10, 3)
+    assert chain.spreads(FAMILY, found)["served"] == chain.WaitSpread(10, 10, 10, 3)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +271,7 @@ def test_an_alarm_cannot_go_backwards() -> None:
 
 def stored(worst: int = 500, **changes: Any) -> StoredLatency:
     """What a run found beside one load, whose stage `served` takes all but 100 cycles."""
-    alone = {"taken": Spread(90, 95, 100, 9), "served": Spread(10, 20, worst - 100, 9)}
+    alone = {"taken": WaitSpread(90, 95, 100, 9), "served": WaitSpread(10, 20, worst - 100, 9)}
     parts = (StackPart(("main", "serve"), worst),)
     found = StoredLatency(
         "tockmark-latency",
@@ -273,13 +282,12 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
         24_000_000,
         True,
         {"simulator_sha256": "0"},
-        None,
         "toy",
         10**6,
         {"taken": "interrupts are off", "served": "it is served"},
-        (LoadFound("nothing", "nothing", Spread(100, 110, worst, 9), alone),),
-        Worst("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
-        (Stretch(OFF, 90, "nothing", parts),),
+        (LoadFound("nothing", "nothing", WaitSpread(100, 110, worst, 9), alone),),
+        WorstAlarm("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
+        (LongestStretch(OFF, 90, "nothing", parts),),
     )
     return msgspec.structs.replace(found, **changes)
 
