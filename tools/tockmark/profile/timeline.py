@@ -21,6 +21,7 @@ TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above those of the apps
 ASLEEP, PENDING, NOT_TAKEN = "asleep", "pending", "not taken"
 PMP_WRITES = "PMP writes"
 CAUSES = {7: "timer", 11: "external"}  # numbers of interrupts, at which Ibex enters the vector
+START = "_start"  # where an app begins
 VECTOR = 0xFF  # of an address, its place in the vector
 
 DRIVERS = {  # by Tock's numbers, and ours
@@ -121,7 +122,9 @@ def of_steps(
     for moment, place in zip(moments(steps), there, strict=True):
         name = place.phase if not moment.step.user else processes[owner(moment.step)]
         track = f"app {name}" if moment.step.user else KERNEL
-        builder.add(moment, track, name, str(place.stack[-1]))
+        code = codes.code_of(moment.step)[1]
+        starts = code.start_of(moment.step.pc) == moment.step.pc
+        builder.add(moment, track, name, str(place.stack[-1]), starts)
     end = max(end, steps[-1][0])
     builder.close(end)
     waits = _waits([at for at in raised if at < end], builder.taken, end)
@@ -145,8 +148,8 @@ class _Builder:
         self._left: dict[str, Step] = {}  # the last instruction of an app before the kernel ran
         self._handling: tuple[int, str] | None = None
 
-    def add(self, moment: Moment, track: str, name: str, function: str) -> None:
-        """Go on by an instruction of a function, on its track."""
+    def add(self, moment: Moment, track: str, name: str, function: str, starts: bool) -> None:
+        """Go on by an instruction of a function, on its track; `starts`: it is its first."""
         step, last = moment.step, self._last
         if moment.slept:
             self._close()
@@ -161,7 +164,8 @@ class _Builder:
         if step.handler and last is not None and not last.trapped:
             self._take(moment)
         if step.user:
-            if last is not None and not last.user and self._begins_upcall(track, step):
+            starts &= function != START
+            if last is not None and not last.user and self._begins_upcall(track, step, starts):
                 self._tell(track, "upcall", moment.begin, {"function": function})
             if step.insn == ECALL:
                 self._call(track, moment.end)
@@ -200,9 +204,11 @@ class _Builder:
         if self._handling is None:
             self._handling = moment.end, cause
 
-    def _begins_upcall(self, track: str, step: Step) -> bool:
+    def _begins_upcall(self, track: str, step: Step, starts: bool) -> bool:
         left = self._left.get(track)
-        return left is not None and left.trapped and step.pc not in (left.pc, left.pc + left.size)
+        if left is None:  # before the trace: nobody goes on at the first instruction of a function
+            return starts
+        return left.trapped and step.pc not in (left.pc, left.pc + left.size)
 
     def _call(self, track: str, at: int) -> None:
         number = self._registers.get(self._class)

@@ -41,6 +41,9 @@ class Known(Program):
     def __init__(self) -> None:
         pass
 
+    def start_of(self, address: int) -> int:
+        return address & ~0xFF
+
     def frames(self, address: int) -> tuple[Frame, ...]:
         return (FRAMES[address & ~0xFF],)
 
@@ -135,6 +138,11 @@ def test_an_upcall_goes_on_elsewhere_than_behind_the_call() -> None:
     run.add(APP + 8, ECALL).add(TRAP, handler=1).add(LOOP, MRET).add(APP + 0x40)
     _, instants, _ = run.told()
     assert [(name, at) for _, name, at in instants if name == "upcall"] == [("upcall", 107)]
+
+
+def test_an_upcall_to_an_app_that_ran_before_the_trace() -> None:
+    told = [Run().add(LOOP, MRET).add(pc).told()[1] for pc in (APP, APP + 4)]
+    assert told == [[("app one", "upcall", 101)], []]
 
 
 def test_interrupts_are_raised_taken_and_served() -> None:
