@@ -32,6 +32,7 @@ LONG = {
     "conformance": "tests/test_conformance.py",
     "instances": "tests/test_ladder.py",
     "interrupts-off": "tests/test_masked.py",
+    "latency": "tests/test_latency.py",
     "same-simulator": "tools/tockmark/tests/test_simulators.py",
     "site": "tests/browser/test_every_page.py",
     "validate": "tests/test_validation.py",
