@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""How long an alarm waits, and for what: the files in results/latency/."""
+"""How long an alarm waits, and for what: the files in docs/data/latency/."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,7 +9,7 @@ from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import LoadFound, StoredLatency
 from tockmark.latency.stretches import KINDS, StackPart
-from tockmark.paths import RESULTS
+from tockmark.paths import DATA
 
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
 MICROSECOND = 1_000_000
@@ -18,13 +18,13 @@ MICROSECOND = 1_000_000
 @cache
 def found(kernel: str, icache: bool = True) -> StoredLatency:
     """Return what a file has."""
-    return report.load(RESULTS / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
+    return report.load(DATA / "latency" / f"{kernel}-{'on' if icache else 'off'}.json")
 
 
 def is_there(icache: bool) -> bool:
     """Return whether all kernels were measured with this setting of the cache."""
     name = "on" if icache else "off"
-    return all((RESULTS / "latency" / f"{kernel}-{name}.json").exists() for kernel in KERNELS)
+    return all((DATA / "latency" / f"{kernel}-{name}.json").exists() for kernel in KERNELS)
 
 
 def beside(kernel: str, load: str, icache: bool = True) -> WaitSpread:
