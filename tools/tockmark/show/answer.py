@@ -383,9 +383,9 @@ def _line(line: Line, table: Table, width: int) -> str:
 def _first_of(names: str, width: int) -> str:
     """Return the first of several names, as many as there is room for."""
     first = names
-    while len(first) > width and ", " in first:
+    while len(first) > width and ", " in first.removesuffix(", …"):
         first = f"{first.removesuffix(', …').rpartition(', ')[0]}, …"
-    return text.shortened(first, width)
+    return text.shortened(first if len(first) <= width else first.removesuffix(", …"), width)
 
 
 SHORTENED = {0: text.shortened, 7: _first_of}  # cells that may be longer than their column

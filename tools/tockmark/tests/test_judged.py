@@ -25,7 +25,7 @@ from tockmark.profile.diff import UNNAMED, Growth, SymbolSize, profile_diff
 from tockmark.profile.file import Share, StoredProfile
 from tockmark.result.file import load
 from tockmark.result.provenance import Kernel
-from tockmark.show.answer import MOST, first_line, lines_of
+from tockmark.show.answer import MOST, SHORTENED, first_line, lines_of
 from tockmark.show.text import escaped
 from tockmark.tests.links import KNOWN, LIMITS, layouts, pool
 from tockmark.tests.of_samples import made, of_links, spread, steady
@@ -392,3 +392,11 @@ def test_functions_are_named_as_people_know_them() -> None:
     one, other = (stored(names, counts) for counts in ((1, 9), (4, 11)))
     assert evidence.where_words(profile_diff(one, other)) == "run, closure in y.rs"
     assert evidence.where_words(profile_diff(one, one)) == ""
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [(30, "enable_all, set, 7 more"), (20, "enable_all, set, …"), (12, "enable_all"), (6, "ena…ll")],
+)
+def test_of_names_the_first_stands_however_narrow_the_column(width: int, said: str) -> None:
+    assert SHORTENED[7]("enable_all, set, 7 more", width) == said
