@@ -212,7 +212,8 @@ def of_clients() -> Sheet:
 def of_crypto() -> Sheet:
     """Draw what each way of having crypto done costs more than the app itself, by size."""
     panels = (("baseline", ("baseline",)), ("Tock", ("tock-2.2", "tock-master", "ipc-initial")))
-    note = f"results/crypto · {BOARD}, i-cache on · dotted: where two ways of the baseline cross"
+    cross = "grey: where two ways of the baseline cross, in four layouts"
+    note = f"results/crypto · {BOARD}, i-cache on · {cross}"
     sheet = Sheet("ChaCha20-Poly1305: cycles more than in the app itself", [note], 1, 2, 3.0)
     order = list(WAYS)
     for axes, (title, kernels) in zip(sheet.panels, panels, strict=True):
@@ -234,12 +235,13 @@ def of_crypto() -> Sheet:
         _thousands(axes.xaxis)
         _thousands(axes.yaxis)
         axes.legend(fontsize=7, loc="upper left")
-    for at in crypto.ways("baseline", True).crossings().values():
-        if at is not None and at <= crypto.MOST:
-            sheet.panels[0].axvline(at, color=GREY, linestyle=":", linewidth=0.9)
+    for pair in crypto.ways("baseline", True).crossings():
+        ends = [at for at in crypto.crossings(*pair) if at <= crypto.MOST]
+        if ends:
+            sheet.panels[0].axvspan(min(ends), max(ends), color=GREY, alpha=0.25, linewidth=0)
             sheet.panels[0].annotate(
-                f"{at:.0f}",
-                (at, 0.01),
+                crypto.crossing(*pair),
+                (min(ends), 0.01),
                 xycoords=("data", "axes fraction"),
                 fontsize=7,
                 ha="right",

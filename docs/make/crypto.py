@@ -107,14 +107,18 @@ def span(way: str, size: int, names: Sequence[str], part: bool = False) -> str:
 def crossing(first: str, second: str) -> str:
     """Return the size from which on the second way is cheaper on the baseline: least and most
     over the layouts of the apps."""
-    each = [some.crossings()[first, second] for some in laid(BASE, True)]
-    return between([at for at in each if at is not None])
+    return between(crossings(first, second))
+
+
+def crossings(first: str, second: str, name: str = BASE) -> list[float]:
+    """Return the sizes in the layouts in which the lines cross."""
+    each = [some.crossings().get((first, second)) for some in laid(name, True)]
+    return [at for at in each if at is not None]
 
 
 def crosses(first: str, second: str, names: Sequence[str]) -> str:
     """Say where the first way is the cheaper one on these kernels, in each layout."""
-    each = [some.crossings()[first, second] for name in names for some in laid(name, True)]
-    found = [at for at in each if at is not None]
+    found = [at for name in names for at in crossings(first, second, name)]
     return f"below {between(found)} bytes" if found else "at every size"
 
 
