@@ -23,7 +23,7 @@ from tockmark.cli import app as command_line
 from tockmark.cli.app import app
 from tockmark.errors import TockmarkError
 from tockmark.paths import ROOT
-from tockmark.suite.catalogue import load
+from tockmark.suite.catalogue import Suite, load
 from tockmark.suite.selection import only_one, select
 
 TOOL = typer.main.get_command(app)
@@ -79,6 +79,9 @@ def arguments(command: Command) -> dict[str, Any]:
         )
 
 
+SUITES: dict[str, Suite] = {"isolation": "programs"}  # of verbs that have one alone
+
+
 def strange_rows(given: dict[str, Any], page: str) -> list[str]:
     """What the command takes for rows of the suite, and are none; a page may add some itself."""
     named = [given[key] for key in ("only", "benchmark") if given.get(key)]
@@ -87,7 +90,7 @@ def strange_rows(given: dict[str, Any], page: str) -> list[str]:
         if READERS.search(text) or f'id = "{text}"' in page:
             continue
         try:
-            select(load(suite=given.get("suite")), text)
+            select(load(suite=given.get("suite", SUITES.get(given["verb"]))), text)
         except TockmarkError as error:
             strange.append(str(error))
     return strange

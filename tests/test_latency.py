@@ -6,12 +6,18 @@ One kernel has a delay at the end of each stage, of which a word of the image sa
 Builds it in half a minute.
 """
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import variants
+from elftools.elf.elffile import ELFFile
 from products import make
 
+from tockmark.errors import REGRESSION
 from tockmark.latency import against, run
 from tockmark.latency.report import StoredLatency, answer
 from tockmark.latency.run import LatencyOptions
@@ -20,6 +26,7 @@ from tockmark.rig import board as boards
 from tockmark.rig.elf import read_elf
 from tockmark.rig.kernel import KernelElf, read_kernel, with_words
 
+TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 DELAY = 5000
 WORD = "TOCKMARK_PLANTED"
 STAGES = ["taken", "top half", "bottom half", "queued", "chosen", "switched", "upcall"]
@@ -145,3 +152,32 @@ def test_a_stretch_with_interrupts_off_is_found(
     assert before.cycles < DELAY < after.cycles
     assert "planted" in after.parts[0].stack
     assert after.parts[0].cycles > DELAY * 0.9
+
+
+def patched(folder: Path, elf: Path, stage: int) -> Path:
+    """The kernel with a delay in this stage, as an ELF of its own."""
+    at = read_elf(elf).addresses[WORD]
+    data = bytearray(elf.read_bytes())
+    with elf.open("rb") as stream:
+        (offset,) = ELFFile(stream).address_offsets(at)
+    data[offset : offset + 4] = stage.to_bytes(4, "little")
+    made = folder / "delayed.elf"
+    made.write_bytes(data)
+    return made
+
+
+def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
+    """Rows of its own call are as before: this costs an alarm alone."""
+    head = patched(tmp_path, planted.path, STAGES.index("bottom half"))
+    command = [TOCKMARK, "judge", "--base", str(planted.path), "--head", str(head), "--json"]
+    command += ["--only", "syscall.brk", "--waits", "nothing", "--icache", "off", "--profiles", "0"]
+    done = subprocess.run([*command, "-o", str(tmp_path / "kept")], capture_output=True, text=True)
+    assert done.returncode == REGRESSION, done.stderr
+    said = json.loads(done.stdout)
+    (wait,) = said["waits"]
+    assert wait["stage"] == "bottom half"
+    assert DELAY <= wait["grown"] < DELAY * 1.1
+    assert wait["function"] == "planted"
+    assert said["verdict"] == "regression"
+    assert "the worst alarm beside nothing, i-cache off" in said["told"]
+    assert not said["moved"]

@@ -80,3 +80,4 @@ def opened(chrome: Chrome, trace: Path) -> Iterator[Perfetto]:
         finally:
             chrome.driver.get("about:blank")
             server.shutdown()
+            chrome.logged()  # what the viewer said is nothing of ours

@@ -31,6 +31,8 @@ from tockmark.errors import (
 from tockmark.files import check_folder, check_writable, folder_for_a_while, write_whole
 from tockmark.judge import campaign, engine, evidence, report
 from tockmark.judge.engine import SAMPLES, BisectLimit, CommitSearch, Simulated
+from tockmark.judge.waits import compared, loads_of
+from tockmark.latency import run as latency
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import read_kernel
@@ -267,11 +269,12 @@ def _elves(given: list[Path]) -> str:
     "tockmark judge ~/tock main my-change",
     "tockmark judge --base old1.elf --base old2.elf --head new1.elf --head new2.elf"
     " --markdown comment.md",
+    "tockmark judge ~/tock main my-change --only irq --waits nothing,console",
     exits={
         OK: "pass, or beyond a soft limit alone",
         INCOMPLETE: "something failed, is missing or rests on boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
-        REGRESSION: "regression: beyond a hard limit, or a row is gone",
+        REGRESSION: "regression: beyond a hard limit, a row is gone, or a worst alarm waits longer",
         INTERRUPTED: KEPT,
     },
 )
@@ -297,6 +300,14 @@ def judge_verb(
             min=0, help="Of so many rows that moved say where, by profiles; 0: no stacks either."
         ),
     ] = evidence.ROWS,
+    waits: Annotated[
+        str | None,
+        options.several_of(
+            lambda: [load.name for load in latency.known_loads()],
+            "How long an alarm waits beside these loads of `tockmark latency`, too, before and"
+            " after.",
+        ),
+    ] = None,
     icache: run_options.ICaches = None,
     board: run_options.BoardName = boards.DEFAULT,
     abi: run_options.Abi = 2,
@@ -336,6 +347,7 @@ def judge_verb(
     with run_options.ended_once(), given.built(fresh) as pair:
         # A build that fails shall do so before anything is simulated.
         kernels = [read_kernel(links.upto(1)[0]) for links in pair.links]
+        loads = loads_of(kernels, waits)
         folder = output or paths.JUDGED / "-".join(kernel.sha256[:LONGEST] for kernel in kernels)
         of_both = [
             Simulated(name, links, settings, folder)
@@ -349,6 +361,9 @@ def judge_verb(
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
         plain = (pair.links[0].plain, pair.links[1].plain)
         found = report.explain(judged, pair.titles, kernels, plain, settings, folder, profiles)
+        longer, others = compared(kernels, loads, settings, folder)
+        found.waits.extend(longer)
+        found.notes.extend(others)
         found.paired.extend(report.of_pairs(pair.pairs, judged) if pair.pairs else [])
         if pair.unpaired:
             found.notes.append(f"the links are not paired: {pair.unpaired}")

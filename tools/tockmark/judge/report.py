@@ -9,11 +9,13 @@ from itertools import repeat
 from pathlib import Path
 
 from tockmark.compare.answer import Answer, Certainty, answer
+from tockmark.compare.limits import Level
 from tockmark.compare.pairs import Pair as ComparedPair
-from tockmark.errors import TockmarkError
+from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines, where_words
+from tockmark.latency.against import LongerWait
 from tockmark.paths import shown
 from tockmark.processes import side_by_side
 from tockmark.profile import diff
@@ -55,10 +57,20 @@ class Report:
     notes: list[str] = field(default_factory=list)
     paired: list[str] = field(default_factory=list)  # what is said of paired links
     unprofiled: list[Row] = field(default_factory=list)  # of each further benchmark that moved
+    waits: list[LongerWait] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:
-        return self.judged.gated.exit_code
+        return REGRESSION if self.waits else self.judged.gated.exit_code
+
+    @property
+    def level(self) -> Level:
+        return Level.HARD if self.waits else self.judged.gated.level
+
+    @property
+    def regressions(self) -> list[str]:
+        """Return what is said of alarms that wait longer: it goes before all else."""
+        return [f"{Level.HARD.words.title}: {one}" for one in self.waits]
 
     @property
     def answer(self) -> Answer:
@@ -139,7 +151,8 @@ def _named(symbols: Sequence[str]) -> str:
 def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
     """Return the report as text of so many columns, with all rows if `every` is true."""
     judged, found = report.judged, report.answer
-    lines = screen(found, width, every)
+    lines = [line for one in report.regressions for line in text.wrap(one, width=width)]
+    lines += screen(found, width, every)
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
         lines += [*where_lines(row, diff_, width), ""]
     lines += [*held(report, width), ""]
@@ -197,8 +210,8 @@ def as_json(report: Report) -> dict[str, object]:
     return {
         "base": base,
         "head": head,
-        "told": first_line(found),
-        "verdict": judged.gated.level.words.word,
+        "told": "; ".join([*report.regressions, first_line(found)]),
+        "verdict": report.level.words.word,
         "exit_code": report.exit_code,
         "rows": records(found.lines),
         "in_doubt": records(found.that_are(Certainty.UNSURE)),
@@ -214,6 +227,7 @@ def as_json(report: Report) -> dict[str, object]:
         ],
         "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
         "sizes": asdict(report.sizes),
+        "waits": [asdict(one) for one in report.waits],
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,
         "gate": comparison.gate_json([base], head, found),
@@ -224,7 +238,9 @@ def as_json(report: Report) -> dict[str, object]:
 def markdown(report: Report) -> str:
     """Return the report as a comment on a pull request: one screen, and the rest folded."""
     judged, found = report.judged, report.answer
-    lines = [heading(found), "", *comment(found)]
+    sign = report.level.words.sign
+    lines = [f"### {sign} tockmark: {text.prose(one)}" for one in report.regressions]
+    lines += [heading(found), "", *comment(found)]
     lines += [f"- Warning: {escaped(warning)}" for warning in judged.gated.warnings]
     for row, diff_ in report.where.items():
         lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))

@@ -6,12 +6,15 @@ same each time, so there is no chance to reckon with. What differs from kernel t
 anybody's doing is the layout of the code, for which there is a margin.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tockmark.errors import TockmarkError
-from tockmark.latency.report import LoadFound, StoredLatency
+from tockmark.latency.report import LoadFound, StoredLatency, WorstAlarm
+from tockmark.latency.stretches import ELSEWHERE
 from tockmark.show.text import change
+from tockmark.suite.catalogue import ICACHE
 
 MARGIN = 0.05  # a worst wait that is longer by so much of it is a finding
 LEAST = 200  # and by so many cycles
@@ -26,11 +29,15 @@ class LongerWait:
     after: int
     stage: str
     grown: int
+    icache: bool
+    function: str | None  # that grew most, where the alarm was traced on both kernels
 
     def __str__(self) -> str:
+        most = f", most in {self.function}" if self.function else ""
         return (
-            f"the worst alarm beside {self.load}: {self.before:,} → {self.after:,} cycles"
-            f" ({change(self.before, self.after)}), in the stage '{self.stage}' ({self.grown:+,})"
+            f"the worst alarm beside {self.load}, i-cache {ICACHE[self.icache]}: {self.before:,} →"
+            f" {self.after:,} cycles ({change(self.before, self.after)}), in the stage"
+            f" '{self.stage}' ({self.grown:+,}){most}"
         )
 
 
@@ -56,11 +63,37 @@ def _longer(base: StoredLatency, new: StoredLatency) -> Iterator[LongerWait]:
         if after - before > max(LEAST, before * MARGIN):
             grown = _grown(known[load.name], load)
             stage = max(grown, key=grown.__getitem__)
-            yield LongerWait(load.what, before, after, stage, grown[stage])
+            traced = base.worst.load == new.worst.load == load.name
+            function = _function(base.worst, new.worst) if traced else None
+            ends = load.what, before, after
+            yield LongerWait(*ends, stage, grown[stage], new.icache, function)
 
 
 def _grown(base: LoadFound, new: LoadFound) -> dict[str, int]:
     return {name: one.worst - base.stages[name].worst for name, one in new.stages.items()}
+
+
+def as_before(base: StoredLatency, new: StoredLatency) -> list[str]:
+    """Return what is said of the loads beside which no alarm waits longer."""
+    known = {load.name: load.whole.worst for load in base.loads}
+    grown = {one.load for one in longer(base, new)}
+    return [
+        f"the worst alarm beside {load.what}, i-cache {ICACHE[new.icache]}: {known[load.name]:,} →"
+        f" {load.whole.worst:,} cycles ({change(known[load.name], load.whole.worst)})"
+        for load in new.loads
+        if load.what not in grown
+    ]
+
+
+def _function(base: WorstAlarm, new: WorstAlarm) -> str | None:
+    """Return the function that took most cycles more, whoever called it; None if none did."""
+    grown = Counter[str]()
+    for alarm, sign in ((new, 1), (base, -1)):
+        for part in alarm.parts:
+            if part.stack != ELSEWHERE:
+                grown[part.stack[-1]] += sign * part.cycles
+    most = max(grown, key=grown.__getitem__, default=None)
+    return most if most is not None and grown[most] > 0 else None
 
 
 def _counts(one: StoredLatency) -> dict[str, int]:

@@ -36,6 +36,7 @@ SYSTEM = 0x73
 WRITES, CLEARS = 1, 3  # funct3 of CSR instructions, less its bit for an immediate
 EFFECTS = HEADING.index("effects") - 1  # the space before them
 MOST_STACKS = 6
+ELSEWHERE = ("elsewhere",)  # the stack of all that is left
 SHOWN_FRAMES = 6
 _ENTRY = re.compile(r"^(exception|interrupt|fault|_start_trap|_earlgrey_start_trap_vectored)$")
 _WRAPS = re.compile(
@@ -211,4 +212,4 @@ def stacks(lines: Sequence[str], where: Where, owner: Owner) -> tuple[StackPart,
     most = found.most_common(MOST_STACKS)
     rest = found.total() - sum(cycles for _, cycles in most)
     parts = [StackPart(stack, cycles) for stack, cycles in most]
-    return (*parts, *([StackPart(("elsewhere",), rest)] if rest else []))
+    return (*parts, *([StackPart(ELSEWHERE, rest)] if rest else []))

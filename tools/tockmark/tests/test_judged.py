@@ -396,7 +396,12 @@ def test_functions_are_named_as_people_know_them() -> None:
 
 @pytest.mark.parametrize(
     ("width", "said"),
-    [(30, "enable_all, set, 7 more"), (20, "enable_all, set, …"), (12, "enable_all"), (6, "ena…ll")],
+    [
+        (30, "enable_all, set, 7 more"),
+        (20, "enable_all, set, …"),
+        (12, "enable_all"),
+        (6, "ena…ll"),
+    ],
 )
 def test_of_names_the_first_stands_however_narrow_the_column(width: int, said: str) -> None:
     assert SHORTENED[7]("enable_all, set, 7 more", width) == said

@@ -315,8 +315,8 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
     (found,) = against.longer(stored(10_000), stored(12_000))
     assert str(found) == (
-        "the worst alarm beside nothing: 10,000 → 12,000 cycles (+20.0 %), in the stage 'served'"
-        " (+2,000)"
+        "the worst alarm beside nothing, i-cache on: 10,000 → 12,000 cycles (+20.0 %), in the stage"
+        " 'served' (+2,000), most in serve"
     )
     assert against.longer(stored(10_000), stored(10_500)) == []
     assert against.longer(stored(1000), stored(1200)) == []
