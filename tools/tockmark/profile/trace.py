@@ -91,7 +91,7 @@ def timeline(options: ProfileOptions, catalogue: Catalogue, window: Window) -> T
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
         image = stopping_early(image, options.board, image.flash)
-    run = _Run(options, boot, image, plain, tracing)
+    run = _TracedBoot(options, boot, image, plain, tracing)
     log = run.log(_marks(image, by == "sampler"))
     row = rows_of(log, boot.group, options)[-1]
     items = [*decode(log.split("\n"))]
@@ -219,7 +219,7 @@ def _numbered(taken: Sequence[int], found: Sequence[tuple[int, int]]) -> list[Sa
     return [Sampled(number, value, *when) for number, (value, when) in enumerate(both)]
 
 
-class _Run:
+class _TracedBoot:
     """The boot, on both simulators."""
 
     def __init__(
