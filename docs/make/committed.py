@@ -36,6 +36,13 @@ def between(values: Sequence[float], written: Callable[[float], str] = number) -
     return least if least == most else f"{least}–{most}"
 
 
+def left(pair: str, row: str, icache: bool = True) -> str:
+    """Return what a change leaves of a row's cycles, pair by pair of links: results PAIR-base and
+    PAIR-head."""
+    nets = [layout_nets(committed(f"{pair}-{side}").row(row, icache)) for side in ("base", "head")]
+    return between([after / before for before, after in zip(*nets, strict=True)], "{:.2f}".format)
+
+
 def percents(shares: Sequence[float], digits: int = 1) -> str:
     """Return the least and the most of some shares, in percent."""
     written = between(shares, lambda share: text.points(share, digits=digits))

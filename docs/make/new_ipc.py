@@ -4,7 +4,7 @@ bring it, over the links in results/ipc/."""
 
 from collections.abc import Iterable
 
-from committed import CommittedResult, between, committed, markdown, number, retired
+from committed import CommittedResult, between, committed, left, markdown, number, retired
 from tockmark.show import text
 from tockmark.show.table import layout_nets
 
@@ -62,10 +62,7 @@ def dearer(name: str, level: str, icache: bool) -> str:
 
 def moved(name: str, icache: bool) -> str:
     """Return what a copy by memmove leaves of a row's cycles, pair by pair of links."""
-    nets = [
-        layout_nets(committed(f"ipc/memmove-{side}").row(name, icache)) for side in ("base", "head")
-    ]
-    return between([after / before for before, after in zip(*nets, strict=True)], "{:.2f}".format)
+    return left("ipc/memmove", name, icache)
 
 
 def _percent(ratio: float) -> str:

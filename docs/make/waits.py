@@ -4,15 +4,28 @@
 from collections.abc import Iterator
 from functools import cache
 
-from committed import markdown
+from committed import committed, left, markdown, number, retired
 from tockmark.latency import report
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.report import LoadFound, StoredLatency
 from tockmark.latency.stretches import KINDS, StackPart
 from tockmark.paths import DATA
 
+CHANGES = {
+    "priorities": "the PLIC's priorities are written once, not after each round of interrupts",
+    "words": "one word tells which of the six words of pending interrupts is not empty",
+    "chunks": "the UART's driver sends 8 bytes in a turn, not all that fit",
+}
+CHANGED = {
+    "irq.upcall core=asleep": "alarm to upcall, asleep",
+    "irq.upcall core=busy": "busy",
+    "console.write size=64": "a line of 64 bytes",
+    "ctx.ring processes=2 kib=0": "a hop",
+    "syscall.command": "a command",
+}
 KERNELS = {"tock-2.2": "Tock 2.2", "tock-master": "Tock master", "baseline": "our baseline"}
 MICROSECOND = 1_000_000
+SIDES = ("base", "head")
 
 
 @cache
@@ -124,6 +137,26 @@ def stretches() -> str:
                     rows.append([what, title, f"{one.cycles:,}", one.load, f"{most} ({cycles})"])
     heads = ["in which", "kernel", "cycles", "beside", "most of it"]
     return markdown(heads, rows, (0, 1, 3, 4))
+
+
+def changes() -> str:
+    """Write what three changes leave of some rows' cycles, and of the worst alarms."""
+    rows = []
+    for name, what in CHANGES.items():
+        for icache in (True, False):
+            cells = [left(f"waits/{name}", row, icache) for row in CHANGED]
+            worst = _cell(found(name), "console") if icache else "-"
+            rows.append([what if icache else "", "on" if icache else "off", *cells, worst])
+    heads = ["change", "i-cache", *CHANGED.values(), "beside console"]
+    return markdown(heads, rows, (0, 1))
+
+
+def fewer(name: str, row: str) -> str:
+    """Return how many instructions a change adds to a row, i-cache off."""
+    base, head = (retired(committed(f"waits/{name}-{side}").row(row, False)) for side in SIDES)
+    assert base is not None
+    assert head is not None
+    return f"{number(head - base)}"
 
 
 def _part(part: StackPart) -> Iterator[str]:
