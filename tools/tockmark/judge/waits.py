@@ -10,8 +10,10 @@ from tockmark.errors import say
 from tockmark.files import write_whole
 from tockmark.latency import run
 from tockmark.latency.against import LongerWait, as_before, longer
+from tockmark.latency.points import check_points
 from tockmark.latency.report import StoredLatency, text_of
 from tockmark.latency.run import LatencyOptions, RunLoad, loads_for
+from tockmark.profile.run import kernel_of
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.run import RunOptions
 from tockmark.suite.catalogue import ICACHE
@@ -21,9 +23,11 @@ ALARMS = run.ALARMS  # beside each load
 
 def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, ...]:
     """Return the loads of these names, separated by commas; none if nothing is asked for.
-    TockmarkError if there is no such load, or a kernel cannot bear it."""
+    TockmarkError if there is no such load, a kernel cannot bear it or its stages are not known."""
     if names is None:
         return ()
+    for kernel in kernels:
+        check_points(kernel_of(kernel))
     loads, _ = (loads_for(kernel, names.split(",")) for kernel in kernels)
     return loads
 

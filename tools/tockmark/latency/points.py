@@ -99,6 +99,13 @@ def mark_options(
     return tuple(word for mark in marks for word in ("--mark", mark))
 
 
+def check_points(program: Program) -> None:
+    """TockmarkError unless the family of a kernel is known, and all of its points are there."""
+    for stage in family_of(program).stage:
+        if stage.symbol is not None:
+            addresses(program, stage)
+
+
 def addresses(program: Program, stage: Stage) -> list[int]:
     """Return where a stage's point is in a kernel. TockmarkError if it is gone."""
     assert stage.symbol is not None
