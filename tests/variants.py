@@ -26,7 +26,7 @@ def build(folder: Path, changes: Mapping[str, tuple[str, str]], profile: str = "
 def build_many(
     folder: Path, changes: Iterable[tuple[str, str, str]], profile: str = "release"
 ) -> Path:
-    """The same, with several changes to a file."""
+    """Build the kernel likewise, with several changes to a file."""
     scratch.copy_to(folder)
     for name, now, then in changes:
         source = folder / "kernel" / "src" / name

@@ -4,7 +4,6 @@ this machine and opened in the browser of the tests. Queries go to its trace pro
 WebAssembly in the page."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chrome import Chrome
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tockmark import paths
 
@@ -72,10 +72,10 @@ def opened(chrome: Chrome, trace: Path) -> Iterator[Perfetto]:
         here = f"http://127.0.0.1:{server.server_port}/"
         try:
             chrome.driver.get(f"{here}?testing=1#!/?url={here}trace.json")
-            until = time.monotonic() + PATIENCE
-            while not chrome.driver.execute_script(LOADED):
-                assert time.monotonic() < until, "Perfetto does not open it"
-                time.sleep(0.1)
+            patience = WebDriverWait(chrome.driver, PATIENCE)
+            patience.until(
+                lambda driver: driver.execute_script(LOADED), "Perfetto does not open it"
+            )
             yield Perfetto(chrome)
         finally:
             chrome.driver.get("about:blank")

@@ -477,9 +477,7 @@ def profile_verb(
     board: run_options.BoardName = boards.DEFAULT,
     icache: run_options.ICache = None,
     abi: run_options.Abi = 2,
-    lang: Annotated[
-        str, options.one_of(lambda: catalogues.LANGS, "Language of the apps: c or rust.")
-    ] = "c",
+    lang: run_options.OneLanguage = "c",
     output: Annotated[Path | None, options.output_to("Folder; default: in build/profile/.")] = None,
     callgrind: Annotated[
         Path | None,
@@ -493,9 +491,7 @@ def profile_verb(
             help="Show what is other in B: two kernels, or two profile.json of the same row.",
         ),
     ] = None,
-    max_cycles: Annotated[
-        int | None, Option(min=1, help="Give the app up after so many cycles.")
-    ] = None,
+    max_cycles: run_options.MaxCycles = None,
     fresh: run_options.Fresh = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -74,6 +74,8 @@ KernelManifest = Annotated[
     Option(help="TOML file that says of a kernel: name, commit, opt_level, flags, rustc."),
 ]
 BoardName = Annotated[str, one_of(boards.names, "Board profile: the name of a file in boards/.")]
+OneLanguage = Annotated[str, one_of(lambda: catalogues.LANGS, "Language of the apps: c or rust.")]
+MaxCycles = Annotated[int | None, Option(min=1, help="Give the app up after so many cycles.")]
 Abi = Annotated[int, Option(min=1, max=2, help="Version of the system-call interface.")]
 ICaches = Annotated[Switch | None, Option(help="Instruction cache; default: on, and again off.")]
 ICache = Annotated[Switch | None, Option(help="Instruction cache; default: as on the board.")]

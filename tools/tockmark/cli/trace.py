@@ -51,9 +51,7 @@ def trace_verb(
     board: run_options.BoardName = boards.DEFAULT,
     icache: run_options.ICache = None,
     abi: run_options.Abi = 2,
-    lang: Annotated[
-        str, options.one_of(lambda: catalogues.LANGS, "Language of the apps: c or rust.")
-    ] = "c",
+    lang: run_options.OneLanguage = "c",
     around: Annotated[
         Around | None, Option(help="Around which sample; default: the worst.")
     ] = None,
@@ -67,9 +65,7 @@ def trace_verb(
     output: Annotated[
         Path | None, options.output_to("File; default: trace.json in build/profile/.")
     ] = None,
-    max_cycles: Annotated[
-        int | None, Option(min=1, help="Give the app up after so many cycles.")
-    ] = None,
+    max_cycles: run_options.MaxCycles = None,
     fresh: run_options.Fresh = False,
 ) -> None:
     """Show one sample of a row on a timeline: apps, phases of the kernel, interrupts, system calls.

@@ -42,8 +42,9 @@ def compared(
     others: list[str] = []
     for icache in options.icaches if loads else ():
         base, head = _measured(kernels, loads, options, icache, folder)
-        found += longer(base, head)
-        others += as_before(base, head)
+        grown = longer(base, head)
+        found += grown
+        others += as_before(base, head, grown)
     return found, others
 
 

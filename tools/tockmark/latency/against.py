@@ -73,10 +73,10 @@ def _grown(base: LoadFound, new: LoadFound) -> dict[str, int]:
     return {name: one.worst - base.stages[name].worst for name, one in new.stages.items()}
 
 
-def as_before(base: StoredLatency, new: StoredLatency) -> list[str]:
-    """Return what is said of the loads beside which no alarm waits longer."""
+def as_before(base: StoredLatency, new: StoredLatency, found: list[LongerWait]) -> list[str]:
+    """Return what is said of the loads of which `longer` found none."""
     known = {load.name: load.whole.worst for load in base.loads}
-    grown = {one.load for one in longer(base, new)}
+    grown = {one.load for one in found}
     return [
         f"the worst alarm beside {load.what}, i-cache {ICACHE[new.icache]}: {known[load.name]:,} →"
         f" {load.whole.worst:,} cycles ({change(known[load.name], load.whole.worst)})"

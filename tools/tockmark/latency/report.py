@@ -14,6 +14,7 @@ from tockmark import documents, paths
 from tockmark.documents import Count, Part, Positive
 from tockmark.latency.chain import WaitSpread
 from tockmark.latency.stretches import KINDS, LongestStretch, StackPart
+from tockmark.result.build import kernel_of, simulator_of
 from tockmark.result.provenance import Kernel
 from tockmark.rig.board import BoardProfile
 from tockmark.rig.kernel import KernelElf
@@ -82,25 +83,15 @@ def stored(
     stretches: Iterable[LongestStretch],
 ) -> StoredLatency:
     """Return what a file keeps."""
-    measured = Kernel(
-        kernel.name,
-        kernel.path.name,
-        kernel.sha256,
-        commit=kernel.commit,
-        opt_level=kernel.opt_level,
-        flags=kernel.flags,
-        rustc=kernel.rustc,
-    )
-    machine = board.target.provenance(board.clock_hz)
     return StoredLatency(
         FORM,
         VERSION,
         datetime.now(UTC).date().isoformat(),
-        measured,
+        kernel_of(kernel, None),
         board.name,
         board.clock_hz,
         icache,
-        {name: str(machine.get(name)) for name in ("simulator_sha256", "ibex", "verilator")},
+        simulator_of(board),
         family,
         cycles,
         dict(stages),

@@ -28,11 +28,11 @@ from tockmark.profile.sample import (
     PC,
     PHASES,
     S4,
-    SYSTEM,
     Sampler,
     Step,
     parse,
     places,
+    writes_pmp,
 )
 from tockmark.profile.symbols import Program
 from tockmark.result import build
@@ -47,9 +47,7 @@ from tockmark.suite.selection import Selection
 
 FORM, VERSION = "tockmark-isolation", 1
 MCYCLE = slice(11, 21)  # where the core's counter stands in a line of the trace
-PMP_CSRS = range(0x3A0, 0x3F0)  # pmpcfg0 to pmpaddr63
 TRAP, HANDLER = " trap", " handler"  # effects
-WRITES = (1, 5)  # funct3 of the CSR instructions that write whatever their operand is
 
 
 class Meanwhile(Part, frozen=True):
@@ -89,14 +87,6 @@ class StoredIsolation(Part, frozen=True):
     simulator: dict[str, str]
     tool: str | None  # the commit of the checkout
     rows: tuple[Meanwhile, ...]
-
-
-def writes_pmp(insn: int) -> bool:
-    """Tell whether an instruction writes a register of the PMP: csrrs and csrrc of x0 only read."""
-    function = insn >> 12 & 7
-    if insn & 0x7F != SYSTEM or not function & 3 or insn >> 20 not in PMP_CSRS:
-        return False
-    return function in WRITES or insn >> 15 & 0x1F != 0
 
 
 @dataclass

@@ -283,6 +283,8 @@ Cause = Literal["execute", "fetch", "load/store", "branch", "mul/div", "trap/CSR
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 EXECUTE, FETCH, MEMORY, BRANCH, MULTIPLY, TRAP = CAUSES
 SYSTEM = 0x73  # opcode of ecall, mret and the CSR instructions
+PMP_CSRS = range(0x3A0, 0x3F0)  # pmpcfg0 to pmpaddr63
+WRITES = (1, 5)  # funct3 of the CSR instructions that write whatever their operand is
 
 _KINDS: dict[str, tuple[bool, Cause]] = {  # of waits: whether the instruction before is charged
     "f": (False, FETCH),
@@ -297,6 +299,14 @@ Stack = tuple[Frame, ...]
 Where = Callable[[Step], Stack]
 Owner = Callable[[Step], int]  # whose stack an instruction is of: an app's number, or the kernel's
 Wait = tuple[bool, Cause, int]  # charged to the instruction before; cause; cycles
+
+
+def writes_pmp(insn: int) -> bool:
+    """Tell whether an instruction writes a register of the PMP: csrrs and csrrc of x0 only read."""
+    function = insn >> 12 & 7
+    if insn & 0x7F != SYSTEM or not function & 3 or insn >> 20 not in PMP_CSRS:
+        return False
+    return function in WRITES or insn >> 15 & 0x1F != 0
 
 
 @dataclass(frozen=True, slots=True)

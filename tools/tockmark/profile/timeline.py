@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tockmark.profile.run import Codes
-from tockmark.profile.sample import ECALL, MRET, SYSTEM, Step, places
+from tockmark.profile.sample import ECALL, MRET, Step, places, writes_pmp
 
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
 TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above those of the apps
@@ -170,7 +170,7 @@ class _Builder:
             if step.insn == ECALL:
                 self._call(track, moment.end)
             self._left[track] = step
-        elif _writes_pmp(step):
+        elif writes_pmp(step.insn):
             self.pmp_writes.append(moment.end)
         if step.insn == MRET and self._handling is not None:
             begin, cause = self._handling
@@ -232,13 +232,6 @@ class _Builder:
 
 def _slice(track: str, name: str, begin: int, end: int, more: Args | None = None) -> Slice:
     return Slice(track, name, begin, end, {"cycle": begin, "cycles": end - begin, **(more or {})})
-
-
-def _writes_pmp(step: Step) -> bool:
-    """Return whether an instruction writes one of pmpcfg0 to pmpaddr63."""
-    kind, register = step.insn >> 12 & 7, step.insn >> 20
-    reads_only = kind & 3 != 1 and not step.insn >> 15 & 0x1F
-    return step.opcode == SYSTEM and bool(kind & 3) and 0x3A0 <= register < 0x3F0 and not reads_only
 
 
 def _waits(rises: Sequence[int], taken: Sequence[tuple[int, str]], end: int) -> list[Slice]:

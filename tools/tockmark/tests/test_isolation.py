@@ -3,8 +3,8 @@
 
 import pytest
 
-from tockmark.profile.isolation import Watcher, writes_pmp
-from tockmark.profile.sample import Sampler
+from tockmark.profile.isolation import Watcher
+from tockmark.profile.sample import Sampler, writes_pmp
 
 PROGRAM, OTHER, KERNEL, PMP = 0x1000, 0x2000, 0x8000, 0x3A0A1073  # csrw pmpcfg0, s4
 FIRST, LAST = PROGRAM + 0x10, PROGRAM + 0x20  # the two readings' ecalls
