@@ -18,6 +18,7 @@ from tockmark.log.rows import StoredRow, samples_of
 from tockmark.profile.run import (
     Codes,
     ProfileOptions,
+    boot_of,
     instructions,
     kernel_of,
     rows_of,
@@ -70,14 +71,6 @@ class Sampled:
     end: int
 
 
-def boot_of(catalogue: Catalogue, options: ProfileOptions) -> Boot:
-    """Return the boot that gives the row, without its other benchmarks."""
-    row = options.id, options.params
-    measuring = [one for one in catalogue.boots() if options.id in one.measures]
-    giving = [one for one in measuring if row in catalogue.rows_given(one)]
-    return catalogue.narrowed((giving or measuring)[0], [options.id])
-
-
 def timeline(options: ProfileOptions, catalogue: Catalogue, window: Window) -> Timeline:
     """Simulate a row again, and return what happened in the window. TockmarkError if the kernel
     does not measure it, the simulator with the retirement port is not built, or the window is too
@@ -85,7 +78,8 @@ def timeline(options: ProfileOptions, catalogue: Catalogue, window: Window) -> T
     if window.begin is not None and window.end is not None:
         _check(window.begin, window.end)
     plain, tracing = simulators(options.board)
-    boot, by = boot_of(catalogue, options), catalogue.benchmarks[options.id].by
+    boot = boot_of(catalogue, options.id, options.params)
+    by = catalogue.benchmarks[options.id].by
     symbols = {"tm_most_samples": 0 if by == "mark" else MOST_SAMPLES}
     symbols["tm_only"] = boot.only | NO_CONTROLS
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
