@@ -14,6 +14,7 @@ import pytest
 from products import make
 
 from tockmark import paths
+from tockmark.latency.points import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 CLOCK = 24_000_000
@@ -78,7 +79,7 @@ def test_somebody_runs_at_any_time_and_only_one(upcall: Trace) -> None:
     spans = upcall.spans(*CPU)
     assert [spans[0][0], spans[-1][1]] == [begin, end]
     assert [one for _, one in spans[:-1]] == [one for one, _ in spans[1:]]
-    for track in upcall.tracks.values():
+    for track in {*upcall.tracks.values()} - {"alarms"}:
         own = upcall.spans(track)
         assert [(a, b) for a, b in itertools.pairwise(own) if a[1] > b[0]] == []
 
@@ -100,6 +101,24 @@ def test_an_interrupt_is_raised_is_taken_and_becomes_an_upcall(upcall: Trace) ->
     assert "the worst" in upcall.said
 
 
+def test_an_alarm_has_its_stages_inside(upcall: Trace) -> None:
+    """By the names of families.toml, in their order; they add up to it, and it is the sample but
+    for the cycle in which its last instruction leaves the decode stage."""
+    whole, *inner = upcall.of("X", "alarms")
+    assert whole["name"] == "alarm"
+    (family,) = (one for one in families() if one.name == "baseline")
+    names = [stage.name for stage in family.stage]
+    assert [one["name"] for one in inner] == names
+    assert [one["args"]["what"] for one in inner] == [stage.what for stage in family.stage]
+    begins = [one["args"]["cycle"] for one in (*inner, whole)]
+    ends = [one["args"]["cycle"] + one["args"]["cycles"] for one in (*inner, whole)]
+    assert begins[1:-1] == ends[:-2]
+    assert (begins[0], ends[-2]) == (begins[-1], ends[-1])
+    (sample,) = upcall.of("X", "samples")
+    assert begins[-1] == sample["args"]["cycle"]
+    assert 0 <= whole["args"]["cycles"] - sample["args"]["cycles"] < 10
+
+
 def test_times_are_cycles_at_the_boards_clock(upcall: Trace) -> None:
     begin, end = upcall.about["first_cycle"], upcall.about["last_cycle"]
     for event in upcall.of("X"):
@@ -108,9 +127,15 @@ def test_times_are_cycles_at_the_boards_clock(upcall: Trace) -> None:
         assert ns(event["ts"]) == inside[0] * 1_000_000_000 // CLOCK
         if upcall.tracks[event["tid"]] != "samples":
             assert ns(event["ts"] + event["dur"]) == inside[1] * 1_000_000_000 // CLOCK
-    counted = [event for event in upcall.events if event["ph"] == "C"]
-    assert [event["args"]["writes"] for event in counted] == [*range(len(counted))]
-    assert len(counted) > 4  # each switch to an app writes some
+    writes, fills = (
+        [one["args"][what] for one in upcall.events if one["ph"] == "C" and what in one["args"]]
+        for what in ("writes", "fills")
+    )
+    assert writes == [*range(len(writes))]
+    assert len(writes) > 4  # each switch to an app writes some
+    assert fills[0] == 0
+    assert fills == sorted({*fills})
+    assert fills[-1] > 4
 
 
 def test_a_sample_of_the_counters_has_its_three_calls(tmp_path: Path) -> None:
@@ -122,6 +147,7 @@ def test_a_sample_of_the_counters_has_its_three_calls(tmp_path: Path) -> None:
     begin, end = ns(sample["ts"]), ns(sample["ts"] + sample["dur"])
     calls = [one["name"] for one in found.of("i") if begin <= ns(one["ts"]) < end]
     assert calls == ["command Perf 3"] * 3
+    assert [one["args"] for one in found.events if one["name"] == "cache"] == [{"fills": 0}]  # off
 
 
 def test_a_sample_between_two_apps(tmp_path: Path) -> None:

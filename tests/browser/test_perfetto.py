@@ -15,12 +15,18 @@ from perfetto import VIEWER, opened
 from products import make
 
 from tockmark import paths
+from tockmark.latency.points import families
 
 TOCKMARK = str(Path(sys.executable).with_name("tockmark"))
 OF_TRACKS = """
     select thread.name, sum(dur > 0), sum(dur = 0), sum(dur) from slice
     join thread_track on slice.track_id = thread_track.id join thread using (utid) group by 1
 """
+OF_STAGES = """
+    select child.name, extract_arg(child.arg_set_id, 'args.cycles') from slice child
+    join slice parent on child.parent_id = parent.id
+"""
+STAGES = [stage.name for stage in families()[0].stage]  # of the baseline
 
 
 def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> None:
@@ -36,15 +42,17 @@ def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> N
     command = [TOCKMARK, "trace", "--only", "irq.upcall:core=busy", "-o", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=paths.ROOT)
     told = re.search(
-        r"(\d+) slices on (\d+) tracks, (\d+) system calls and upcalls, (\d+) PMP writes",
+        r"(\d+) slices on (\d+) tracks, (\d+) system calls and upcalls, (\d+) PMP writes,"
+        r" (\d+) cache fills",
         done.stdout,
     )
     assert told
-    slices, tracks, instants, writes = map(int, told.groups())
+    slices, tracks, instants, writes, fills = map(int, told.groups())
     events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
     names = {one["tid"]: one["args"]["name"] for one in events if one["name"] == "thread_name"}
-    durations = Counter[str]()
+    durations, points = Counter[str](), Counter[str]()
     for one in events:
+        points.update([one["name"]] if one["ph"] == "C" else [])
         if one["ph"] == "X":
             durations[names[one["tid"]]] += round(one["dur"] * 1000)
     with opened(chrome, file) as perfetto:
@@ -57,7 +65,16 @@ def test_perfetto_counts_what_the_tool_says(chrome: Chrome, tmp_path: Path) -> N
         assert len(names) == tracks
         counters = "select name, count(*), max(value) from counter join counter_track"
         counted = perfetto.query(f"{counters} on track_id = counter_track.id group by 1")
-        assert counted == [["PMP writes", writes + 1, writes]]
+        assert counted == [
+            ["PMP writes", points["PMP"], writes],
+            ["cache fills", points["cache"], fills],
+        ]
+        ours = [[one["name"], one["args"]["cycles"]] for one in events if one["ph"] == "X"]
+        ours = [one for one in ours if one[0] in STAGES]
+        among = ", ".join(f"'{stage}'" for stage in STAGES)
+        stages = f"{OF_STAGES} where child.name in ({among}) and parent.name = 'alarm' order by"
+        assert perfetto.query(f"{stages} child.ts") == ours
+        assert {name for name, _ in ours} == {*STAGES}
         wrong = "select name, value from stats where severity != 'info' and value > 0"
         assert perfetto.query(wrong) == []
         args = "select count(*) from args where key = 'args.mostly'"

@@ -23,7 +23,7 @@ from tockmark.paths import HOME, shown
 
 LOOKED_AT = 1 << 20  # bytes of a file that tell what it is
 
-_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"tockmark-(\w+)"')
+_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"(tockmark-\w+)"')
 _LOG = re.compile(rb"^(?:#tm \d|#boot )", re.MULTILINE)
 
 
@@ -102,10 +102,13 @@ def _write_beside(path: Path, data: bytes, at_once: bool = True) -> Path:
     return new
 
 
-def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> None:
-    """TockmarkError, which names it, if a file would replace what it should not: a result replaces
-    a result only, a log the log of the result that is written with it, and all else what has its
-    suffix and is neither. Of paths alone, before there is anything to write, the suffix tells; and
+def check_writable(
+    contents: Mapping[Path, str | bytes] | Iterable[Path], form: str | None = None
+) -> None:
+    """TockmarkError, which names it, if a file would replace what it should not: what has a format
+    of ours replaces its own kind only, a log the log of the result that is written with it, and all
+    else what has its suffix and is neither. Of paths alone, before there is anything to write,
+    `form` (`tockmark-latency`) tells what it will be, or else the suffix: a result, or not; and
     whether their folders can be written to is tried."""
     paths = list(contents)
     for path in paths:
@@ -120,6 +123,7 @@ def check_writable(contents: Mapping[Path, str | bytes] | Iterable[Path]) -> Non
             raise TockmarkError(f"{shown(path)} is a folder", "name a file in it with -o")
         old = _kind(path, _start(path))
         new = "a result" if path.suffix == ".json" else old
+        new = _named(form) if form is not None else new
         if isinstance(contents, Mapping):
             new = _kind(path, contents[path][:LOOKED_AT])
         if path.suffix == ".log" and old != "nothing":
@@ -204,12 +208,17 @@ def _start(path: Path) -> bytes:
         return file.read(LOOKED_AT)
 
 
+def _named(form: str) -> str:
+    """Return in words what has a format of ours."""
+    return f"a {form.partition('-')[2]}"
+
+
 def _kind(path: Path, content: str | bytes) -> str:
     """Return in words what a file is."""
     start = content.encode(errors="replace") if isinstance(content, str) else content
     found = _FORMAT.match(start)
     if found:
-        return f"a {found[1].decode()}"
+        return _named(found[1].decode())
     if not start:
         return "nothing"
     return "a log" if _LOG.search(start) else f"a file {path.suffix or 'without a suffix'}"

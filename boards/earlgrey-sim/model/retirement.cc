@@ -6,9 +6,10 @@
 // `cycles` is how many cycles of the core passed since the instruction before left the decode
 // stage: one to leave, and what the waits say: f for the instruction to be fetched, w for the load
 // or store before it to be over, m for its own to be taken by the bus, x to multiply or divide, b
-// to branch, o for all else, which is what the core does about traps and CSRs. Effects: `trap` it
-// took an exception, `handler` it is the first of a trap handler, the register written, the memory
-// read (<) or written (>).
+// to branch, o for all else, which is what the core does about traps and CSRs. Effects: `fills`
+// says how many lines the instruction cache took in during these cycles, `trap` it took an
+// exception, `handler` it is the first of a trap handler, the register written, the memory read (<)
+// or written (>).
 #include "retirement.h"
 
 #ifdef VARIANT_RETIRE
@@ -48,6 +49,8 @@ std::string Retired::line() const {
         text("%10llu %10llu %c %08x %*s%0*x %3u %-8s", static_cast<unsigned long long>(cycle),
              static_cast<unsigned long long>(mcycle), kModes[mode & 3], pc, compressed ? 4 : 0, "",
              compressed ? 4 : 8, insn, cycles, waits.empty() ? "-" : waits.c_str());
+    if (fills)
+        out += text(" fills=%u", fills);
     if (trap)
         out += " trap";
     if (handler)
@@ -105,8 +108,10 @@ void Retirements::core_cycle(Spent what, uint64_t mcycle) {
     leaving.cycle = now_;
     leaving.mcycle = mcycle;
     leaving.spent = spent_;
+    leaving.fills = fills_;
     left_.push(leaving);
     spent_ = {};
+    fills_ = 0;
 }
 
 void Retirements::retired(Retired instruction) {
@@ -114,6 +119,7 @@ void Retirements::retired(Retired instruction) {
         instruction.cycle = left_.front().cycle;
         instruction.mcycle = left_.front().mcycle;
         instruction.spent = left_.front().spent;
+        instruction.fills = left_.front().fills;
         left_.pop();
     }
     past_.registers[instruction.rd & 31] = instruction.rd_value;
@@ -124,11 +130,16 @@ void Retirements::retired(Retired instruction) {
 
 } // namespace earlgrey
 
-// --- what rtl/retirement.sv calls ---------------------------------------------------------------
+// --- what rtl/retirement.sv and rtl/fills.sv call -----------------------------------------------
 
 extern "C" void earlgrey_core_cycle(uint8_t what, unsigned long long mcycle) {
     if (auto *listening = earlgrey::Retirements::listening_)
         listening->core_cycle(static_cast<earlgrey::Spent>(what), mcycle);
+}
+
+extern "C" void earlgrey_cache_fill() {
+    if (auto *listening = earlgrey::Retirements::listening_)
+        listening->cache_fill();
 }
 
 extern "C" void earlgrey_core_retired(unsigned char trap, unsigned char intr, uint8_t mode,

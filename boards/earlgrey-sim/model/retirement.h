@@ -20,6 +20,7 @@ struct Retired {
     Cycle cycle = 0;                       // of the simulation, when it left the decode stage
     uint64_t mcycle = 0;                   // of the core, which stands still while the core sleeps
     std::array<uint16_t, kSpents> spent{}; // core cycles since the instruction before it left
+    unsigned fills = 0;                    // lines that the i-cache took in meanwhile
     bool trap = false;                     // it took an exception
     bool handler = false;                  // it is the first of a trap handler
     uint8_t mode = 0;                      // privilege
@@ -49,6 +50,7 @@ public:
     void explain(std::FILE *out, bool at_mark) const;
 
     void core_cycle(Spent what, uint64_t mcycle);
+    void cache_fill() { ++fills_; }
     void retired(Retired instruction);
 
     static Retirements *listening_; // the port has no place for a pointer
@@ -65,6 +67,7 @@ private:
     std::FILE *file_ = nullptr;
     Cycle from_ = 0, to_ = kNever;
     std::array<uint16_t, kSpents> spent_{};
+    unsigned fills_ = 0;
     Fifo<Retired, 8> left_; // have left the decode stage and not retired
     Past past_, marked_;
 };

@@ -83,7 +83,7 @@ def validate_verb(
     Builds the simulators that it needs. What is outside its bound and is explained stands in
     validation/unexplained.toml, with the measurement that it holds for."""
     if output is not None:
-        check_writable([output])
+        check_writable([output], validation.FORMAT)
     sha256: dict[str, str] = {}
     if stored is None:
         usual = ",".join(name for name, one in programs.PARTS.items() if one.usual)
@@ -330,7 +330,7 @@ def instances_verb(
     if alarm and stack:
         raise TockmarkError("--alarm takes no --stack", "give one of them")
     if output is not None:
-        check_writable([output])
+        check_writable([output], instances.FORM)
     board = boards.load(boards.DEFAULT)
     elf = claims.read(kernel or board.kernels[2])
     cached = board.target.icache if icache is None else icache is options.Switch.ON
@@ -368,7 +368,7 @@ def isolation_verb(
     Traps, interrupts, switches of process, upcalls and writes to the PMP in one steady run of each
     program, and whose its cycles are. Needs what `make profile` builds."""
     if output is not None:
-        check_writable([output])
+        check_writable([output], isolation.FORM)
     known = catalogues.load(suite="programs")
     board = boards.load(boards.DEFAULT).configured({"silence": PROGRAM_CYCLES})
     elf = claims.read(kernel or board.kernels[2])

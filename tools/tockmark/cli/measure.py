@@ -598,8 +598,7 @@ def latency_verb(
     worst alarm and of each stretch it says where the cycles went. Needs what `make profile`
     builds."""
     if output is not None:
-        check_folder(output.resolve().parent, output)
-        check_writable({output: latency_report.BEGIN})
+        check_writable([output], latency_report.FORM)
     before = latency_report.load(base) if base is not None else None
     if shown is not None:
         found = latency_report.load(shown)

@@ -10,18 +10,17 @@ from typer import Option
 from tockmark.cli import options, run_options
 from tockmark.cli.app import verb
 from tockmark.errors import INCOMPLETE, TockmarkError
-from tockmark.files import check_folder, check_writable, write_whole
+from tockmark.files import check_writable, write_whole
+from tockmark.latency.tracks import alarm_tracks
 from tockmark.paths import shown
 from tockmark.profile.run import ProfileOptions, default_out
-from tockmark.profile.timeline import chrome
+from tockmark.profile.timeline import FORM, chrome
 from tockmark.profile.trace import MOST_CYCLES, Window, timeline
 from tockmark.rig import board as boards
 from tockmark.rig.image import AppBuild
 from tockmark.rig.kernel import named, read_kernel
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import only_one
-
-NO_RESULT = "{}"  # what a trace begins with replaces no result
 
 
 class Around(StrEnum):
@@ -68,7 +67,8 @@ def trace_verb(
     max_cycles: run_options.MaxCycles = None,
     fresh: run_options.Fresh = False,
 ) -> None:
-    """Show one sample of a row on a timeline: apps, phases of the kernel, interrupts, system calls.
+    """Show one sample of a row on a timeline: apps, phases of the kernel, interrupts, the stages of
+    alarms, system calls.
 
     Simulates the row again, and writes trace events for Perfetto (https://ui.perfetto.dev), which
     shows them without sending them anywhere. Needs what `make profile` builds."""
@@ -83,14 +83,15 @@ def trace_verb(
     out = default_out(*row, elf, profiled, cached, apps.lang)
     path = output or out / "trace.json"
     if output is not None:
-        check_folder(output.absolute().parent, output)
-        check_writable({output: NO_RESULT})
+        check_writable([output], FORM)
     wanted = ProfileOptions(elf, profiled, apps, cached, *row, out, fresh)
     asked = Window(begin, end, (around or Around.WORST).value)
-    found = timeline(wanted, known, asked)
-    write_whole({path: chrome(found)})
+    found = timeline(wanted, known, asked, alarm_tracks)
+    events = chrome(found)
+    write_whole({path: events})
     apart = f"{len(found.slices)} slices on {len(found.tracks)} tracks"
-    more = f"{len(found.instants)} system calls and upcalls, {len(found.pmp_writes)} PMP writes"
+    counts = "".join(f", {len(cycles)} {name}" for name, cycles in found.counted.items())
     print(found.title)
-    print(f"{apart}, {more}")
-    print(f"written to {shown(path)}; open it in https://ui.perfetto.dev")
+    print(f"{apart}, {len(found.instants)} system calls and upcalls{counts}")
+    size = f"{len(events.encode()) / 1000:,.0f} kB"
+    print(f"written to {shown(path)}, {size}; open it in https://ui.perfetto.dev")

@@ -22,7 +22,6 @@ from tockmark.show.text import Table, TableColumn, figures
 from tockmark.suite.catalogue import ICACHE
 
 FORM, VERSION = "tockmark-latency", 1
-BEGIN = f'{{"format":"{FORM}"'  # of each such file
 Day = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 TODO = "give a file that `tockmark latency -o` made"
 QUIET = "nothing"  # the load that is none

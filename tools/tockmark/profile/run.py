@@ -40,7 +40,7 @@ from tockmark.rig.image import NO_CONTROLS, AppBuild, Image, build_image, stoppi
 from tockmark.rig.kernel import KernelElf
 from tockmark.rig.kinds import sim
 from tockmark.rig.protocol import Ability, Start, require
-from tockmark.suite.catalogue import ICACHE, OVERHEADS, Catalogue, Lang, Params, aside, label
+from tockmark.suite.catalogue import ICACHE, OVERHEADS, Boot, Catalogue, Lang, Params, aside, label
 
 VARIANT = "retire"
 SAMPLES = 32  # of a row, at most: where they do not repeat soon, the median one is among these
@@ -226,8 +226,7 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
             f"profile another row of {catalogue.benchmarks[options.id].group}: `tockmark list` has"
             " them",
         )
-    boot = next(b for b in catalogue.boots() if options.id in b.measures)
-    boot = catalogue.narrowed(boot, [options.id])
+    boot = boot_of(catalogue, options.id, options.params)
     symbols = {"tm_most_samples": SAMPLES, "tm_only": boot.only | NO_CONTROLS}
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
     if not options.icache:
@@ -241,6 +240,14 @@ def traced(options: ProfileOptions, catalogue: Catalogue, trace: Path | None = N
         number = _steady(samples_of(rows[-1], "cycles"))
         sample = finder.sample(rows, number)
     return Traced(image, rows[-1], number, sample, _reading(rows, OVERHEADS[by]))
+
+
+def boot_of(catalogue: Catalogue, id_: str, params: Params) -> Boot:
+    """Return the boot that gives a row, without its other benchmarks; of one that the harness
+    measures in all, the first."""
+    measuring = [one for one in catalogue.boots() if id_ in one.measures]
+    giving = [one for one in measuring if (id_, params) in catalogue.rows_given(one)]
+    return catalogue.narrowed((giving or measuring)[0], [id_])
 
 
 class _BySampler:

@@ -32,6 +32,7 @@ from tockmark.profile.symbols import Frame, Program
 HEADING = "#    cycle     mcycle m pc       insn     cyc waits    effects"
 MODE, PC = 22, slice(24, 32)  # where the mode and the address stand in a line
 INSN = slice(33, 41)
+FILLS = "fills="  # an effect of an instruction
 ECALL, MRET = 0x73, 0x30200073
 S4 = 20
 LINKS = (1, 5)  # registers that hold return addresses, by the calling convention
@@ -57,6 +58,7 @@ class Step:
     handler: bool = False
     rd: int = 0
     value: int = 0
+    fills: int = 0  # lines that the instruction cache took in during its cycles
 
     @property
     def size(self) -> int:
@@ -80,6 +82,7 @@ def parse(line: str) -> Step:
     _, mcycle, mode, pc, insn, cycles, waits, *effects = line.split()
     written = [effect[1:].split("=") for effect in effects if effect.startswith("x")]
     rd, value = written[-1] if written else ("0", "0")
+    filled = next((effect for effect in effects if effect.startswith(FILLS)), FILLS + "0")
     return Step(
         mcycle=int(mcycle),
         user=mode == "U",
@@ -91,6 +94,7 @@ def parse(line: str) -> Step:
         handler="handler" in effects,
         rd=int(rd),
         value=int(value, 16),
+        fills=int(filled.removeprefix(FILLS)),
     )
 
 

@@ -19,7 +19,8 @@ from tockmark.profile.sample import ECALL, MRET, Step, places, writes_pmp
 SAMPLES, RAISED, TAKEN, KERNEL = "samples", "interrupts raised", "interrupts taken", "kernel"
 TRACKS = (SAMPLES, RAISED, TAKEN, KERNEL)  # above those of the apps
 ASLEEP, PENDING, NOT_TAKEN = "asleep", "pending", "not taken"
-PMP_WRITES = "PMP writes"
+PMP_WRITES, FILLS = "PMP writes", "cache fills"  # counters; Perfetto calls one by both words
+UPCALL = "upcall"  # an instant
 CAUSES = {7: "timer", 11: "external"}  # numbers of interrupts, at which Ibex enters the vector
 START = "_start"  # where an app begins
 VECTOR = 0xFF  # of an address, its place in the vector
@@ -45,6 +46,7 @@ _CALLS = {
 }
 _OF_DRIVER = ("subscribe", "command", "allow", "allow-rw", "allow-ro")
 Args = dict[str, int | str]
+Counted = Mapping[str, Sequence[int]]  # by counter: the cycle of each of what it counts
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,16 @@ class Timeline:
     tracks: Sequence[str]  # from top to bottom
     slices: Sequence[Slice]
     instants: Sequence[Instant]
-    pmp_writes: Sequence[int]  # the cycles of each
+    counted: Counted
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What a trace tells, each kind in the order in which it ended."""
+
+    slices: list[Slice]
+    instants: list[Instant]
+    counted: Counted
 
 
 @dataclass(frozen=True)
@@ -108,9 +119,9 @@ def of_steps(
     abi: int,
     end: int,
     raised: Sequence[int] = (),
-) -> tuple[list[Slice], list[Instant], list[int]]:
-    """Return what happened in a trace up to a cycle, the cycles of writes to the PMP last. `raised`
-    are the cycles in which the interrupt line rose."""
+) -> Happened:
+    """Return what happened in a trace up to a cycle. `raised` are the cycles in which the interrupt
+    line rose."""
     codes.study({(step.user, step.pc) for _, step in steps})
 
     def owner(step: Step) -> int:
@@ -128,7 +139,7 @@ def of_steps(
     end = max(end, steps[-1][0])
     builder.close(end)
     waits = _waits([at for at in raised if at < end], builder.taken, end)
-    return builder.slices + waits, builder.instants, builder.pmp_writes
+    return Happened(builder.slices + waits, builder.instants, builder.counted)
 
 
 class _Builder:
@@ -137,7 +148,7 @@ class _Builder:
     def __init__(self, processes: Sequence[str], abi: int) -> None:
         self.slices: list[Slice] = []
         self.instants: list[Instant] = []
-        self.pmp_writes: list[int] = []
+        self.counted: dict[str, list[int]] = {PMP_WRITES: [], FILLS: []}
         self.taken: list[tuple[int, str]] = []  # interrupts: when, and which
         self._class, self._first, self._classes = _CALLS[abi]
         self._registers: dict[int, int] = {0: 0}
@@ -166,12 +177,13 @@ class _Builder:
         if step.user:
             starts &= function != START
             if last is not None and not last.user and self._begins_upcall(track, step, starts):
-                self._tell(track, "upcall", moment.begin, {"function": function})
+                self._tell(track, UPCALL, moment.begin, {"function": function})
             if step.insn == ECALL:
                 self._call(track, moment.end)
             self._left[track] = step
         elif writes_pmp(step.insn):
-            self.pmp_writes.append(moment.end)
+            self.counted[PMP_WRITES].append(moment.end)
+        self.counted[FILLS] += [moment.end] * step.fills
         if step.insn == MRET and self._handling is not None:
             begin, cause = self._handling
             self.slices.append(_slice(TAKEN, cause, begin, moment.end))
@@ -257,6 +269,7 @@ def clipped(found: Iterable[Slice], begin: int, end: int) -> list[Slice]:
     ]
 
 
+FORM = "tockmark-trace"  # which no reader of trace events asks for: it tells us what is ours
 PROCESS, FIRST_THREAD = 1, 2  # numbers that Chrome's format asks for
 
 
@@ -292,14 +305,18 @@ def chrome(found: Timeline) -> str:
         event("i", s="t", tid=threads[of.track], name=of.name, ts=ns(of.at) / 1000, args=of.args)
         for of in found.instants
     ]
-    of_what, counted = PMP_WRITES.split()  # Perfetto calls a counter by both
-    for count, at in enumerate((found.window[0], *found.pmp_writes)):
-        events.append(event("C", name=of_what, ts=ns(at) / 1000, args={counted: count}))
-    about: Mapping[str, object] = {
+    for counter, cycles in found.counted.items():
+        of_what, what = counter.split()
+        counts = {at: count for count, at in enumerate((found.window[0], *cycles))}
+        events += [
+            event("C", name=of_what, ts=ns(at) / 1000, args={what: count})
+            for at, count in counts.items()
+        ]
+    about = {
         "clock_hz": found.clock_hz,
         "first_cycle": found.window[0],
         "last_cycle": found.window[1],
     }
+    head = json.dumps({"format": FORM, "displayTimeUnit": "ns", "otherData": about})
     lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in events)
-    said = json.dumps(about)
-    return f'{{"displayTimeUnit":"ns","otherData":{said},"traceEvents":[\n{lines}\n]}}\n'
+    return f'{head.removesuffix("}")}, "traceEvents": [\n{lines}\n]}}\n'

@@ -5,7 +5,7 @@ of a window around one sample. Both must print the same log as far as both go.
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,14 +18,23 @@ from tockmark.log.rows import StoredRow, samples_of
 from tockmark.profile.run import (
     Codes,
     ProfileOptions,
+    boot_of,
     instructions,
     kernel_of,
     rows_of,
     simulators,
 )
-from tockmark.profile.sample import Sampler, paired, parse, reading
+from tockmark.profile.sample import Sampler, Step, paired, parse, reading
 from tockmark.profile.symbols import Program
-from tockmark.profile.timeline import SAMPLES, TRACKS, Slice, Timeline, clipped, of_steps
+from tockmark.profile.timeline import (
+    SAMPLES,
+    TRACKS,
+    UPCALL,
+    Slice,
+    Timeline,
+    clipped,
+    of_steps,
+)
 from tockmark.result.stats import summarise
 from tockmark.rig import cache
 from tockmark.rig.boot_watcher import BY_SIMULATOR, as_text
@@ -70,22 +79,32 @@ class Sampled:
     end: int
 
 
-def boot_of(catalogue: Catalogue, options: ProfileOptions) -> Boot:
-    """Return the boot that gives the row, without its other benchmarks."""
-    row = options.id, options.params
-    measuring = [one for one in catalogue.boots() if options.id in one.measures]
-    giving = [one for one in measuring if row in catalogue.rows_given(one)]
-    return catalogue.narrowed((giving or measuring)[0], [options.id])
+@dataclass(frozen=True)
+class TracedSteps:
+    """What ran in a window, and some cycles before: each instruction with the cycle in which it
+    left the decode stage; and the cycles in which the interrupt line rose, and upcalls began."""
+
+    kernel: Program
+    image: Image
+    steps: Sequence[tuple[int, Step]]
+    raised: Sequence[int]
+    upcalls: Sequence[int]
 
 
-def timeline(options: ProfileOptions, catalogue: Catalogue, window: Window) -> Timeline:
-    """Simulate a row again, and return what happened in the window. TockmarkError if the kernel
-    does not measure it, the simulator with the retirement port is not built, or the window is too
-    long, or empty."""
+More = Callable[[TracedSteps], list[Slice]]  # tells what stands on further tracks
+
+
+def timeline(
+    options: ProfileOptions, catalogue: Catalogue, window: Window, more: More = lambda _: []
+) -> Timeline:
+    """Simulate a row again, and return what happened in the window, with what `more` says of it.
+    TockmarkError if the kernel does not measure it, the simulator with the retirement port is not
+    built, or the window is too long, or empty."""
     if window.begin is not None and window.end is not None:
         _check(window.begin, window.end)
     plain, tracing = simulators(options.board)
-    boot, by = boot_of(catalogue, options), catalogue.benchmarks[options.id].by
+    boot = boot_of(catalogue, options.id, options.params)
+    by = catalogue.benchmarks[options.id].by
     symbols = {"tm_most_samples": 0 if by == "mark" else MOST_SAMPLES}
     symbols["tm_only"] = boot.only | NO_CONTROLS
     image = build_image(boot, options.apps, options.kernel, options.board, options.out, symbols)
@@ -107,23 +126,30 @@ def timeline(options: ProfileOptions, catalogue: Catalogue, window: Window) -> T
         raise TockmarkError(
             f"the run is over before cycle {begin}", "give an earlier --from", INCOMPLETE
         )
-    codes = Codes(kernel_of(options.kernel), image)
+    kernel = kernel_of(options.kernel)
+    codes = Codes(kernel, image)
     processes = [slot.name for slot in image.slots]
     steps = [(int(line[:10]), parse(line)) for line in lines]
     raised = [one.cycle for one in items if isinstance(one, Mark) and one.name == IRQ]
     raised = [at for at in raised if steps[0][0] <= at]
     end = min(end, steps[-1][0]) if run.over else end
-    abi = options.apps.abi
-    slices, instants, writes = of_steps(steps, codes, processes, abi, end, raised)
-    slices += [_shown(one) for one in samples]
+    found = of_steps(steps, codes, processes, options.apps.abi, end, raised)
+    upcalls = [one.at for one in found.instants if one.name == UPCALL]
+    further = more(TracedSteps(kernel, image, steps, raised, upcalls))
+    slices = [*found.slices, *further, *map(_shown, samples)]
+    *interrupts, of_kernel = TRACKS
+    own = [*interrupts, *sorted({one.track for one in further}), of_kernel]
     return Timeline(
         title=f"{options.label}, {options.measured.title}, {chosen}",
         window=(begin, end),
         clock_hz=options.board.clock_hz,
-        tracks=[*TRACKS, *(f"app {name}" for name in processes)],
+        tracks=[*own, *(f"app {name}" for name in processes)],
         slices=sorted(clipped(slices, begin, end), key=lambda one: (one.begin, -one.end)),
-        instants=[one for one in instants if begin <= one.at < end],
-        pmp_writes=[at for at in writes if begin <= at < end],
+        instants=[one for one in found.instants if begin <= one.at < end],
+        counted={
+            name: [at for at in cycles if begin <= at < end]
+            for name, cycles in found.counted.items()
+        },
     )
 
 
@@ -162,7 +188,8 @@ def _window(asked: Window, samples: Sequence[Sampled]) -> tuple[int, int, str]:
     begin = max(one.begin - wide, 0)
     end = min(one.end + wide, begin + MOST_CYCLES)
     chosen = f"sample {one.number + 1} of {len(samples)}, the {asked.around}"
-    return begin, end, f"{chosen}: cycles {begin} to {end}"
+    cut = f", cut at {MOST_CYCLES:,} cycles" if end < one.end else ""
+    return begin, end, f"{chosen}: cycles {begin} to {end}{cut}"
 
 
 def _marks(image: Image, sampler: bool) -> tuple[str, ...]:

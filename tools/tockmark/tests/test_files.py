@@ -75,6 +75,19 @@ def test_what_would_be_refused_at_the_end_is_refused_at_the_beginning(tmp_path: 
         check_writable([tmp_path / "a.json"])
 
 
+@pytest.mark.parametrize("name", ["waits.json", "waits"])
+def test_what_a_command_made_the_same_one_replaces(name: str, tmp_path: Path) -> None:
+    path, form = tmp_path / name, "tockmark-latency"
+    made = f'{{"format":"{form}","version":1}}'
+    for content in (made, f"{made}\n"):
+        check_writable([path], form)
+        write_whole({path: content})
+    for other, what in ((RESULT, "a result"), (HISTORY, "a history"), ("{}", "a file")):
+        path.write_text(other)
+        with pytest.raises(TockmarkError, match=f"is {what}.*, which a latency does not replace"):
+            check_writable([path], form)
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text(RESULT)
     (tmp_path / "link.json").symlink_to("real.json")

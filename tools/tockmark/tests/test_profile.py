@@ -11,9 +11,11 @@ import pytest
 
 from tockmark.errors import TockmarkError
 from tockmark.profile import file, report, sample
+from tockmark.profile.run import boot_of
 from tockmark.profile.sample import HEADING, MRET, Sample, Sampler, Step, parse, phase_of
 from tockmark.profile.symbols import Frame
 from tockmark.result.provenance import Kernel
+from tockmark.suite import catalogue as catalogues
 from tockmark.suite.catalogue import Lang, language
 
 SAMPLER = Sampler(0x1000, (0x1004, 0x1014))
@@ -360,3 +362,11 @@ def test_each_app_has_a_stack_of_its_own() -> None:
         ["main", "ask"],
         ["main"],
     ]
+
+
+def test_each_row_has_the_boot_that_its_parameters_are_in() -> None:
+    known = catalogues.load()
+    rows = [row for boot in known.boots() for row in known.rows_given(boot)]
+    assert len(rows) > 100
+    for row in rows:
+        assert row in known.rows_given(boot_of(known, *row))

@@ -12,10 +12,13 @@ from tockmark.profile.sample import ECALL, MRET, Step
 from tockmark.profile.symbols import Frame, Program
 from tockmark.profile.timeline import (
     ASLEEP,
+    FILLS,
     KERNEL,
+    PMP_WRITES,
     RAISED,
     TAKEN,
     TRACKS,
+    Counted,
     Slice,
     Timeline,
     chrome,
@@ -72,25 +75,31 @@ class Run:
         self, pc: int, insn: int = NOP, cycles: int = 1, slept: int = 0, rd: int = 0, **told: int
     ) -> "Run":
         self._cycle += slept + cycles
-        value, user = told.pop("value", 0), pc >= APP
+        value, fills, user = told.pop("value", 0), told.pop("fills", 0), pc >= APP
         marks = {name: bool(one) for name, one in told.items()}
-        step = Step(0, user, pc, insn, cycles, (), rd=rd, value=value, **marks)
+        step = Step(0, user, pc, insn, cycles, (), rd=rd, value=value, fills=fills, **marks)
         self.steps.append((self._cycle, step))
         return self
 
     def told(
         self, abi: int = 2, end: int = 0, raised: tuple[int, ...] = ()
-    ) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, str, int]], list[int]]:
-        slices, instants, writes = of_steps(self.steps, Two(), ("one", "two"), abi, end, raised)
-        shown = [(one.track, one.name, one.begin, one.end) for one in slices]
-        return shown, [(one.track, one.name, one.at) for one in instants], writes
+    ) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, str, int]], Counted]:
+        found = of_steps(self.steps, Two(), ("one", "two"), abi, end, raised)
+        shown = [(one.track, one.name, one.begin, one.end) for one in found.slices]
+        return shown, [(one.track, one.name, one.at) for one in found.instants], found.counted
 
 
 def test_who_runs_when() -> None:
     """Slices of one phase are one, and sleep stands between the instructions around it."""
-    run = Run().add(LOOP).add(LOOP + 4, cycles=3).add(PMP, PMPADDR0).add(PMP + 4, PMPCFG0_READ)
+    run = (
+        Run()
+        .add(LOOP, fills=2)
+        .add(LOOP + 4, cycles=3)
+        .add(PMP, PMPADDR0)
+        .add(PMP + 4, PMPCFG0_READ)
+    )
     run.add(LOOP + 8, MRET).add(APP, cycles=2).add(OTHER).add(LOOP, WFI).add(LOOP + 4, slept=50)
-    slices, _, writes = run.told()
+    slices, _, counted = run.told()
     assert slices == [
         (KERNEL, "kernel", 100, 104),
         (KERNEL, "PMP", 104, 106),
@@ -101,7 +110,7 @@ def test_who_runs_when() -> None:
         (KERNEL, ASLEEP, 111, 161),
         (KERNEL, "kernel", 161, 162),
     ]
-    assert writes == [105]  # what reads a register writes none
+    assert counted == {PMP_WRITES: [105], FILLS: [101, 101]}  # what reads a register writes none
 
 
 def test_it_sleeps_up_to_the_end() -> None:
@@ -171,8 +180,13 @@ def test_a_window_cuts_slices_and_keeps_what_they_say() -> None:
 def test_slices_side_by_side_stay_so_in_nanoseconds() -> None:
     """24 MHz is no whole number of nanoseconds."""
     slices = [Slice(KERNEL, "a", at, at + 1) for at in range(1000)]
-    found = Timeline("x", (0, 1000), 24_000_000, TRACKS, slices, (), (3,))
+    counted = {PMP_WRITES: (3,), FILLS: (5, 5, 7)}
+    found = Timeline("x", (0, 1000), 24_000_000, TRACKS, slices, (), counted)
     events = json.loads(chrome(found))["traceEvents"]
     spans = [(e["ts"] * 1000, (e["ts"] + e["dur"]) * 1000) for e in events if e["ph"] == "X"]
     assert [round(end) for _, end in spans[:-1]] == [round(begin) for begin, _ in spans[1:]]
-    assert [e["args"] for e in events if e["ph"] == "C"] == [{"writes": 0}, {"writes": 1}]
+    told = [(e["name"], e["args"]) for e in events if e["ph"] == "C"]
+    assert told == [
+        *(("PMP", {"writes": count}) for count in (0, 1)),
+        *(("cache", {"fills": count}) for count in (0, 2, 3)),
+    ]

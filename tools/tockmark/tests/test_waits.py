@@ -306,7 +306,6 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "waits.json"
     path.write_text(report.text_of(stored()))
     assert report.load(path) == stored()
-    assert path.read_text().replace("\n", "").startswith(report.BEGIN)
     path.write_text("{}")
     with pytest.raises(TockmarkError, match="`tockmark latency -o` made"):
         report.load(path)

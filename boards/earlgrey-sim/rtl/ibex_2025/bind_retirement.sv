@@ -23,3 +23,9 @@ bind ibex_core retirement u_retirement (
   .mem_wmask_i    (rvfi_mem_wmask),
   .mem_wdata_i    (rvfi_mem_wdata)
 );
+
+bind ibex_icache fills u_fills (
+  .clk_i (clk_i),
+  .rst_ni(rst_ni),
+  .fill_i(fill_grant_ic0)
+);

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The stages of alarms in a made-up trace: which of its interrupts are alarms, and whose the
+upcalls are."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tockmark.errors import TockmarkError
+from tockmark.latency import tracks
+from tockmark.latency.points import KernelFamily, Stage
+from tockmark.profile.sample import Step
+from tockmark.profile.symbols import Program
+from tockmark.profile.trace import TracedSteps
+from tockmark.rig import board as boards
+from tockmark.rig.image import Image
+
+TIMER, SERVE, QUEUE, CHOOSE, UPCALL, OTHER = 0x1C, 0x100, 0x200, 0x300, 0x4000, 0x5000
+FAMILY = KernelFamily(
+    "toy",
+    "main",
+    served="served",
+    by_process="chosen",
+    looks="look",
+    stage=(
+        Stage("taken", "it waits", own=("trap", "wake")),
+        Stage("served", "", symbol="serve"),
+        Stage("queued", "", symbol="queue"),
+        Stage("chosen", "", symbol="choose"),
+        Stage("upcall", "", app="tm_mark_upcall"),
+    ),
+)
+POINTS = {
+    (False, SERVE): ["served"],
+    (False, QUEUE): ["queued"],
+    (False, CHOOSE): ["chosen"],
+    (True, UPCALL): ["upcall"],
+}
+WHOLE = (TIMER, SERVE, QUEUE, CHOOSE, UPCALL)
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracks, "family_of", lambda kernel: FAMILY)
+    monkeypatch.setattr(tracks, "_points", lambda *about: POINTS)
+
+
+def told(*ran: int, raised: tuple[int, ...], upcalls: tuple[int, ...] = ()) -> list[Any]:
+    """Track, name, begin and end of what is found where instructions at these addresses leave every
+    ten cycles, from cycle 10 on."""
+    steps = [
+        (10 * n, Step(0, at >= UPCALL, at, 0x13, 10, (), handler=at == TIMER))
+        for n, at in enumerate(ran, 1)
+    ]
+    image = Image(Path("none"), (), "0")
+    program = Program(boards.load(boards.DEFAULT).kernels[2])
+    traced = TracedSteps(program, image, steps, raised, upcalls)
+    return [(one.track, one.name, one.begin, one.end) for one in tracks.alarm_tracks(traced)]
+
+
+def test_an_alarm_has_its_stages_inside() -> None:
+    assert told(OTHER, *WHOLE, raised=(12,)) == [
+        ("alarms", "alarm", 12, 60),
+        ("alarms", "taken", 12, 20),
+        ("alarms", "served", 20, 30),
+        ("alarms", "queued", 30, 40),
+        ("alarms", "chosen", 40, 50),
+        ("alarms", "upcall", 50, 60),
+    ]
+
+
+def test_what_is_no_alarm_or_has_no_upcall_is_left_out() -> None:
+    """The first interrupt is another's, the second wakes nobody, the third's upcall is not seen."""
+    other, nobody, cut = (TIMER, OTHER), (TIMER, SERVE, OTHER), (TIMER, SERVE, QUEUE)
+    ran = (OTHER, *other, *nobody, *WHOLE, OTHER, *cut)
+    found = told(*ran, raised=(12, 32, 62, 122))
+    assert [one[1:] for one in found if one[1] == "alarm"] == [("alarm", 62, 110)]
+    assert told(*ran, raised=()) == []
+
+
+def test_alarms_that_overlap_have_a_track_each() -> None:
+    both = (TIMER, SERVE, QUEUE, TIMER, SERVE, QUEUE, CHOOSE, UPCALL, CHOOSE, UPCALL, *WHOLE)
+    found = [one for one in told(OTHER, *both, raised=(12, 45, 115)) if one[1] == "alarm"]
+    assert found == [
+        ("alarms", "alarm", 12, 90),
+        ("alarms 2", "alarm", 45, 110),
+        ("alarms", "alarm", 115, 160),
+    ]
+
+
+def test_any_upcall_counts_where_no_app_has_the_one_that_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernels = {place: names for place, names in POINTS.items() if not place[0]}
+    monkeypatch.setattr(tracks, "_points", lambda *about: kernels)
+    found = told(OTHER, *WHOLE[:-1], OTHER, raised=(12,), upcalls=(55,))
+    assert found[0] == ("alarms", "alarm", 12, 55)
+
+
+def test_a_kernel_of_no_family_has_no_such_track(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(kernel: Program) -> KernelFamily:
+        raise TockmarkError("k.elf is of no kernel whose stages are known", "do this")
+
+    monkeypatch.setattr(tracks, "family_of", unknown)
+    assert told(OTHER, *WHOLE, raised=(12,)) == []
+    said = "tockmark: the trace has no stages of alarms: k.elf is of no kernel whose stages"
+    assert capsys.readouterr().err.startswith(said)
