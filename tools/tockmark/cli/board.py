@@ -24,6 +24,7 @@ from tockmark.rig import image_folder
 from tockmark.rig.boot_watcher import TEXT
 from tockmark.rig.image import AppBuild, lay_tabs
 from tockmark.rig.image_folder import by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.isa import ISAS
 from tockmark.rig.kernel import read_kernel, say_without_panics
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
@@ -78,9 +79,10 @@ def image_verb(
     if boot is not None and boot not in found:
         raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
     wanted = select(known, only)
-    (read,) = options.counters(counter or catalogues.PERF)
+    usual = catalogues.CYCLES_ALONE if ISAS[profiled.isa].only_cycles else catalogues.PERF
+    (read,) = options.counters(counter or usual)
     chosen = tuple(
-        (AppBuild.built(abi, one, read), found[measured.name])  # with all their rows
+        (AppBuild.built(abi, one, read, isa=profiled.isa), found[measured.name])  # with all rows
         for one in options.languages(lang)
         for measured in wanted.boots(one)
         if boot in (None, measured.name)

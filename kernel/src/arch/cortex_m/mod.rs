@@ -212,7 +212,9 @@ unsafe extern "C" {
 /// The flash that holds applications, to be read.
 fn app_flash_bytes() -> &'static [u8] {
     // Safety: `layout.ld` makes this range memory that is never written while the kernel runs.
-    unsafe { core::slice::from_raw_parts(&raw const _sapps, StandIn::app_flash().length() as usize) }
+    unsafe {
+        core::slice::from_raw_parts(&raw const _sapps, StandIn::app_flash().length() as usize)
+    }
 }
 
 /// Gets the machine ready for processes. Called once, at the start.
