@@ -68,6 +68,13 @@ def image_verb(
     samples: Annotated[
         int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
     ] = None,
+    also: Annotated[
+        list[Path] | None,
+        Option(
+            help="Another such folder, of a board with other apps: each TAB has its programs, too;"
+            " may be given again."
+        ),
+    ] = None,
     output: Annotated[Path, options.output_to("Folder; default: build/image.")] = IMAGES,
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
@@ -92,7 +99,7 @@ def image_verb(
         raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
     elf = claims.read(kernel or profiled.kernels[abi])
     with run_options.ended_once():
-        manifest = lay(profiled, elf, chosen, known, samples, output)
+        manifest = lay(profiled, elf, chosen, known, samples, output, also or ())
     count, left = len(manifest.boots), manifest.left_out
     boots = len({one.name for one in manifest.boots}) + len(left)
     for why in dict.fromkeys(one.why for one in left):

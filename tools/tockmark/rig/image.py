@@ -217,12 +217,15 @@ def build_image(
     parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
     said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
     words["tm_image"] = image_id(said, parts)
+    flash_align, ram_align = apps.align, RAM_ALIGN
+    if apps.isa.powers:
+        flash_align, ram_align = _powers(boot, apps, room, words, out)
     flash, ram = room.flash_start, room.ram_start
     slots: list[AppSlot] = []
     tbfs = b""
     for index, (object_, name) in enumerate(zip(boot.slots, boot.processes(), strict=True)):
         elf, tab = out / f"{boot.name}.{index}.elf", out / f"{boot.name}.{index}.tab"
-        ram = -(-ram // RAM_ALIGN) * RAM_ALIGN
+        ram = -(-ram // ram_align) * ram_align
         start, ram_free = flash + HEADER, room.ram_end - ram - GRANTS - RECORD
         places = {
             "tm_flash_start": start,
@@ -243,8 +246,8 @@ def build_image(
         at = linked.addresses
         fixed = at["_app_end"] - ram
         heap = min(at.get("tm_heap", 0), ram_free - fixed)  # as far as there is room
-        flash_length = at["_data_load"] + at["_data_end"] - at["_data_start"] - start
-        flash += pack(name, elf, tab, apps.abi, heap, apps.align, apps.isa)
+        flash_length = _flash_end(at) - start
+        flash += pack(name, elf, tab, apps.abi, heap, flash_align, apps.isa)
         tbfs += elf.with_suffix(".tbf").read_bytes()
         files = str(tab), str(elf), linked.sha256
         hashed = hashlib.sha256(b"".join(part.read_bytes() for part in own)).hexdigest()
@@ -256,13 +259,37 @@ def build_image(
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
+def _flash_end(symbols: Mapping[str, int]) -> int:
+    """Return where an app's code, constants and initial data end, by its symbols."""
+    return symbols["_data_load"] + symbols["_data_end"] - symbols["_data_start"]
+
+
+def _powers(
+    boot: Boot, apps: AppBuild, room: Room, words: Mapping[str, int], out: Path
+) -> tuple[int, int]:
+    """Return the powers of two that hold the flash and the RAM of the largest app of a boot: each
+    of them has as much, at a multiple of it."""
+    flash = ram = 1
+    for object_ in dict.fromkeys(boot.slots):
+        elf, start = out / f"{boot.name}.{object_}.elf", room.flash_start + HEADER
+        places = {"tm_flash_start": start, "tm_ram_start": room.ram_start, "tm_slot": 0, **words}
+        places |= {"tm_flash_length": ROOMY, "tm_ram_length": ROOMY}
+        link(object_, _parts(object_, apps), elf, places, 0, apps.isa)
+        at = read_elf(elf).addresses
+        flash = max(flash, _flash_end(at) - room.flash_start)
+        own = at["_app_end"] - room.ram_start + at.get("tm_heap", 0)
+        ram = max(ram, own + GRANTS + RECORD)
+        elf.unlink()
+    return 1 << (flash - 1).bit_length(), 1 << (ram - 1).bit_length()
+
+
 def _misfit(
     name: str, app: str, parts: Sequence[Path], elf: Path, places: Mapping[str, int], isa: Isa
 ) -> DoesNotFitError:
     """Return by how much an app is too large: it is linked once more, with room enough."""
     link(app, parts, elf, {**places, "tm_flash_length": ROOMY, "tm_ram_length": ROOMY}, 0, isa)
     at = read_elf(elf).addresses
-    code = at["_data_load"] + at["_data_end"] - at["_data_start"] - places["tm_flash_start"]
+    code = _flash_end(at) - places["tm_flash_start"]
     ram = at["_app_end"] - places["tm_ram_start"]
     if ram > places["tm_ram_length"]:
         return DoesNotFitError(name, "RAM", ram, places["tm_ram_length"])
@@ -499,6 +526,7 @@ class Tbf:
     length: int  # with its header
     name: str | None  # None: it is padding
     ram: int | None = None  # where its RAM has to be; None: it does not say
+    flash: int | None = None  # where its code, behind the header
 
     @property
     def end(self) -> int:
@@ -529,8 +557,9 @@ def _read(flash: bytes, at: int, address: int) -> Tbf | None:
     if not {MAIN, PROGRAM} & elements.keys():
         return Tbf(address, total, None)
     name = elements.get(NAME, b"").decode("utf-8", "replace")
-    ram = int.from_bytes(elements.get(FIXED, b"")[:4], "little") if FIXED in elements else ANYWHERE
-    return Tbf(address, total, name, None if ram == ANYWHERE else ram)
+    fixed = elements.get(FIXED, b"").ljust(8, b"\xff")
+    ram, code = (None if at == ANYWHERE else at for at in struct.unpack_from("<2I", fixed))
+    return Tbf(address, total, name, ram, code)
 
 
 def _elements(data: bytes) -> dict[int, bytes]:

@@ -21,6 +21,7 @@ class Isa:
     setup: str  # the target of the Makefile that installs its tools
     aliases: tuple[str, ...]  # under which a TAB has programs for it
     only_cycles: bool = False  # its apps read CycleCount, and nothing else
+    powers: bool = False  # its MPU protects powers of two, at multiples of themselves
 
     @property
     def compilers(self) -> tuple[Path, Path]:
@@ -46,5 +47,6 @@ CORTEX_M4 = Isa(
     setup="setup-qemu",
     aliases=("cortex-m4",),
     only_cycles=True,
+    powers=True,
 )
 ISAS = {one.name: one for one in (RISC_V, CORTEX_M4)}
