@@ -13,7 +13,7 @@ begin = $(if $(V),@:,@[ -e $(1) ] || echo 'build: $(2)')
 stamp = @.venv/bin/python -m tockmark.rig.sources
 ELF = $(TARGET)/release/tockmark-kernel
 
-.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores tables findings site robustness wheel clean
+.PHONY: help setup build sim rom-2022 sim-retire sim-waves simspeed profile kernel apps setup-qemu qemu-tools setup-browser setup-chip chip kernel-layouts bench test check conformance validate validate-chip spread cores tables findings site robustness wheel clean
 
 help:
 	@echo 'make bench   set up, build, run the suite on the simulated Earl Grey, print what it costs'
@@ -21,7 +21,7 @@ help:
 	@echo 'make check   formatters, linters, types, units and contracts only: some five minutes'
 	@echo 'make conformance  check the kernel against its interface, attack it, fuzz it'
 	@echo 'make setup   install what is needed: packages, .venv, .tools'
-	@echo 'make setup-qemu  install QEMU and build the kernel for it: tockmark run --board qemu'
+	@echo 'make setup-qemu  install QEMU and compilers for Arm, build kernels and apps: tockmark run --board qemu'
 	@echo 'make setup-browser  install Chromium, Perfetto and Valgrind, for tests of what others show'
 	@echo 'make build   build the simulator, the baseline kernel and the apps'
 	@echo 'make sim CORE=maxperf-pmp  one with another core: a name of Ibex, or a folder of yours'
@@ -50,8 +50,9 @@ help:
 setup:
 	@tools/setup.sh
 
-# What `--board qemu` needs besides; nothing else does (docs/boards-and-simulator.md).
-setup-qemu: kernel-qemu kernel-v1-qemu apps
+# What `--board qemu` and `--board qemu-cortex-m4` need besides; nothing else does (docs/boards-and-simulator.md).
+setup-qemu: kernel-qemu kernel-v1-qemu kernel-qemu-cortex-m4 apps-cortex-m4
+qemu-tools: setup
 	@tools/setup.sh qemu
 
 # OpenTitan's RTL, which `make chip` needs besides and nothing else does.
@@ -156,6 +157,12 @@ $(VARIANTS): kernel-%: setup
 	@cargo kernel --features $(FEATURES) --target-dir $(KERNEL) $(QUIET)
 	$(stamp) kernel $(KERNEL)/$(ELF)
 
+# A stand-in for a kernel, on which apps for Cortex-M are tried: neither Tock nor the baseline.
+kernel-qemu-cortex-m4: qemu-tools
+	$(call begin,build/cargo-qemu-cortex-m4,the stand-in for Cortex-M)
+	@cargo kernel-qemu-cortex-m4 $(QUIET)
+	$(stamp) kernel build/cargo-qemu-cortex-m4/thumbv7em-none-eabi/release/tockmark-kernel
+
 # Links of the kernel that differ in layout only (docs/method.md): 0.elf is that of `make kernel`.
 K := 4
 LAYOUTS = build/kernel-layouts$(OPT:%=-%)
@@ -189,6 +196,13 @@ apps-%: setup
 	@$(if $(filter 2,$*),$(MAKE) $(SILENT) -f apps/latency/build.mk)
 	@$(if $(LIBTOCK_C),:,$(MAKE)) $(SILENT) -f apps/rust/build.mk ABI=$*
 	$(stamp) apps build/apps/conformance-abi$* $(if $(filter 2,$*),build/apps/c-abi2-cyclecount build/apps/c-abi2-csr build/apps/latency-abi2) $(if $(LIBTOCK_C),,build/apps/c-abi$* build/apps/rust-abi$*$(RUST_BUILT))
+
+# Those for Cortex-M, in both languages.
+apps-cortex-m4: apps qemu-tools
+	$(call begin,build/apps/c-abi2-cortex-m4,the apps for Cortex-M)
+	@$(MAKE) $(SILENT) -f apps/build.mk OUT=build/apps/c-abi2 ABI=2 ARCH=cortex-m4
+	@$(MAKE) $(SILENT) -f apps/rust/build.mk ABI=2 ARCH=cortex-m4
+	$(stamp) apps build/apps/c-abi2-cortex-m4 build/apps/rust-abi2-cortex-m4
 
 # Whole programs, bare and isolated (apps/programs): `make programs`, or ONLY="aes towers" of them.
 IBEX = $(shell .venv/bin/python -c 'import pythondata_cpu_ibex as ibex; print(ibex.data_location)')/vendor

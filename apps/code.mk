@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What compiles the apps in C and shapes their code: for apps/build.mk and apps/programs/build.mk.
 
-CC := riscv64-unknown-elf-gcc
-AR := riscv64-unknown-elf-ar
-LD := riscv64-unknown-elf-ld
+# ARCH=cortex-m4 is for that core in the place of RISC-V.
+ifeq ($(ARCH),cortex-m4)
+TOOLS := arm-none-eabi-
+PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi
+MACHINE := -mcpu=cortex-m4 -mthumb
+else
+TOOLS := riscv64-unknown-elf-
+PACKAGES := gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
+MACHINE := -march=rv32imc -mabi=ilp32
+SPECS := --specs=picolibc.specs
+endif
+CC := $(TOOLS)gcc
+AR := $(TOOLS)ar
+LD := $(TOOLS)ld
 
 ifeq ($(shell command -v $(CC)),)
-$(error apps/build.mk: $(CC) is not installed; on Debian: apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf)
+$(error apps/build.mk: $(CC) is not installed; on Debian: apt install $(PACKAGES))
 endif
 
 # Every app says it in its begin record, with the language and the compiler.
-MACHINE := -march=rv32imc -mabi=ilp32
 CODE := -O3 $(MACHINE)
 SAID := $(CC) $(shell $(CC) -dumpfullversion) $(CODE)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """This checks the catalogue and makes from it what the apps are compiled with; build.mk calls it.
 
-    python3 apps/generate.py apps/catalogue.toml OUT/rows.h
+    python3 apps/generate.py apps/catalogue.toml OUT/rows.h [ASSEMBLY]
 
+ASSEMBLY is the folder of another architecture's bodies: there a row is skipped that lacks one.
 The suffix of the output says in which language. Everywhere the id has "_" for its dot. For C and
 assembly (.h):
 
@@ -12,6 +13,8 @@ assembly (.h):
     TM_INDEX_x_p_v  where its values are names, the index of the value v
     TM_BENCHES_g    the definitions of a group, in order: one that is missing does not compile
     TM_SAMPLES_MAX  the most samples that a benchmark has
+
+    TM_ABSENT       the bodies that ASSEMBLY has not
 
 and the declarations of the bodies. For Rust (.rs), to be included where `tock::runtime` is there:
 
@@ -28,7 +31,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -271,7 +274,21 @@ def bodies(rows: list[SuiteRow]) -> list[str]:
     return list(dict.fromkeys(body for row in rows for body in row.bodies))
 
 
-def header(rows: list[SuiteRow]) -> str:
+def lacking(bodies: list[str], assembly: Path | None) -> list[str]:
+    """Return those of these bodies that a folder of assembly does not have; of none given: none."""
+    if assembly is None:
+        return []
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(assembly.glob("*.S")))
+    return [body for body in bodies if not re.search(rf"\b{body}\b", text)]
+
+
+def skipped(row: SuiteRow, absent: list[str]) -> SuiteRow:
+    """Return a row as it is where these bodies are absent."""
+    why = next((f"{body} is in RISC-V assembly alone" for body in row.bodies if body in absent), "")
+    return replace(row, skip={"c": why, "rust": why, **row.skip}) if why else row
+
+
+def header(rows: list[SuiteRow], absent: list[str]) -> str:
     """Return what C and assembly include."""
     lines = [
         "/* Made by apps/generate.py, which says what is here, from the catalogue. */",
@@ -283,7 +300,10 @@ def header(rows: list[SuiteRow]) -> str:
         lines += ["", *header_row(row)]
     for group, names in groups(rows).items():
         lines += [f"#define TM_BENCHES_{group} {', '.join(f'&tm_bench_{n}' for n in names)}"]
-    lines += ["", "#ifndef __ASSEMBLER__", *(f"tm_body {body};" for body in bodies(rows)), "#endif"]
+    lines += ["", "#ifndef __ASSEMBLER__", *(f"tm_body {body};" for body in bodies(rows))]
+    if absent:
+        lines += ["#else", f"#define TM_ABSENT {', '.join(absent)}"]
+    lines += ["#endif"]
     return "\n".join([*lines, "#endif", ""])
 
 
@@ -311,7 +331,7 @@ def header_row(row: SuiteRow) -> list[str]:
     return [*lines, f"#define TM_ROW_{row.name} {', '.join(fields)}"]
 
 
-def rust(rows: list[SuiteRow]) -> str:
+def rust(rows: list[SuiteRow], _: list[str]) -> str:
     """Return what Rust includes."""
     lines = ["// Made by apps/generate.py, which says what is here, from the catalogue."]
     for row in rows:
@@ -358,10 +378,11 @@ def rust_row(row: SuiteRow) -> list[str]:
     return lines
 
 
-OUTPUTS: dict[str, Callable[[list[SuiteRow]], str]] = {".h": header, ".rs": rust}
+OUTPUTS: dict[str, Callable[[list[SuiteRow], list[str]], str]] = {".h": header, ".rs": rust}
 
 
-def main(catalogue: Path, output: Path) -> None:
+def main(catalogue: Path, output: Path, assembly: Path | None = None) -> None:
+    """Write it for the assembly of this folder; without one for RISC-V, which has all."""
     if output.suffix not in OUTPUTS:
         sys.exit(f"{output}: the suffix must be one of {', '.join(OUTPUTS)}")
     try:
@@ -371,10 +392,12 @@ def main(catalogue: Path, output: Path) -> None:
     except OSError as error:
         sys.exit(f"cannot read {catalogue}: {error.strerror}")
     try:
-        output.write_text(OUTPUTS[output.suffix](rows), encoding="utf-8")
+        absent = lacking(bodies(rows), assembly)
+        rows = [skipped(row, absent) for row in rows]
+        output.write_text(OUTPUTS[output.suffix](rows, absent), encoding="utf-8")
     except OSError as error:
         sys.exit(f"cannot write {output}: {error.strerror}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -11,6 +11,8 @@ fn main() {
         "nexysvideo"
     } else if is_on("EARLGREY_2021") {
         "earlgrey-2021"
+    } else if is_on("QEMU_CORTEX_M4") {
+        "qemu-cortex-m4"
     } else if is_on("QEMU") {
         "qemu"
     } else {

@@ -45,7 +45,7 @@ def test_an_image_is_an_elf_file_of_one_segment() -> None:
 
 
 def test_without_qemu_one_line_says_what_to_do() -> None:
-    target = qemu.QemuTarget("no-such-qemu", False, 0x2000_0000, 1_000_000, 1)
+    target = qemu.QemuTarget("no-such-qemu", False, 0x2000_0000, 1)
     with pytest.raises(TockmarkError, match="no-such-qemu is not installed; run `make setup-qemu`"):
         target.ready()
 
@@ -75,7 +75,7 @@ def test_the_same_image_prints_the_same_text(tmp_path: Path) -> None:
 def test_a_boot_that_hangs_ends_at_the_limit(tmp_path: Path) -> None:
     flash = tmp_path / "loops.flash"
     flash.write_bytes(bytes(0x400) + b"\x01\xa0" * 2)  # c.j 0, where QEMU enters
-    target = qemu.QemuTarget("qemu-system-riscv32", False, 0x2000_0000, 1_000_000, 1)
+    target = qemu.QemuTarget("qemu-system-riscv32", False, 0x2000_0000, 1, timer_hz=1_000_000)
     session = target.start(Start("loops", flash, icache=False))
     assert list(session.lines()) == []
     assert session.ending() == "QEMU took more than 1 s: the app or the kernel hangs"

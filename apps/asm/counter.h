@@ -12,10 +12,9 @@
 
 #if defined(TM_CYCLECOUNT)
 #define TM_COUNTER "cyclecount"
-#define TM_READ_DRIVER 0x90008
-#define TM_READ_COMMAND 2
+#define TM_READ_DRIVER TOCK_CYCLE_COUNT
+#define TM_READ_COMMAND TOCK_CYCLE_COUNT_READ
 #define TM_READ_RETURNS TOCK_SUCCESS_U64
-#define TM_CYCLECOUNT_START 1
 #elif defined(TM_CSR)
 /* No driver reads: the rows of a command ask the alarm for the time. */
 #define TM_COUNTER "csr"

@@ -202,7 +202,7 @@ int main(void) {
     if (tm_link.slots > 1)
         tm_nap(TM_PEER_START_MS);
 #ifdef TM_CYCLECOUNT
-    tock_command(TM_READ_DRIVER, TM_CYCLECOUNT_START, 0, 0); /* if no app has before */
+    tock_command(TM_READ_DRIVER, TOCK_CYCLE_COUNT_START, 0, 0); /* if no app has before */
 #endif
     tm_log.app = tm_app.name;
     tm_record(&tm_log, "begin proto=1");

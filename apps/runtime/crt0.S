@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The first and last instructions of an app, and the words that only the linker knows.
+ * The first and last instructions of an app. (thumb/crt0.S is its twin for Cortex-M.)
  *
  * The kernel enters with a0 = start of the app's flash, a1 = start of its RAM, a2 = length of its
  * RAM, a3 = the break: RAM from there on is not the app's yet. So nothing, not even the stack, is
@@ -51,21 +51,4 @@ terminate:
     j       terminate
     .size   _start, . - _start
 
-/* struct tm_link in bench.h: what the link command says, as words that C can read. */
-    .section .rodata
-    .balign 4
-    .globl  tm_link
-tm_link:
-    .word   tm_apps
-    .globl  tm_link_steady_stop /* in the image, too: it depends on how that is run */
-tm_link_steady_stop:
-    .word   tm_steady_stop
-    .word   tm_scene
-    .word   tm_slot
-    .word   tm_slots
-    .word   tm_most_samples
-    .word   tm_only
-    .globl  tm_link_image       /* likewise: it tells images apart */
-tm_link_image:
-    .word   tm_image
-    .word   tm_boot_0, tm_boot_1, tm_boot_2, tm_boot_3, tm_boot_4, tm_boot_5
+#include "link.inc"

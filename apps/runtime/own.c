@@ -6,10 +6,16 @@
  */
 #include "bench.h"
 
+#ifdef __riscv
+#define RETURN "ret"
+#else
+#define RETURN "bx lr"
+#endif
+
 /* A body as that of time.read, in another place. */
 static __attribute__((naked)) uint32_t nothing(void *arg) {
     (void)arg;
-    __asm__("ret");
+    __asm__(RETURN);
 }
 
 TM_BENCH_OWN(time_read, .body = tm_body_empty);

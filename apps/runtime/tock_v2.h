@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Version 2 of the system-call interface (TRD 104), for tock.h: the class is in a4, the arguments
- * in a0 to a3, and so are the results. */
+/* Version 2 of the system-call interface (TRD 104), for tock.h. */
 #ifndef TM_RUNTIME_TOCK_V2_H
 #define TM_RUNTIME_TOCK_V2_H
 
-/* All four argument registers come back changed; the rest the kernel keeps, except over a yield. */
-static inline struct tock_return tock_call(uint32_t class, uint32_t first, uint32_t second,
-                                           uint32_t third, uint32_t fourth) {
-    register uint32_t a0 __asm__("a0") = first;
-    register uint32_t a1 __asm__("a1") = second;
-    register uint32_t a2 __asm__("a2") = third;
-    register uint32_t a3 __asm__("a3") = fourth;
-    register uint32_t a4 __asm__("a4") = class;
-    __asm__ volatile("ecall" : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4) : : "memory");
-    return (struct tock_return){a0, {a1, a2, a3}};
-}
+#ifdef __riscv
+#include "ecall.h"
+#else
+#include "thumb/svc.h"
+#endif
 
 /* What a body returned that left a call's a0 and a1 as they were. */
 static inline struct tock_return tock_returned(const uint32_t result[2]) {
@@ -47,20 +40,6 @@ static inline struct tock_return tock_allow_ro(uint32_t driver, uint32_t number,
 
 static inline struct tock_return tock_memop(uint32_t operation, uint32_t argument) {
     return tock_call(TOCK_MEMOP, operation, argument, 0, 0);
-}
-
-/* The upcall runs inside this ecall, as an ordinary procedure: all that a call clobbers is gone. */
-static inline struct tock_return tock_yield(uint32_t kind, uint32_t first, uint32_t second) {
-    register uint32_t a0 __asm__("a0") = kind;
-    register uint32_t a1 __asm__("a1") = first;
-    register uint32_t a2 __asm__("a2") = second;
-    register uint32_t a3 __asm__("a3") = 0;
-    register uint32_t a4 __asm__("a4") = TOCK_YIELD;
-    __asm__ volatile("ecall"
-                     : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4)
-                     :
-                     : "memory", "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a5", "a6", "a7");
-    return (struct tock_return){a0, {a1, a2, a3}};
 }
 
 /* Run a pending upcall, if there is one; true if one ran. */

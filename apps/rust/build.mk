@@ -19,8 +19,14 @@ ifneq ($(and $(CALLS),$(LIBTOCK_RS)),)
 $(error apps/rust/build.mk: the measured calls are by tock or by libtock-rs; use CALLS or LIBTOCK_RS)
 endif
 
+# ARCH=cortex-m4 is for that core, as in apps/build.mk.                               -cortex-m4
+ifeq ($(ARCH),cortex-m4)
+OBJCOPY := arm-none-eabi-objcopy
+TARGET := thumbv7em-none-eabi
+else
 OBJCOPY := riscv64-unknown-elf-objcopy
 TARGET := riscv32imc-unknown-none-elf
+endif
 SOURCE := apps/rust/suite/src/bin
 
 ifeq ($(ABI)$(if $(LIBTOCK_RS),-libtock),2-libtock)
@@ -34,7 +40,7 @@ else
 LIBRARY := $(CALLS)
 VARIANT := $(CALLS:%=-%)
 endif
-VARIANT := $(VARIANT)$(OPT:%=-%)
+VARIANT := $(VARIANT)$(ARCH:%=-%)$(OPT:%=-%)
 
 # What shapes the code is set here, so that what the apps say of it is so.
 LEVEL := $(or $(OPT),3)
@@ -54,7 +60,7 @@ BUILT := $(CARGO_OUT)/$(TARGET)/release
 APPS := $(patsubst $(SOURCE)/%.rs,%,$(wildcard $(SOURCE)/*.rs))
 
 .PHONY: all cargo
-all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a
+all: $(APPS:%=$(OUT)/%.o) $(OUT)/libtockmark.a $(if $(ARCH),$(OUT)/app.ld)
 
 # Cargo knows what is out of date.
 cargo: $(MANIFEST)
@@ -81,6 +87,10 @@ $(OUT)/%.o: $(BUILT)/%
 	@mkdir -p $(@D)
 	$(OBJCOPY) --strip-debug $(NOT:%=--remove-section %) $< $@
 
-$(OUT)/libtockmark.a: $(C)/libtockmark.a
+$(OUT)/libtockmark.a: $(C)$(ARCH:%=-%)/libtockmark.a
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(OUT)/app.ld: $(C)$(ARCH:%=-%)/app.ld
 	@mkdir -p $(@D)
 	cp $< $@

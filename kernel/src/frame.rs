@@ -12,7 +12,11 @@ const RA: usize = 1;
 const SP: usize = 2;
 const A0: usize = 10;
 
-const ECALL_BYTES: u32 = 4;
+/// Bytes of the instruction that makes a system call: `ecall`, or Thumb's `svc`.
+const CALL_BYTES: u32 = if cfg!(target_arch = "arm") { 2 } else { 4 };
+
+/// Bytes of RAM that a process has for its stack when it begins. A Cortex-M has registers there.
+pub const FIRST_STACK: u32 = if cfg!(target_arch = "arm") { 32 } else { 0 };
 
 impl Frame {
     pub const fn new() -> Frame {
@@ -25,7 +29,7 @@ impl Frame {
     }
 
     /// Returns the registers for a change.
-    #[cfg(feature = "open-counters")]
+    #[cfg(any(feature = "open-counters", target_arch = "arm"))]
     pub fn words_mut(&mut self) -> &mut [u32; 32] {
         &mut self.0
     }
@@ -46,9 +50,9 @@ impl Frame {
         self.0[A0] = word;
     }
 
-    /// Makes the process do the `ecall` again that it is in.
+    /// Makes the process make the system call again that it is in.
     pub fn repeat(&mut self) {
-        self.0[PC] = self.0[PC].wrapping_sub(ECALL_BYTES);
+        self.0[PC] = self.0[PC].wrapping_sub(CALL_BYTES);
     }
 
     /// Makes the process call `function` and return to where it stands now.

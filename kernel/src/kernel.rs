@@ -68,7 +68,10 @@ impl Kernel {
             }
         }
         let count = apps.iter().flatten().count();
+        #[cfg(not(target_arch = "arm"))]
         say!("baseline {}, apps: {count}", env!("CARGO_PKG_VERSION"));
+        #[cfg(target_arch = "arm")]
+        say!("stand-in {}, apps: {count}", env!("CARGO_PKG_VERSION"));
     }
 
     /// The current process's index. It is always one of a process; the remainder says so to the

@@ -4,7 +4,7 @@
 //! for: upcalls subscribed to, buffers allowed; and what others share with it.
 
 use crate::abi::{ErrorCode, FIRST_PROCESS, UpcallId};
-use crate::frame::Frame;
+use crate::frame::{FIRST_STACK, Frame};
 use crate::region::Region;
 use crate::sharing::Inbox;
 use crate::slots::{MAX_PROCESSES, READ_ONLY_SLOTS, READ_WRITE_SLOTS, SUBSCRIPTION_SLOTS};
@@ -114,7 +114,7 @@ impl Process {
         self.starts = starts;
         self.inbox = inbox;
         self.app = app;
-        self.app_break = app.ram.start();
+        self.app_break = app.ram.start() + FIRST_STACK;
         self.frame.enter(app.entry, self.app_break);
         let (ram, length) = (app.ram.start(), app.ram.length());
         self.frame

@@ -3,3 +3,4 @@
 
 __version__ = "0.2.0"
 BASELINE = "tockmark-baseline"  # how the name of our own kernel begins
+STAND_IN = "tockmark-stand-in"  # likewise, of what apps are only tried on

@@ -14,13 +14,15 @@ fn main() {
     let apps = Path::new(&apps);
     let out = env::var("OUT_DIR").expect("cargo says where");
     let rows = Path::new(&out).join("rows.rs");
-    for file in ["catalogue.toml", "generate.py"] {
+    for file in ["catalogue.toml", "generate.py", "asm/thumb"] {
         println!("cargo:rerun-if-changed={}", apps.join(file).display());
     }
+    let arm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "arm");
     let made = Command::new("python3")
         .arg(apps.join("generate.py"))
         .arg(apps.join("catalogue.toml"))
         .arg(&rows)
+        .args(arm.then(|| apps.join("asm/thumb")))
         .status();
     assert!(
         made.is_ok_and(|status| status.success()),

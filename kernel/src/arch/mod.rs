@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! The machine, as everything else in the kernel sees it: [`Machine`] says all that is asked of one.
-//! There are two, Earl Grey when built for the board, and a fake one of the same shape when built for
-//! a host's tests. [`Hardware`] is the one that this build runs on, known when it is compiled: nothing
+//! There are three: Earl Grey when built for the board, a fake one of the same shape when built for
+//! a host's tests, and a stand-in on which apps for Cortex-M are tried. [`Hardware`] is the one that this build runs on, known when it is compiled: nothing
 //! is looked up when it runs.
 
 #![allow(unsafe_code)]
@@ -12,9 +12,14 @@ mod riscv;
 #[cfg(target_arch = "riscv32")]
 pub use riscv::EarlGrey as Hardware;
 
-#[cfg(not(target_arch = "riscv32"))]
+#[cfg(target_arch = "arm")]
+mod cortex_m;
+#[cfg(target_arch = "arm")]
+pub use cortex_m::StandIn as Hardware;
+
+#[cfg(not(any(target_arch = "riscv32", target_arch = "arm")))]
 pub mod host;
-#[cfg(not(target_arch = "riscv32"))]
+#[cfg(not(any(target_arch = "riscv32", target_arch = "arm")))]
 pub use host::Fake as Hardware;
 
 use crate::region::Region;

@@ -24,6 +24,7 @@ from tockmark.rig import image_folder
 from tockmark.rig.boot_watcher import TEXT
 from tockmark.rig.image import AppBuild, lay_tabs
 from tockmark.rig.image_folder import by_hand, lay, load_boot, no_tool, with_apps
+from tockmark.rig.isa import ISAS
 from tockmark.rig.kernel import read_kernel, say_without_panics
 from tockmark.rig.kinds.file import settled
 from tockmark.rig.kinds.serial import GoneError, Port
@@ -67,6 +68,13 @@ def image_verb(
     samples: Annotated[
         int | None, Option(min=9, help="Take at most so many samples of a row; default: all.")
     ] = None,
+    also: Annotated[
+        list[Path] | None,
+        Option(
+            help="Another such folder, of a board with other apps: each TAB has its programs, too;"
+            " may be given again."
+        ),
+    ] = None,
     output: Annotated[Path, options.output_to("Folder; default: build/image.")] = IMAGES,
 ) -> None:
     """Lay the suite for a board: a flash image a boot, a TAB an app, a manifest, a README.
@@ -78,9 +86,10 @@ def image_verb(
     if boot is not None and boot not in found:
         raise TockmarkError(f"there is no boot '{boot}'", f"choose from: {', '.join(found)}")
     wanted = select(known, only)
-    (read,) = options.counters(counter or catalogues.PERF)
+    usual = catalogues.CYCLES_ALONE if ISAS[profiled.isa].only_cycles else catalogues.PERF
+    (read,) = options.counters(counter or usual)
     chosen = tuple(
-        (AppBuild.built(abi, one, read), found[measured.name])  # with all their rows
+        (AppBuild.built(abi, one, read, isa=profiled.isa), found[measured.name])  # with all rows
         for one in options.languages(lang)
         for measured in wanted.boots(one)
         if boot in (None, measured.name)
@@ -90,7 +99,7 @@ def image_verb(
         raise TockmarkError(f"--only {only} leaves nothing of {meant}", "leave out one of them")
     elf = claims.read(kernel or profiled.kernels[abi])
     with run_options.ended_once():
-        manifest = lay(profiled, elf, chosen, known, samples, output)
+        manifest = lay(profiled, elf, chosen, known, samples, output, also or ())
     count, left = len(manifest.boots), manifest.left_out
     boots = len({one.name for one in manifest.boots}) + len(left)
     for why in dict.fromkeys(one.why for one in left):

@@ -36,6 +36,7 @@ from tockmark.rig.core import core_of
 from tockmark.rig.elf import read_elf
 from tockmark.rig.image import MOST, AppBuild
 from tockmark.rig.image_folder import Laid, folder_to_run
+from tockmark.rig.isa import ISAS, RISC_V
 from tockmark.rig.kernel import named, read_kernel, require_slots, run_layouts
 from tockmark.rig.kinds.file import FileTarget as CapturedLog
 from tockmark.rig.protocol import Ability
@@ -162,14 +163,15 @@ class AppChoice:
         ),
     ] = None
 
-    @property
-    def counters(self) -> list[CounterName]:
-        """What the apps may read, the first that the kernel has."""
+    def counters(self, isa: str = RISC_V.name) -> list[CounterName]:
+        """Return what the apps of an architecture may read, the first that the kernel has."""
         given = options.counters(self.counter)
         if self.bare:
             return [CSR]
         if given and self.apps is not None:
             raise TockmarkError("the folder of --apps has apps of one kind", "leave out --counter")
+        if ISAS[isa].only_cycles:
+            return given or [catalogues.CYCLES_ALONE]
         only = bool(self.apps or self.suite) or self.abi == 1 or self.langs != ["c"]
         return given or ([catalogues.PERF] if only else [catalogues.PERF, catalogues.CYCLES_ALONE])
 
@@ -189,17 +191,19 @@ class AppChoice:
             )
         return suite
 
-    def builds(self, counter: CounterName = catalogues.PERF) -> list[AppBuild]:
+    def builds(
+        self, counter: CounterName = catalogues.PERF, isa: str = RISC_V.name
+    ) -> list[AppBuild]:
         """Return the apps of each language; of one alone a folder may be given."""
         langs, abi = self.langs, self.abi or 2
         if self.apps is None:
-            return [AppBuild.built(abi, lang, counter, self.known_suite) for lang in langs]
+            return [AppBuild.built(abi, lang, counter, self.known_suite, isa) for lang in langs]
         if len(langs) > 1:
             raise TockmarkError(
                 f"--apps gives apps of one language, but --lang names {len(langs)}",
                 "name the one that they are written in",
             )
-        return [AppBuild(self.apps, abi, langs[0])]
+        return [AppBuild(self.apps, abi, langs[0], isa=ISAS[isa])]
 
     def shortened(self, known: Catalogue) -> dict[Lang, Selection]:
         """Return what --short leaves of a language."""
@@ -317,10 +321,10 @@ def run_verb(
     def suites(counter: CounterName) -> tuple[run.Suite, ...]:
         return tuple(
             run.Suite(built, meant(wanted, built.lang), meant(varied, built.lang))
-            for built in apps.builds(counter)
+            for built in apps.builds(counter, board.isa)
         )
 
-    first, *behind = apps.counters[: 1 if laid else None]
+    first, *behind = apps.counters(board.isa)[: 1 if laid else None]
     asked = run.RunOptions(
         layouts=run_layouts(kernels, layouts),
         board=board,

@@ -132,13 +132,13 @@ def _checked_rows(document: Document) -> Iterator[Row]:
         if total > MOST_SAMPLES:
             raise RefusedError(f"row {row.id}: more than {MOST_SAMPLES} samples in all")
     for row in rows:
-        if wrong := _contradiction(row):
+        if wrong := _contradiction(row, document.provenance.has_figures):
             raise RefusedError(f"row {row.name}: {wrong}")
         yield row
 
 
-def _contradiction(row: Row) -> str | None:
-    """Return what types cannot say: where a row contradicts itself."""
+def _contradiction(row: Row, has_figures: bool) -> str | None:
+    """Return what types cannot say: where a row contradicts itself, or what its result may hold."""
     lengths = set()
     for name in SERIES:
         series = row.series(name)
@@ -160,6 +160,8 @@ def _contradiction(row: Row) -> str | None:
             return f"{len(series.samples)} samples of event {number}, but {row.asked} asked"
     if row.requests and (wrong := ladder.wrong(row)):
         return wrong
+    if not has_figures:
+        return "figures of a target that counts nothing" if lengths else None
     if not lengths:
         return "no samples, nor figures in their place"
     if len(lengths) > 1 and not row.faults:

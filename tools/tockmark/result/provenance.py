@@ -13,13 +13,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tockmark import BASELINE, paths
+from tockmark import BASELINE, STAND_IN, paths
 from tockmark.documents import Count, Date, Part, Positive, Sha256
 from tockmark.errors import TockmarkError, showable
 from tockmark.files import reading, toml
 from tockmark.rig.core import Core
 from tockmark.rig.protocol import Draw, Elsewhere
-from tockmark.suite.catalogue import COUNTERS, PERF, CounterName, Lang
+from tockmark.suite.catalogue import COUNTERS, CYCLES_ALONE, PERF, CounterName, Lang
 
 OptLevel = Annotated[str, Meta(pattern="^[0-3sz]$")]  # as Rust has them
 Abi = Annotated[int, Meta(ge=1, le=2)]
@@ -75,6 +75,13 @@ class Kernel(Part, frozen=True):
     @property
     def is_baseline(self) -> bool:
         return self.title.startswith(BASELINE)
+
+    @property
+    def own(self) -> str | None:
+        """Say what it is, if it is ours; None: it is another's."""
+        if self.title.startswith(STAND_IN):
+            return "a stand-in to try apps on: neither Tock nor our baseline"
+        return "the baseline, our own kernel, not Tock" if self.is_baseline else None
 
     @property
     def is_bare(self) -> bool:
@@ -248,6 +255,11 @@ class Provenance(Part, frozen=True, dict=True):
     cached: Count = 0  # boots of all layouts that were simulated before, and taken from the cache
     elsewhere: tuple[ElsewhereBoots, ...] = ()
     draws: tuple[Draw, ...] = ()  # of the foreign ones, which were simulated again
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether rows have any: none where apps count cycles alone, and these are no time."""
+        return self.board.counts_cycles or self.counter != CYCLES_ALONE
 
     def said(self, name: str) -> list[str]:
         """Return what apps said of one thing, such as their compiler (`cc`), each answer once."""

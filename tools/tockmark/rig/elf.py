@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads the 32-bit RISC-V ELF files of kernels and apps, and says what fills a kernel's memory.
+"""Reads the 32-bit ELF files of kernels and apps, and says what fills a kernel's memory.
 
 A kernel may come from anywhere. So no size that stands in it is believed before the file turns out
 to hold as much, and whatever is torn is refused in one line.
@@ -24,6 +24,7 @@ from pathlib import Path
 from tockmark import paths
 from tockmark.errors import TockmarkError
 from tockmark.paths import shown
+from tockmark.rig.isa import ISAS, RISC_V, Isa
 
 MOST_BYTES = 1 << 28  # of a file: ten times a kernel with all that a debugger wants
 LONGEST_SYMBOL = 4096  # characters; Rust makes some of hundreds
@@ -36,7 +37,7 @@ _EXEC_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 _SEGMENT = struct.Struct("<IIIIIIII")
 SECTION = struct.Struct("<IIIIIIIIII")
 SYMBOL = struct.Struct("<IIIBBH")
-_MAGIC, _CLASS_32, _LITTLE, _RISC_V = b"\x7fELF", 1, 1, 243
+_MAGIC, _CLASS_32, _LITTLE = b"\x7fELF", 1, 1
 _EXECUTABLE, _VERSION, _READABLE = 2, 1, 4  # e_type, e_version, p_flags
 _LOADED, SYMBOLS = 1, 2  # p_type; sh_type
 _RESERVED = 0xFF00  # st_shndx: from here on it is no section
@@ -89,6 +90,7 @@ class Elf:
     segments: tuple[tuple[int, bytes], ...]  # physical address and content, where there is any
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
+    isa: Isa = RISC_V
 
     @property
     def sha256(self) -> str:
@@ -170,7 +172,7 @@ def _made_by(path: Path) -> str:
     found = re.search(r"(?:^|/)build/cargo([-\w]*)/", str(path))
     if found is None:
         return ""
-    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021)", found[1])
+    board = re.fullmatch(r"(?:-v1)?-(?:nexysvideo|earlgrey-2021|qemu(?:-cortex-m4)?)", found[1])
     return (
         f"{paths.by_make(f'kernel{found[1]}' if board else 'build')}, or give another with --kernel"
     )
@@ -195,13 +197,13 @@ def pieces(elf: Elf) -> Iterator[Piece]:
             yield from _stretch("", data, in_ram=False)
 
 
-def one_segment(content: bytes, address: int) -> bytes:
+def one_segment(content: bytes, address: int, isa: Isa = RISC_V) -> bytes:
     """Make an ELF file that loads bytes at an address, which is its entry, too; readable alone."""
     start = _EXEC_HEADER.size + _SEGMENT.size
     ident = _MAGIC + bytes([_CLASS_32, _LITTLE, _VERSION])
     sizes = (_EXEC_HEADER.size, _SEGMENT.size, 1, 0, 0, 0)
     places = (_EXEC_HEADER.size, 0, 0)
-    header = (_EXECUTABLE, _RISC_V, _VERSION, address, *places, *sizes)
+    header = (_EXECUTABLE, isa.machine, _VERSION, address, *places, *sizes)
     segment = (_LOADED, start, address, address, len(content), len(content), _READABLE, 4)
     return _EXEC_HEADER.pack(ident, *header) + _SEGMENT.pack(*segment) + content
 
@@ -246,11 +248,12 @@ def _parsed(data: bytes) -> Elf:
     ident, _, machine, _, entry, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = (
         _EXEC_HEADER.unpack_from(data)
     )
-    if ident[4:6] != bytes([_CLASS_32, _LITTLE]) or machine != _RISC_V:
-        raise ValueError("is not a 32-bit RISC-V ELF file")
+    isa = next((one for one in ISAS.values() if one.machine == machine), None)
+    if ident[4:6] != bytes([_CLASS_32, _LITTLE]) or isa is None:
+        raise ValueError("is not a 32-bit RISC-V ELF file, nor one for Cortex-M")
     segments = _segments(data, _table(data, _SEGMENT, phoff, phsize, phnum))
     sections = _sections(data, list(_table(data, SECTION, shoff, shsize, shnum)), names)
-    return Elf(data, entry, segments, sections, tuple(_symbols(data, sections)))
+    return Elf(data, entry, segments, sections, tuple(_symbols(data, sections)), isa)
 
 
 def _segments(data: bytes, headers: Iterator[tuple[int, ...]]) -> tuple[tuple[int, bytes], ...]:

@@ -44,6 +44,7 @@ from tockmark.paths import shown
 from tockmark.rig import sources
 from tockmark.rig.board import Address, BoardProfile, Room
 from tockmark.rig.elf import archived, read_elf
+from tockmark.rig.isa import ISAS, RISC_V, Isa
 from tockmark.rig.kernel import SLICE_WORD, KernelElf, room_of, with_words
 from tockmark.suite.catalogue import (
     COUNTERS,
@@ -57,7 +58,6 @@ from tockmark.suite.catalogue import (
     Suite,
 )
 
-COMPILERS = (paths.LIBRARIES / "libgcc.a", paths.LIBRARIES / "libc.a")  # its own libraries
 TOCKLOADER = Path(sys.executable).with_name("tockloader")
 SETUP = f"{paths.by_make('setup')}, or `tockmark doctor`"
 
@@ -96,13 +96,28 @@ class AppBuild:
     # Bytes of flash of which each app takes a multiple. A program beside another app lies in the
     # same sets of the cache as alone.
     align: int = FLASH_ALIGN
+    isa: Isa = RISC_V
 
     @staticmethod
     def built(
-        abi: int, lang: Lang = "c", counter: CounterName = PERF, suite: Suite | None = None
+        abi: int,
+        lang: Lang = "c",
+        counter: CounterName = PERF,
+        suite: Suite | None = None,
+        isa: str = RISC_V.name,
     ) -> "AppBuild":
-        """Return those that `make apps` makes, or `make programs`. TockmarkError if none read by
-        this counter."""
+        """Return those that `make apps` makes, or `make programs`, or of another architecture
+        `make setup-qemu`. TockmarkError if none read by this counter."""
+        if ISAS[isa].only_cycles:
+            if abi != 2 or counter != CYCLES_ALONE or suite is not None:
+                raise TockmarkError(
+                    f"apps for {isa} are those of version 2 that read {COUNTERS[CYCLES_ALONE]}",
+                    "leave out --abi, --counter and --suite",
+                )
+            folder = paths.APPS / f"{lang}-abi{abi}-{isa}"
+            if not folder.is_dir():
+                raise TockmarkError(f"{shown(folder)} is not there", paths.by_make(ISAS[isa].setup))
+            return AppBuild(folder, abi, lang, isa=ISAS[isa])
         if suite is not None:
             if abi != 2 or counter == CYCLES_ALONE:
                 raise TockmarkError(
@@ -202,12 +217,15 @@ def build_image(
     parts = [path, *(part for slot in boot.slots for part in _parts(slot, apps))]
     said = [boot.slots, *msgspec.structs.astuple(room), apps.lang, apps.abi, words, seed]
     words["tm_image"] = image_id(said, parts)
+    flash_align, ram_align = apps.align, RAM_ALIGN
+    if apps.isa.powers:
+        flash_align, ram_align = _powers(boot, apps, room, words, out)
     flash, ram = room.flash_start, room.ram_start
     slots: list[AppSlot] = []
     tbfs = b""
     for index, (object_, name) in enumerate(zip(boot.slots, boot.processes(), strict=True)):
         elf, tab = out / f"{boot.name}.{index}.elf", out / f"{boot.name}.{index}.tab"
-        ram = -(-ram // RAM_ALIGN) * RAM_ALIGN
+        ram = -(-ram // ram_align) * ram_align
         start, ram_free = flash + HEADER, room.ram_end - ram - GRANTS - RECORD
         places = {
             "tm_flash_start": start,
@@ -219,17 +237,17 @@ def build_image(
         }
         own = _parts(object_, apps)
         try:
-            link(object_, own, elf, places, seed)
+            link(object_, own, elf, places, seed, apps.isa)
         except TockmarkError as error:
             if MISFIT not in error.what:
                 raise
-            raise _misfit(name, object_, own, elf, places) from error
+            raise _misfit(name, object_, own, elf, places, apps.isa) from error
         linked = read_elf(elf)
         at = linked.addresses
         fixed = at["_app_end"] - ram
         heap = min(at.get("tm_heap", 0), ram_free - fixed)  # as far as there is room
-        flash_length = at["_data_load"] + at["_data_end"] - at["_data_start"] - start
-        flash += pack(name, elf, tab, apps.abi, heap, apps.align)
+        flash_length = _flash_end(at) - start
+        flash += pack(name, elf, tab, apps.abi, heap, flash_align, apps.isa)
         tbfs += elf.with_suffix(".tbf").read_bytes()
         files = str(tab), str(elf), linked.sha256
         hashed = hashlib.sha256(b"".join(part.read_bytes() for part in own)).hexdigest()
@@ -241,13 +259,37 @@ def build_image(
     return Image(path, tuple(slots), f"{words['tm_image']:08x}")
 
 
+def _flash_end(symbols: Mapping[str, int]) -> int:
+    """Return where an app's code, constants and initial data end, by its symbols."""
+    return symbols["_data_load"] + symbols["_data_end"] - symbols["_data_start"]
+
+
+def _powers(
+    boot: Boot, apps: AppBuild, room: Room, words: Mapping[str, int], out: Path
+) -> tuple[int, int]:
+    """Return the powers of two that hold the flash and the RAM of the largest app of a boot: each
+    of them has as much, at a multiple of it."""
+    flash = ram = 1
+    for object_ in dict.fromkeys(boot.slots):
+        elf, start = out / f"{boot.name}.{object_}.elf", room.flash_start + HEADER
+        places = {"tm_flash_start": start, "tm_ram_start": room.ram_start, "tm_slot": 0, **words}
+        places |= {"tm_flash_length": ROOMY, "tm_ram_length": ROOMY}
+        link(object_, _parts(object_, apps), elf, places, 0, apps.isa)
+        at = read_elf(elf).addresses
+        flash = max(flash, _flash_end(at) - room.flash_start)
+        own = at["_app_end"] - room.ram_start + at.get("tm_heap", 0)
+        ram = max(ram, own + GRANTS + RECORD)
+        elf.unlink()
+    return 1 << (flash - 1).bit_length(), 1 << (ram - 1).bit_length()
+
+
 def _misfit(
-    name: str, app: str, parts: Sequence[Path], elf: Path, places: Mapping[str, int]
+    name: str, app: str, parts: Sequence[Path], elf: Path, places: Mapping[str, int], isa: Isa
 ) -> DoesNotFitError:
     """Return by how much an app is too large: it is linked once more, with room enough."""
-    link(app, parts, elf, {**places, "tm_flash_length": ROOMY, "tm_ram_length": ROOMY}, 0)
+    link(app, parts, elf, {**places, "tm_flash_length": ROOMY, "tm_ram_length": ROOMY}, 0, isa)
     at = read_elf(elf).addresses
-    code = at["_data_load"] + at["_data_end"] - at["_data_start"] - places["tm_flash_start"]
+    code = _flash_end(at) - places["tm_flash_start"]
     ram = at["_app_end"] - places["tm_ram_start"]
     if ram > places["tm_ram_length"]:
         return DoesNotFitError(name, "RAM", ram, places["tm_ram_length"])
@@ -336,20 +378,28 @@ def _parts(app: str, apps: AppBuild) -> list[Path]:
     own = apps.folder / paths.LINKER_SCRIPT.name
     script = own if own.exists() else paths.LINKER_SCRIPT
     parts = [apps.folder / f"{app}.o", apps.folder / "libtockmark.a", script]
-    for part in (*parts, *COMPILERS):
+    made = "build" if apps.isa is RISC_V else apps.isa.setup
+    for part in (*parts, *apps.isa.compilers):
         if not part.exists():
-            raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make("build"))
+            raise TockmarkError(f"{paths.shown(part)} is not there", paths.by_make(made))
     return parts
 
 
-def link(app: str, parts: Sequence[Path], elf: Path, symbols: Mapping[str, int], seed: int) -> None:
+def link(
+    app: str,
+    parts: Sequence[Path],
+    elf: Path,
+    symbols: Mapping[str, int],
+    seed: int,
+    isa: Isa = RISC_V,
+) -> None:
     """Link an app of its object, the runtime's library and the linker script, in this order, with
     words given by name; by a seed other than 0 the very same objects in another order."""
     own, library, script = parts
     defsyms = [f"--defsym={name}={value:#x}" for name, value in symbols.items()]
-    command = [paths.LD, "-m", "elf32lriscv", "--gc-sections", *defsyms, "-o", str(elf)]
+    command = [isa.linker, "-m", isa.emulation, "--gc-sections", *defsyms, "-o", str(elf)]
     # As the compiler gives them to the linker.
-    behind = ["--start-group", *map(str, COMPILERS), "--end-group", "-T", str(script)]
+    behind = ["--start-group", *map(str, isa.compilers), "--end-group", "-T", str(script)]
     doing = f"linking {app}"
     used = call([*command, "-t", "-t", str(own), str(library), *behind], doing).splitlines()
     if not seed:
@@ -367,7 +417,15 @@ def link(app: str, parts: Sequence[Path], elf: Path, symbols: Mapping[str, int],
     call([*command, *map(str, objects), *behind], f"{doing} in another order")
 
 
-def pack(name: str, elf: Path, tab: Path, abi: int, heap: int, align: int = FLASH_ALIGN) -> int:
+def pack(
+    name: str,
+    elf: Path,
+    tab: Path,
+    abi: int,
+    heap: int,
+    align: int = FLASH_ALIGN,
+    isa: Isa = RISC_V,
+) -> int:
     """Make the TAB of an app for a version of the interface, with so many bytes of heap; return the
     bytes that it takes in flash, a multiple of `align`."""
     sizes = ["--protected-region-size", str(HEADER), "--kernel-heap", str(GRANTS)]
@@ -376,7 +434,7 @@ def pack(name: str, elf: Path, tab: Path, abi: int, heap: int, align: int = FLAS
     footer = 0
     while True:
         more = ["--minimum-footer-size", str(footer)]
-        call([*command, *version, *more, f"{elf},rv32imc"], f"packing {name}")
+        call([*command, *version, *more, f"{elf},{isa.name}"], f"packing {name}")
         total = struct.unpack_from("<I", elf.with_suffix(".tbf").read_bytes(), 4)[0]
         if total % align == 0:
             return int(total)
@@ -458,7 +516,6 @@ VERSION = 2
 BASE = 16  # bytes of the base header
 MAIN, NAME, FIXED, PROGRAM = 1, 3, 5, 9  # types of elements
 ANYWHERE = 0xFFFFFFFF  # in the place of a fixed address
-ALIASES = {"rv32imc": ("rv32imc", "riscv32imc")}  # under which a TAB has programs of an ISA
 
 
 @dataclass(frozen=True)
@@ -469,6 +526,7 @@ class Tbf:
     length: int  # with its header
     name: str | None  # None: it is padding
     ram: int | None = None  # where its RAM has to be; None: it does not say
+    flash: int | None = None  # where its code, behind the header
 
     @property
     def end(self) -> int:
@@ -499,8 +557,9 @@ def _read(flash: bytes, at: int, address: int) -> Tbf | None:
     if not {MAIN, PROGRAM} & elements.keys():
         return Tbf(address, total, None)
     name = elements.get(NAME, b"").decode("utf-8", "replace")
-    ram = int.from_bytes(elements.get(FIXED, b"")[:4], "little") if FIXED in elements else ANYWHERE
-    return Tbf(address, total, name, None if ram == ANYWHERE else ram)
+    fixed = elements.get(FIXED, b"").ljust(8, b"\xff")
+    ram, code = (None if at == ANYWHERE else at for at in struct.unpack_from("<2I", fixed))
+    return Tbf(address, total, name, ram, code)
 
 
 def _elements(data: bytes) -> dict[int, bytes]:
@@ -551,7 +610,7 @@ def _programs(tab: Path, isa: str) -> list[Tbf]:
         raise TockmarkError(f"{shown(tab)} is not a file", todo)
     found: list[Tbf] = []
     archs: dict[str, None] = {}
-    ours = ALIASES.get(isa, (isa,))
+    ours = ISAS[isa].aliases
     try:
         with reading(tab, todo), tarfile.open(tab, "r:") as archive:
             for member in archive:

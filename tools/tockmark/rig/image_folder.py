@@ -34,6 +34,7 @@ from tockmark.rig.board import BoardProfile, Room, boot_unsuited
 from tockmark.rig.image import AppBuild, AppSlot, File, Image, build_image, call, lay_by_tockloader
 from tockmark.rig.kernel import KernelElf, Origin, check_runs, known_facts, read_kernel, room_of
 from tockmark.rig.progress import counted
+from tockmark.rig.tab import join
 from tockmark.suite.catalogue import Boot, Catalogue, Lang
 
 VERSION = 1  # of the manifest
@@ -143,6 +144,13 @@ class Laid:
                 f"say which with --lang: {', '.join(boot.lang for boot in found)}",
             )
         return found[0]
+
+    def tab(self, boot: LaidBoot, slot: int) -> Path | None:
+        """Return the TAB in this place of the boot that is called as another folder's, if any."""
+        named = (
+            one for one in self.manifest.boots if (one.name, one.lang) == (boot.name, boot.lang)
+        )
+        return next((self.folder / one.slots[slot].tab for one in named), None)
 
     @property
     def langs(self) -> list[Lang]:
@@ -284,9 +292,11 @@ def lay(
     known: Catalogue,
     samples: int | None,
     out: Path,
+    also: Sequence[Path] = (),
 ) -> ImageManifest:
     """Lay those boots, all for one version of the interface, that the board's target can measure,
-    with so many samples of a row at most. What `out` was before stays until all is there;
+    with so many samples of a row at most; TABs also with the programs that the folders `also` have
+    of the same boots. What `out` was before stays until all is there;
     TockmarkError if that is anything else than an older folder of laid images."""
     left = {
         boot.name: LeftOut(boot.name, boot.measures, why)
@@ -303,8 +313,12 @@ def lay(
     check_runs(kernel, abi, board)
     out = out.resolve()
     _check_replaceable(out)
+    others = [read_folder(folder) for folder in also]
     with replaced_folder(out) as folder:
         laid = _lay_boots(board, kernel, wanted, samples, folder)
+        for boot in laid if others else ():
+            for slot, app in enumerate(boot.slots):
+                join(folder / app.tab, list(filter(None, (o.tab(boot, slot) for o in others))))
         copy = folder / "kernel" / kernel.path.name.encode("utf-8", "replace").decode()
         copy.parent.mkdir()
         shutil.copyfile(kernel.path, copy)

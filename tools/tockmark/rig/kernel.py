@@ -32,6 +32,7 @@ from tockmark.rig import sources
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.code import LinkedCode, differences
 from tockmark.rig.elf import ALLOCATED, IS_FUNCTION, IS_OBJECT, Elf, pieces, read_elf
+from tockmark.rig.isa import RISC_V
 
 SLICE_WORD = "TOCKMARK_SLICE_US"  # in the baseline kernel: kernel/README.md
 RESTARTS_WORD = "TOCKMARK_FAULT_RESTARTS"
@@ -81,6 +82,7 @@ class KernelElf:
     entry: int = 0  # address of its first instruction
     panics: tuple[int, ...] = ()  # where its panic begins; none: its symbols do not say
     flash_bytes: int | None = None  # without what only fills up: rig/elf.py says what counts
+    isa: str = RISC_V.name
 
     @property
     def is_baseline(self) -> bool:
@@ -120,6 +122,7 @@ def read_kernel(path: Path) -> KernelElf:
         entry=elf.entry,
         panics=panics_of(elf),
         flash_bytes=sum(piece.size for piece in pieces(elf) if piece.in_flash),
+        isa=elf.isa.name,
     )
 
 
@@ -259,6 +262,11 @@ def baseline(kernel: KernelElf) -> re.Match[str] | None:
 def check_runs(kernel: KernelElf, abi: int, board: BoardProfile) -> None:
     """TockmarkError if the kernel says that it has another version of the interface, or is built
     for another machine than this board's."""
+    if kernel.isa != board.isa:
+        raise TockmarkError(
+            f"{shown(kernel.path)} is built for {kernel.isa}, but {board.name} has {board.isa}",
+            f"give the kernel for it, {shown(board.kernels[abi])}",
+        )
     said = baseline(kernel)
     if said and said["abi"] != str(abi):
         raise TockmarkError(f"the kernel is {kernel.name}", f"it runs no apps of --abi {abi}")

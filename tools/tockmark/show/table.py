@@ -33,8 +33,6 @@ from tockmark.suite.catalogue import (
 )
 from tockmark.suite.selection import Blocks, Selection, screen
 
-OUR_OWN = "the baseline, our own kernel, not Tock"
-
 
 @dataclass(frozen=True)
 class TableLine:
@@ -87,6 +85,9 @@ def apart(named: Iterable[tuple[str, Result]], langs: Sequence[Lang] | None = No
 # The first screen.
 
 
+# What a column's figures are, by its head.
+COUNTED = {"cycles": "Cycles", "instrs": "instructions"}
+RAN = "ran"  # where nothing is counted
 LABEL = 26  # at least
 CYCLES, RATIO = 10, 6  # widths of the columns of a kernel, each with a blank before it
 # And of the one behind the cycles: the same in µs, or their range over layouts, in cycles or as the
@@ -108,6 +109,13 @@ class ResultColumn:
     def timed(self) -> bool:
         """Tell whether there are cycles in it."""
         return self.result.provenance.board.counts_cycles
+
+    @property
+    def counted(self) -> str:
+        """Name what its figures are of; where there are none: whether rows ran."""
+        if self.timed:
+            return "cycles"
+        return "instrs" if self.result.provenance.has_figures else RAN
 
     @cached_property
     def rows(self) -> dict[RowKey, Row]:
@@ -148,6 +156,8 @@ def first_screen(
     longest = max([LABEL, *(len(words) + 4 for block in blocks.values() for words in block)])
     label = min(longest, width - _wide(0, columns[:2], 0))
     second = RANGE if any(column.result.layouts > 1 for column in columns) else TIME
+    if {column.counted for column in columns} == {RAN}:
+        second = 0
     if second == RANGE and _wide(label, columns, second) > width:
         second = SHARE
     if _wide(label, columns, second) > width:
@@ -227,9 +237,9 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     """Say what the figures are, and under which conditions all of them hold."""
     alone = len({id(column.result) for column in columns}) == 1
     provenances = [column.result.provenance for column in columns]
-    what = "Cycles" if all(column.timed for column in columns) else "Cycles or instructions"
-    if not any(column.timed for column in columns):
-        what = "Instructions"
+    counted = {column.counted for column in columns}
+    what = " or ".join(words for head, words in COUNTED.items() if head in counted)
+    what = f"{what[:1].upper()}{what[1:]} of one operation" if what else "What ran, without figures"
     levels = [one.kernel.opt_level for one in provenances]
     conditions = [
         [_short(one.kernel) for one in provenances] if alone else [],
@@ -239,7 +249,7 @@ def _headline(columns: list[ResultColumn], width: int) -> list[str]:
     same = [said[0] for said in conditions if said and len(set(said)) == 1]
     names = " ".join(column.name for column in columns)
     same += ["(opt-level)"] if len(set(levels)) > 1 and f"({levels[0]})" in names else []
-    return text.wrap(f"{what} of one operation: {', '.join(same)}", "", width)
+    return text.wrap(f"{what}: {', '.join(same)}", "", width)
 
 
 def _short(kernel: Kernel) -> str:
@@ -265,7 +275,7 @@ def _provenance(columns: list[ResultColumn], width: int) -> list[str]:
         said = ", ".join(filter(None, [title, built]))
         notes = ["the same kernel" if again else f"{said}{sha}"]
         notes += [] if alone else [part for part in _conditions(column) if part not in same]
-        notes += [OUR_OWN] if kernel.is_baseline and not again else []
+        notes += [kernel.own] if kernel.own and not again else []
         notes += readings(column.result, column.result.icaches if alone else [column.icache])
         before = kernel
         line = "; ".join(notes)
@@ -311,7 +321,9 @@ def _block(
         found = [(row.cycles if column.timed else row.instret) if row else None for row in mine]
         costs = [text.three_digits(series.per_op if series else None) for series in found]
         marked = _marked(text.aligned(costs, marks=[*map(mark, mine)]), mine)
-        parts = {"cycles" if column.timed else "instrs": (CYCLES, marked)}
+        if column.counted == RAN:
+            marked = ["yes" if row else text.NONE for row in mine]
+        parts = {column.counted: (CYCLES, marked)}
         if second == TIME:
             times = _values(mine, lambda row: text.three_digits(row.us))
             parts["µs"] = TIME, text.aligned(times)
@@ -377,8 +389,11 @@ def _screen_legend(columns: list[ResultColumn], second: int) -> list[str]:
             f"Ratio: to {columns[0].name}. Mean: of what touches the kernel; each benchmark counts"
             " once."
         ]
-    if not all(column.timed for column in columns):
+    counted = {column.counted for column in columns}
+    if "instrs" in counted:
         notes += ["instrs: instructions, where the target counts no cycles."]
+    if counted == {RAN}:
+        return ["ran: it did what it should; nothing counts here. -: not measured."]
     return [*notes, "-: not measured. !: an error. --all: every row."]
 
 
@@ -606,7 +621,7 @@ def header(result: Result) -> list[str]:
     icache = " and ".join(ICACHE[setting] for setting in result.icaches)
     return [
         *text.wrap(f"kernel  {kernel.title}, {kernel.built}{sha}", " " * 8),
-        *([f"        {OUR_OWN}"] if kernel.is_baseline else []),
+        *([f"        {kernel.own}"] if kernel.own else []),
         *text.wrap(f"apps    {', '.join(provenance.said('cc')) or 'unknown'}", " " * 8),
         f"board   {board.name or 'unknown'} ({board.chip or '?'}), {board.clock}, i-cache {icache}",
         f"        {layouts(result)}",

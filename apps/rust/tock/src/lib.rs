@@ -30,14 +30,14 @@
 //! what the compiler refuses. Memory that others may write at any time is atomics: where the chip
 //! needs no more for it, a `Relaxed` load or store is one instruction.
 //!
-//! How to read it: [`RawSyscalls`] is the `ecall`, [`Syscalls`] the safe calls, [`share`] and
+//! How to read it: [`RawSyscalls`] is the `ecall` (on a Cortex-M `svc`), [`Syscalls`] the safe calls, [`share`] and
 //! [`Upcall`] what they give to the kernel, [`CommandReturn`] and [`ErrorCode`] what they get; the
 //! drivers are made of these. The numbers, [`abi`], are taken from `apps/asm/abi.h`, as those of C
 //! and assembly. On a host [`Kernel`] is [`fake`], for tests. There is no panic handler here.
 
 #![no_std]
 
-#[cfg(not(target_arch = "riscv32"))]
+#[cfg(not(target_os = "none"))]
 extern crate std;
 
 #[allow(missing_docs)] // their words stand in abi.h
@@ -48,8 +48,10 @@ pub mod abi {
 
 pub mod alarm;
 pub mod console;
+#[cfg(target_arch = "arm")]
+mod cortex_m;
 mod error;
-#[cfg(not(target_arch = "riscv32"))]
+#[cfg(not(target_os = "none"))]
 pub mod fake;
 pub mod ipc;
 pub mod memory;
@@ -64,14 +66,16 @@ mod returned;
 mod riscv32_v1;
 #[cfg(all(target_arch = "riscv32", not(feature = "abi-v1")))]
 mod riscv32_v2;
-#[cfg(target_arch = "riscv32")]
+#[cfg(target_os = "none")]
 pub mod runtime;
 pub mod share;
 mod syscalls;
 mod upcall;
 
+#[cfg(target_arch = "arm")]
+pub use cortex_m::Kernel;
 pub use error::{ErrorCode, NotAnErrorCode};
-#[cfg(not(target_arch = "riscv32"))]
+#[cfg(not(target_os = "none"))]
 pub use fake::Kernel;
 pub use raw::{RawSyscalls, Register, Returned, UpcallFunction};
 pub use returned::{CommandReturn, SuccessData};

@@ -6,7 +6,22 @@
 #[cfg(not(feature = "abi-v1"))]
 use crate::abi::TM_PERF_BOTH;
 use crate::abi::{TM_PERF, TM_PERF_CYCLES, TM_PERF_EXISTS, TM_PERF_INSTRET, TM_PERF_UPCALL};
-use crate::{ErrorCode, Kernel, Syscalls, Upcall};
+use crate::{ErrorCode, Kernel, Syscalls, Upcall, abi};
+
+/// What a reading asks: Perf; on a Cortex-M CycleCount, which has
+/// cycles alone, and their high half where Perf has instructions.
+#[cfg(not(feature = "abi-v1"))]
+const READING: (u32, u32) = if cfg!(target_arch = "arm") {
+    (abi::TOCK_CYCLE_COUNT, abi::TOCK_CYCLE_COUNT_READ)
+} else {
+    (TM_PERF, TM_PERF_BOTH)
+};
+/// The variant with which a reading succeeds, on version 2.
+pub const READ: u32 = if cfg!(target_arch = "arm") {
+    abi::TOCK_SUCCESS_U64
+} else {
+    abi::TOCK_SUCCESS_U32_U32
+};
 
 /// Perf's only upcall.
 const UPCALL: u32 = 0;
@@ -24,7 +39,7 @@ pub fn exists() -> bool {
 #[cfg(not(feature = "abi-v1"))]
 #[inline(always)]
 pub fn both() -> (u32, u32) {
-    let (_, cycles, instret, _) = Kernel::command(TM_PERF, TM_PERF_BOTH, 0, 0).raw_values();
+    let (_, cycles, instret, _) = Kernel::command(READING.0, READING.1, 0, 0).raw_values();
     (cycles, instret)
 }
 

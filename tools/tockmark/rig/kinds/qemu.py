@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""QEMU's machine `opentitan` tells whether something works, and how many instructions it takes. It
-has no model of time, so nothing there is a cycle (docs/boards-and-simulator.md).
+"""QEMU tells whether something works, and on its machine `opentitan` how many instructions it
+takes. It has no model of time, so nothing there is a cycle (docs/boards-and-simulator.md).
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Annotated, Self
+from typing import IO, Annotated, Literal, Self
 
 import msgspec
 
@@ -18,6 +18,7 @@ from tockmark.errors import TockmarkError
 from tockmark.processes import Bounds, Child
 from tockmark.rig.boot_watcher import PANICKED, Watch
 from tockmark.rig.elf import one_segment
+from tockmark.rig.isa import CORTEX_M4, RISC_V, Isa
 from tockmark.rig.protocol import Ability, Start, fields
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -26,7 +27,11 @@ PANIC_S = 1  # after which a kernel that panics has said all
 INSTALL = paths.by_make("setup-qemu")
 # QEMU's own Ibex has neither the event counters that Perf reads nor the bit manipulation that Tock
 # is compiled for; this one has, and is otherwise as little.
-CPU = "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"
+CPU = ["-cpu", "rv32,a=off,f=off,d=off,mmu=off,zba=on,zbb=on,zbc=on,zbs=on,x-epmp=on"]
+MACHINES: dict[str, tuple[Isa, list[str]]] = {
+    "opentitan": (RISC_V, CPU),
+    "mps2-an386": (CORTEX_M4, []),
+}
 
 
 class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,8 +40,10 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     binary: str  # on PATH
     icache: bool  # which it does not have
     flash: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]  # where the image goes
-    timer_hz: Annotated[int, msgspec.Meta(ge=1, lt=2**32)]  # of rv_timer; an instruction takes 1 ns
     limit_s: Positive  # a boot that takes longer has hung: QEMU never ends of itself
+    machine: Literal["opentitan", "mps2-an386"] = "opentitan"
+    timer_hz: Annotated[int, msgspec.Meta(ge=1, lt=2**32)] | None = None  # of Earl Grey's rv_timer
+    shift: Annotated[int, msgspec.Meta(ge=0, le=10)] = 0  # an instruction takes 2^shift ns
 
     @property
     def can(self) -> frozenset[Ability]:
@@ -54,12 +61,14 @@ class QemuTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def start(self, start: Start) -> "QemuSession":
         image = start.flash.with_suffix(".qemu.elf")
         # A bare image is taken only where it fits into RAM.
-        image.write_bytes(one_segment(start.flash.read_bytes(), self.flash))
-        command = [self._found(), "-M", "opentitan", "-cpu", CPU, "-kernel", str(image)]
+        isa, cpu = MACHINES[self.machine]
+        image.write_bytes(one_segment(start.flash.read_bytes(), self.flash, isa))
+        command = [self._found(), "-M", self.machine, *cpu, "-kernel", str(image)]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-serial", "stdio"]
         # Its clock counts instructions, and leaps where the core sleeps: the same output each time.
-        command += ["-icount", "shift=0,sleep=off"]
-        command += ["-global", f"ibex-timer.timebase-freq={self.timer_hz}"]
+        command += ["-icount", f"shift={self.shift},sleep=off"]
+        if self.timer_hz is not None:
+            command += ["-global", f"ibex-timer.timebase-freq={self.timer_hz}"]
         said = tempfile.TemporaryFile()  # noqa: SIM115  # the session closes it
         bounds = Bounds(self.limit_s)
         try:

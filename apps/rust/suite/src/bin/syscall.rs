@@ -182,7 +182,7 @@ mod body_of {
 /// The rows of the one command, whatever is beside it.
 macro_rules! command {
     ($($name:ident $(, $setup:expr)?;)*) => { $(
-        bench!($name, body: bodies::tm_syscall_command, expect: abi::TOCK_SUCCESS_U32_U32,
+        bench!($name, body: bodies::tm_syscall_command, expect: perf::READ,
             returns_any: V1, call: c"command", $(setup: $setup,)? finish: finish_command);
     )* };
 }

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A stand-in, on which apps for Cortex-M are tried in QEMU: the parts of the baseline kernel on the
+//! machine mps2-an386. It is neither Tock nor the baseline: it protects no memory, its cycle counter
+//! is made up, and no figure of it means anything (docs/boards-and-simulator.md).
+
+mod trap;
+
+use super::{Machine, Pending, Source};
+use crate::region::Region;
+use crate::say;
+use crate::sharing::WINDOWS;
+use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use tockmark_perf::Counters;
+
+/// The name that tools look for to know what kernel an image holds.
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".rodata.provenance")]
+static TOCKMARK_KERNEL: [u8; PROVENANCE.len()] = *PROVENANCE.as_bytes().as_array().unwrap();
+const PROVENANCE: &str = concat!(
+    "tockmark-stand-in ",
+    env!("CARGO_PKG_VERSION"),
+    " ",
+    env!("TOCKMARK_VARIANT"),
+    "\0"
+);
+
+/// Two timers that count down: one shows the time, the other one interrupts.
+const CLOCK: usize = 0x4000_0000;
+const TIMER: usize = 0x4000_1000;
+const TIMER_CTRL: usize = 0x0;
+const TIMER_VALUE: usize = 0x4;
+const TIMER_RELOAD: usize = 0x8;
+const TIMER_CLEAR: usize = 0xC;
+const RUNS: u32 = 1 << 0;
+const INTERRUPTS: u32 = 1 << 3;
+/// The number of the timer's exception: its interrupt is 9, and the core has 16 of its own.
+const TIMER_INTERRUPT: u32 = 16 + 9;
+
+const UART: usize = 0x4000_4000;
+const UART_DATA: usize = 0x0;
+const UART_STATE: usize = 0x4;
+const UART_CTRL: usize = 0x8;
+const UART_DIVISOR: usize = 0x10;
+const FULL: u32 = 1 << 0;
+const SENDS: u32 = 1 << 0;
+
+const INTERRUPT_ENABLE: usize = 0xE000_E100;
+const INTERRUPT_CONTROL: usize = 0xE000_ED04;
+/// Has the exception come that serves what has no interrupt of its own.
+const PEND: u32 = 1 << 28;
+
+/// When the timer is due; all ones: never.
+static DUE: [AtomicU32; 2] = [AtomicU32::new(NEVER), AtomicU32::new(NEVER)];
+const NEVER: u32 = u32::MAX;
+/// The clock when it was last read, and how often it had come round.
+static CLOCK_SEEN: AtomicU32 = AtomicU32::new(0);
+static CLOCK_ROUNDS: AtomicU32 = AtomicU32::new(0);
+/// The UART has sent what it was given, and nobody has heard of it.
+static SENT: AtomicBool = AtomicBool::new(false);
+/// What stands for a cycle counter: how often it was read.
+static READ: AtomicU32 = AtomicU32::new(0);
+
+fn device(address: usize) -> u32 {
+    // Safety: a register of a device that is always there.
+    unsafe { with_exposed_provenance::<u32>(address).read_volatile() }
+}
+
+fn set_device(address: usize, value: u32) {
+    // Safety: as above; none of those used here changes memory.
+    unsafe { with_exposed_provenance_mut::<u32>(address).write_volatile(value) }
+}
+
+/// This machine.
+pub struct StandIn;
+
+impl Machine for StandIn {
+    const TICKS_PER_SECOND: u32 = 25_000_000;
+
+    fn slice_us() -> u32 {
+        10_000
+    }
+
+    fn fault_restarts() -> u32 {
+        0
+    }
+
+    fn app_flash() -> Region {
+        Region::new(
+            (&raw const _sapps).addr() as u32,
+            (&raw const _eapps).addr() as u32,
+        )
+    }
+
+    fn app_ram() -> Region {
+        Region::new(
+            (&raw const _sappmem).addr() as u32,
+            (&raw const _eappmem).addr() as u32,
+        )
+    }
+
+    unsafe fn peek(address: u32) -> u8 {
+        // Safety: application memory is readable, and no Rust object lies there.
+        unsafe { with_exposed_provenance::<u8>(address as usize).read_volatile() }
+    }
+
+    unsafe fn poke(address: u32, value: u8) {
+        // Safety: the applications' RAM is writable, and no Rust object lies there.
+        unsafe { with_exposed_provenance_mut::<u8>(address as usize).write_volatile(value) }
+    }
+
+    unsafe fn peek_word(address: u32) -> u32 {
+        // Safety: as in `peek`; the address is aligned.
+        unsafe { with_exposed_provenance::<u32>(address as usize).read_volatile() }
+    }
+
+    unsafe fn poke_word(address: u32, value: u32) {
+        // Safety: as in `poke`; the address is aligned.
+        unsafe { with_exposed_provenance_mut::<u32>(address as usize).write_volatile(value) }
+    }
+
+    /// Nothing is protected.
+    fn protect(_flash: Region, _ram: Region) {}
+
+    fn open_windows(_windows: [Region; WINDOWS]) {}
+
+    /// It waits awake: the core would not wake of an exception that may not come yet.
+    fn wait_for_interrupt() {
+        loop {
+            let pending = StandIn::pending_interrupts();
+            if pending.timer || pending.external {
+                break;
+            }
+        }
+    }
+
+    fn pending_interrupts() -> Pending {
+        let due = DUE.each_ref().map(|half| half.load(Relaxed));
+        Pending {
+            timer: due != [NEVER; 2] && wide(due) <= StandIn::now(),
+            external: SENT.load(Relaxed),
+        }
+    }
+
+    fn claim_interrupt() -> Option<Source> {
+        SENT.load(Relaxed).then_some(Source::UartSent)
+    }
+
+    fn complete_interrupt(_: Source) {}
+
+    fn now() -> u64 {
+        let clock = !device(CLOCK + TIMER_VALUE);
+        if clock < CLOCK_SEEN.swap(clock, Relaxed) {
+            CLOCK_ROUNDS.fetch_add(1, Relaxed);
+        }
+        wide([clock, CLOCK_ROUNDS.load(Relaxed)])
+    }
+
+    fn set_timer(moment: Option<u64>) {
+        let due = moment.unwrap_or(u64::MAX);
+        DUE[0].store(due as u32, Relaxed);
+        DUE[1].store((due >> 32) as u32, Relaxed);
+        set_device(TIMER + TIMER_CTRL, 0);
+        set_device(TIMER + TIMER_CLEAR, 1);
+        if let Some(moment) = moment {
+            // A moment beyond its reach is asked for again when it comes to its end.
+            let ticks = moment.saturating_sub(StandIn::now());
+            let ticks = u32::try_from(ticks).unwrap_or(u32::MAX).max(1);
+            set_device(TIMER + TIMER_VALUE, ticks);
+            set_device(TIMER + TIMER_RELOAD, ticks);
+            set_device(TIMER + TIMER_CTRL, RUNS | INTERRUPTS);
+        }
+    }
+
+    /// QEMU takes each byte at once; as many as on Earl Grey at a time.
+    fn uart_room() -> u32 {
+        128
+    }
+
+    fn uart_put(byte: u8) {
+        StandIn::print(&[byte]);
+        SENT.store(true, Relaxed);
+        set_device(INTERRUPT_CONTROL, PEND);
+    }
+
+    fn acknowledge_sent() {
+        SENT.store(false, Relaxed);
+    }
+
+    fn print(text: &[u8]) {
+        for byte in text {
+            while device(UART + UART_STATE) & FULL != 0 {}
+            set_device(UART + UART_DATA, u32::from(*byte));
+        }
+    }
+}
+
+fn wide([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+unsafe extern "C" {
+    // Symbols of `layout.ld`: only their addresses mean something.
+    static _sapps: u8;
+    static _eapps: u8;
+    static _sappmem: u8;
+    static _eappmem: u8;
+}
+
+/// The flash that holds applications, to be read.
+fn app_flash_bytes() -> &'static [u8] {
+    // Safety: `layout.ld` makes this range memory that is never written while the kernel runs.
+    unsafe {
+        core::slice::from_raw_parts(&raw const _sapps, StandIn::app_flash().length() as usize)
+    }
+}
+
+/// Gets the machine ready for processes. Called once, at the start.
+fn set_up() {
+    set_device(UART + UART_DIVISOR, 16);
+    set_device(UART + UART_CTRL, SENDS);
+    set_device(CLOCK + TIMER_RELOAD, u32::MAX);
+    set_device(CLOCK + TIMER_VALUE, u32::MAX);
+    set_device(CLOCK + TIMER_CTRL, RUNS);
+    set_device(INTERRUPT_ENABLE, 1 << (TIMER_INTERRUPT - 16));
+}
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    let message = info.message();
+    match info.location() {
+        Some(place) => say!("panic: {message} at {}:{}", place.file(), place.line()),
+        None => say!("panic: {message}"),
+    }
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+/// Made up: what is counted are readings, so that a sample of anything is as long as one of nothing.
+impl Counters for StandIn {
+    fn cycles(&self) -> u32 {
+        READ.fetch_add(1, Relaxed)
+    }
+    fn cycles_high(&self) -> u32 {
+        0
+    }
+    fn instructions(&self) -> u32 {
+        0
+    }
+    fn instructions_high(&self) -> u32 {
+        0
+    }
+}
