@@ -103,7 +103,7 @@ def hashes(parts: Sequence[ValidationPart]) -> dict[str, str]:
     machines = chain.from_iterable(part.machines for part in parts)
     files = {machine: simulator(machine) for machine in machines}
     if any(part.besides for part in parts):
-        files["kernel"] = boards.load(CHIP_BOARDS[0]).kernel_v1
+        files["kernel"] = boards.load(CHIP_BOARDS[0]).kernels[1]
     return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 

@@ -41,7 +41,7 @@ from tockmark.rig.run import RunOptions, Suite
 from tockmark.show import text
 from tockmark.suite import catalogue as catalogues
 from tockmark.suite.selection import of_names, only_one, select
-from tockmark.trees import remembered
+from tockmark.trees import patch, remembered
 from tockmark.trees.builds import Builder, Given, Links, Paired, Pairs, sides
 from tockmark.trees.patch import Done, put_in, release, take_out
 from tockmark.trees.relink import UnpairedError
@@ -65,6 +65,7 @@ PUT_IN: dict[str, str] = {
     "tockmark patch ~/tock",
     "tockmark patch ~/tock --check",
     "tockmark patch ~/tock --reverse",
+    "tockmark patch ~/tock --board nrf52840dk --counter cyclecount",
     exits={
         OK: "the tree is as was asked for, or with --check can be brought there",
         UNUSABLE: "it cannot, and nothing was changed; or wrong usage",
@@ -77,26 +78,33 @@ def patch_verb(
     ] = False,
     reverse: Annotated[bool, Option("--reverse", help="Take the patch out again.")] = False,
     counter: Annotated[
-        str,
+        str | None,
         options.several_of(
             lambda: PUT_IN,
-            "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver.",
+            "What apps shall read, separated by commas: perf, or cyclecount, Tock's own driver;"
+            " default: perf, or what the board takes.",
         ),
-    ] = "perf",
+    ] = None,
+    board: Annotated[
+        str | None,
+        options.one_of(patch.names, "The board to wire; default: the one with Earl Grey."),
+    ] = None,
 ) -> None:
     """Put the Perf capsule into a checkout of Tock, and wire it and IPC into the Earl Grey board.
+    Other boards take CycleCount.
 
     The whole patch goes in, or nothing is changed; only IPC is left out, and that is said, where it
     has no place. A tree with the new IPC's capsules has these wired, too. Building Tock is left to
     you."""
     if not tree.is_dir():
         raise TockmarkError(f"{tree} is not a folder", "give the top folder of a Tock checkout")
-    counters = of_names("counter", counter, PUT_IN)
-    done = (
-        take_out(tree, check)
-        if reverse
-        else put_in(tree, check, [PUT_IN[name] for name in counters])
-    )
+    given = of_names("counter", counter, PUT_IN) if counter is not None else []
+    counters = [PUT_IN[name] for name in given]
+    if board is not None and board not in (known := patch.names()):
+        raise TockmarkError(
+            f"the patch knows no board '{board}'", f"choose one of: {', '.join(known)}"
+        )
+    done = take_out(tree, check, board) if reverse else put_in(tree, check, counters, board)
     commit = _commit(tree)
     print(f"{tree}: {release(tree)}{f', at {commit[:9]}' if commit else ''}")
     if not done.changed:
@@ -123,8 +131,8 @@ def _wired(done: Done) -> str:
 def _what_is_in(done: Done) -> str:
     """Say what was put into the tree."""
     copies = [file for name in done.wired for file in done.family.parts[name].copies]
-    added = "".join(f"\n  {file}" for file in copies)
-    return f"{_wired(done)} wired into {done.family.board}. Added:{added}"
+    added = " Added:" + "".join(f"\n  {file}" for file in copies) if copies else ""
+    return f"{_wired(done)} wired into {done.family.board}.{added}"
 
 
 def _next(tree: Path, done: Done) -> str:

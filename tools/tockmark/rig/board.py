@@ -83,14 +83,25 @@ class ProfileFile(Part, frozen=True):
     clock_hz: Annotated[int, msgspec.Meta(ge=1)]
     timing: str  # what its cycle counts are worth: result/provenance.py has the words
     tockloader_board: str
-    kernel: Path  # the baseline kernel of version 2 of the interface
-    kernel_v1: Path
     uart: Address
     memory: Memory
     slots: Room  # where apps go when the kernel ELF does not say
+    kernel: Path | None = (
+        None  # the baseline kernel of version 2 of the interface, if it runs there
+    )
+    kernel_v1: Path | None = None
     load: Load | None = None  # None: no tool is known, or none is needed
     boot: BootSettings = BootSettings()
     not_working: tuple[str, ...] = ()  # what is known of it, a sentence each
+
+
+class Baselines(dict[int, Path]):
+    """A board's baseline kernels, by version of the system-call interface."""
+
+    def __missing__(self, abi: int) -> Path:
+        raise TockmarkError(
+            f"no kernel of ours for --abi {abi} runs on this board", "give yours with --kernel"
+        )
 
 
 class BoardProfile(ProfileFile, frozen=True, kw_only=True):
@@ -104,9 +115,10 @@ class BoardProfile(ProfileFile, frozen=True, kw_only=True):
         return self.memory.flash
 
     @property
-    def kernels(self) -> dict[int, Path]:
-        """Return the baseline kernels, by version of the system-call interface."""
-        return {1: self.kernel_v1, 2: self.kernel}
+    def kernels(self) -> Baselines:
+        """Return the baseline kernels; TockmarkError where one is taken that there is not."""
+        both = {1: self.kernel_v1, 2: self.kernel}
+        return Baselines({abi: path for abi, path in both.items() if path is not None})
 
     def configured(self, options: Mapping[str, object]) -> "BoardProfile":
         """Return the profile with options of the command line for its target."""

@@ -31,7 +31,16 @@ from tockmark.errors import INTERRUPTED, TockmarkError, say
 from tockmark.files import is_through, reading, replaced_folder
 from tockmark.paths import shown
 from tockmark.rig.board import BoardProfile, Room, boot_unsuited
-from tockmark.rig.image import AppBuild, AppSlot, File, Image, build_image, call, lay_by_tockloader
+from tockmark.rig.image import (
+    TOCKLOADER,
+    AppBuild,
+    AppSlot,
+    File,
+    Image,
+    build_image,
+    call,
+    lay_by_tockloader,
+)
 from tockmark.rig.kernel import KernelElf, Origin, check_runs, known_facts, read_kernel, room_of
 from tockmark.rig.progress import counted
 from tockmark.rig.tab import join
@@ -425,13 +434,22 @@ def readme_text(manifest: ImageManifest, board: BoardProfile) -> str:
             f"    {shlex.join(board.load.words(Path(boot.flash)))}",
             "`--dry-run` shows the command only.",
         ]
+    parts += ["## Apps and tockloader"]
+    if board.load is not None and board.load.command[0] == TOCKLOADER.name:
+        parts += [
+            "An image has kernel and apps in it. Where the kernel is there already, tockloader puts"
+            " the apps of a boot behind it, here by J-Link:",
+            f"    tockloader install --erase --jlink {where} {tabs}",
+        ]
+    else:
+        parts += [
+            "tockloader 1.19.0 has no way to this board but through flash files:",
+            f"    tockloader list --flash-file {boot.flash} {where}\n"
+            f"    tockloader install --erase --flash-file FILE {where} {tabs}",
+            "The second puts the apps of a boot into a flash file of your own. "
+            f"`{install} --flash-file FILE` does the same, and refuses a file with another kernel.",
+        ]
     parts += [
-        "## Apps and tockloader",
-        "tockloader 1.19.0 has no way to this board but through flash files:",
-        f"    tockloader list --flash-file {boot.flash} {where}\n"
-        f"    tockloader install --erase --flash-file FILE {where} {tabs}",
-        "The second puts the apps of a boot into a flash file of your own. "
-        f"`{install} --flash-file FILE` does the same, and refuses a file with another kernel.",
         "## What is here",
         f"Images: {len(manifest.boots)}, each of them one flashing. A `.flash` file is the whole"
         f" flash from {board.flash.base:#x} on.\n`manifest.json` has the sha256 of each, and where"

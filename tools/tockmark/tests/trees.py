@@ -5,13 +5,15 @@ from pathlib import Path
 
 from tockmark.trees.patch import families
 
-# By the board, the newest family of each; those before it by their versions, too.
-NEWEST = {Path(family.board).name: family for family in families()}
+# With Earl Grey, by the board: the newest family of each; those before it by their versions, too.
+EARL_GREY = [family for family in families() if family.perf]
+NEWEST = {Path(family.board).name: family for family in EARL_GREY}
 KNOWN = {
     name if NEWEST[name] == family else f"{name}, {family.versions}": family
-    for family in families()
+    for family in EARL_GREY
     for name in [Path(family.board).name]
 }
+OTHERS = {family.name: family for family in families() if not family.perf}
 NAMES = {"earlgrey-nexysvideo": "EarlGreyNexysVideo", "earlgrey-cw310": "EarlGrey"}
 NO_IPC = {
     "earlgrey-nexysvideo": "None::<&kernel::ipc::IPC<NUM_PROCS>>",
@@ -48,11 +50,49 @@ fn main() {
 CHIP = "struct Chip {\n    pmp: PMP<4, 2>,\n}\nimpl Chip {\n    type MPU = PMP<4, 2>;\n}\n"
 
 
+OTHER_MAIN = """// a board
+struct NAME {
+    base: Base,
+}
+
+impl Lookup for NAME {
+    fn with_driver(&self, driver: usize) {
+        match driver {
+            led::DRIVER_NUM => f(Some(self.led)),
+            REST
+        }
+    }
+}
+
+fn main() {
+    let NAMED = NAME {
+        base,
+    };
+}
+"""
+OTHER_NAMES = {
+    "nrf52840dk": ("Platform", "platform", "_ => self.base.with_driver(driver, f),"),
+    "microbit-v2": ("MicroBit", "microbit", "_ => f(None),"),
+}
+
+
+def make_other(tree: Path, name: str) -> Path:
+    """A tree that has what one of `OTHERS` looks for, and no Earl Grey."""
+    family = OTHERS[name]
+    type_, named, rest = OTHER_NAMES[name]
+    main = OTHER_MAIN.replace("NAMED", named).replace("NAME", type_).replace("REST", rest)
+    for file in family.needs:
+        write(tree / file, "// it is there\n")
+    write(tree / family.board / "src" / "main.rs", main)
+    return tree
+
+
 def make(tree: Path, known: str) -> Path:
     """A tree that has what one of `KNOWN` looks for, and hardly more."""
     family = KNOWN[known]
     board = Path(family.board).name
     main = MAIN.replace("NO_IPC", NO_IPC[board]).replace("NAME", NAMES[board])
+    assert family.perf
     library = next(edit.file for edit in family.perf.edits if edit.file.endswith("lib.rs"))
     made = {
         **dict.fromkeys(family.needs, "// it is there\n"),

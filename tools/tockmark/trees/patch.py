@@ -25,7 +25,7 @@ from tockmark.documents import Part
 from tockmark.errors import TockmarkError
 
 LIBRARY = Path("kernel", "src", "lib.rs")
-ELF_FOLDER = Path("target", "riscv32imc-unknown-none-elf", "release")
+EARL_GREY = "riscv32imc-unknown-none-elf"
 
 
 class MisfitError(Exception):
@@ -96,18 +96,30 @@ class Family(Part, frozen=True):
     board: str
     run: tuple[str, ...]  # what `tockmark run` needs beside --kernel
     needs: tuple[str, ...]  # files that only its versions have
-    perf: PatchPart
-    ipc: PatchPart
+    target: str = EARL_GREY  # as compilers name it; of another, the board has to be named
+    perf: PatchPart | None = None
+    ipc: PatchPart | None = None
     ipc2: PatchPart | None = None
-    cyclecount: PatchPart | None = None  # only where asked for
+    cyclecount: PatchPart | None = None  # only where asked for, or where there is no Perf
     # Files, and a text in each that only its versions have.
     holds: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        """Return what --board calls its board."""
+        return Path(self.board).name.replace("_", "-")
+
+    @property
     def counters(self) -> dict[str, PatchPart]:
-        """Return the parts by which apps read cycles, by their names."""
+        """Return the parts by which apps read cycles, by their names; the first one goes in if none
+        is named."""
         named = {"Perf": self.perf, "CycleCount": self.cyclecount}
         return {name: part for name, part in named.items() if part is not None}
+
+    @property
+    def main(self) -> PatchPart:
+        """Return the part without which a tree is not patched."""
+        return next(iter(self.counters.values()))
 
     @property
     def parts(self) -> dict[str, PatchPart]:
@@ -117,7 +129,7 @@ class Family(Part, frozen=True):
 
     def elf(self, tree: Path) -> Path:
         """Return where Tock's makefile puts the kernel."""
-        return tree / ELF_FOLDER / f"{Path(self.board).name}.elf"
+        return tree / "target" / self.target / "release" / f"{Path(self.board).name}.elf"
 
 
 @dataclass(frozen=True)
@@ -130,16 +142,22 @@ class Done:
     left_out: dict[str, str] = field(default_factory=dict)  # names of the others, and why
 
 
-def put_in(tree: Path, check: bool = False, counters: Sequence[str] = ("Perf",)) -> Done:
-    """Put these counters into a tree, and what else has a place there. With `check` nothing is
-    written.
+def put_in(
+    tree: Path, check: bool = False, counters: Sequence[str] = (), board: str | None = None
+) -> Done:
+    """Put these counters into a tree's board, the usual one unless told, and what else has a place
+    there. With `check` nothing is written.
 
-    TockmarkError, with nothing changed, if the tree is of no family, Perf does not fit, what is in
-    the tree is a part of the patch only, or a file cannot be written."""
-    family = recognise(tree)
+    TockmarkError, with nothing changed, if the tree is of no family, a counter does not fit, what
+    is in the tree is a part of the patch only, or a file cannot be written."""
+    family = recognise(tree, board)
+    counters = counters or [next(iter(family.counters))]
     now, _ = _stripped(TreeFiles(tree), family)
     if lacking := [name for name in counters if name not in family.counters]:
-        raise TockmarkError(f"{family.versions} takes no {lacking[0]}", "leave it out of --counter")
+        raise TockmarkError(
+            f"{family.board} of {family.versions} takes no {lacking[0]}",
+            f"--counter {next(iter(family.counters)).lower()} fits",
+        )
     left_out = {}
     parts = {
         name: part
@@ -165,13 +183,13 @@ def put_in(tree: Path, check: bool = False, counters: Sequence[str] = ("Perf",))
     return Done(family, bool(now.changes()), wired, left_out)
 
 
-def take_out(tree: Path, check: bool = False) -> Done:
+def take_out(tree: Path, check: bool = False, board: str | None = None) -> Done:
     """Take out what `put_in` put in: every file is again, byte for byte, what it was.
 
     TockmarkError, with nothing changed, if what is there was changed since then."""
-    family = recognise(tree)
+    family = recognise(tree, board)
     now, found = _stripped(TreeFiles(tree), family)
-    if family.perf in found:
+    if family.main in found:
         for part in family.parts.values():
             if part not in found:
                 _check_absent(now, part)
@@ -188,9 +206,15 @@ def families() -> list[Family]:
     ]
 
 
-def recognise(tree: Path) -> Family:
-    """Return the family of a tree; TockmarkError if it has none."""
-    known = families()
+def names() -> list[str]:
+    """Return the boards that the patch knows, as --board calls them."""
+    return sorted({family.name for family in families()})
+
+
+def recognise(tree: Path, board: str | None = None) -> Family:
+    """Return the family of a tree, of this board or of any with Earl Grey; TockmarkError if it has
+    none."""
+    known = [one for one in families() if (one.name == board if board else one.perf)]
     for family in known:
         held = all(text in _text(tree / name) for name, text in family.holds.items())
         if held and all((tree / name).is_file() for name in family.needs):
@@ -204,6 +228,8 @@ def recognise(tree: Path) -> Family:
         )
     boards = " and ".join(_earl_grey_boards(tree))
     why = f"the patch does not know this version's {boards}" if boards else "no Earl Grey board"
+    if board:
+        why = f"it has no {board} as the patch knows it"
     raise TockmarkError(
         f"{tree} holds {what}, which is not supported: {why}",
         f"it fits {fits}; kernel-patches/ shows what to put in by hand",
@@ -354,7 +380,7 @@ def _stripped(sources: TreeFiles, family: Family) -> tuple[TreeFiles, list[Patch
             sources = sources.patched(part, reverse=True)
             found.append(part)
         except MisfitError:
-            if part is family.perf:
+            if part is family.main:
                 _check_absent(sources, part)
     return sources, found
 

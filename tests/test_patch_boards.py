@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The verb patch on boards without Earl Grey: CycleCount goes in, and every byte comes back.
+
+With a checkout of Tock 2.2 or later in TOCKMARK_TOCK, its own boards are tried, too: on copies."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from test_patch import contents, refused, tockmark
+
+from tockmark.rig import board as boards
+from tockmark.tests.trees import OTHERS, change, make, make_other
+from tockmark.trees.patch import Family, take_out
+
+TOCK = os.environ.get("TOCKMARK_TOCK", "")
+
+
+@pytest.fixture(params=OTHERS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def family(name: str) -> Family:
+    return OTHERS[name]
+
+
+def goes_in_and_out(tree: Path, name: str, *counter: str) -> None:
+    family, was = OTHERS[name], contents(tree)
+    done = tockmark(tree, "--board", name, *counter)
+    assert done.returncode == 0, done.stderr
+    assert f"CycleCount wired into {family.board}.\n" in done.stdout
+    assert family.cyclecount
+    for edit in family.cyclecount.edits:
+        assert (tree / edit.file).read_text(encoding="utf-8").count(edit.put) == 1
+    assert "patched already" in tockmark(tree, "--board", name).stdout
+    assert tockmark(tree, "--board", name, "--reverse").returncode == 0
+    assert contents(tree) == was
+
+
+@pytest.mark.parametrize("counter", [[], ["--counter", "cyclecount"]])
+def test_cyclecount_goes_in_and_out(name: str, counter: list[str], tmp_path: Path) -> None:
+    goes_in_and_out(make_other(tmp_path, name), name, *counter)
+
+
+@pytest.mark.skipif(not TOCK, reason="TOCKMARK_TOCK names no checkout of Tock")
+def test_tocks_own_board_takes_it(name: str, family: Family, tmp_path: Path) -> None:
+    for file in (*family.needs, f"{family.board}/src/main.rs"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(TOCK) / file, tmp_path / file)
+    take_out(tmp_path, board=name)
+    goes_in_and_out(tmp_path, name)
+
+
+def test_what_is_next_is_for_this_board(name: str, family: Family, tmp_path: Path) -> None:
+    said = tockmark(make_other(tmp_path, name), "--board", name).stdout
+    folder = Path("target") / family.target / "release"
+    assert said.splitlines()[-1].split()[:4] == ["tockmark", "run", "--board", name]
+    assert said.rstrip().endswith(f"/{folder / Path(family.board).name}.elf")
+    assert boards.load(name).isa in family.target
+
+
+def test_a_board_is_named_or_it_is_earl_grey(name: str, tmp_path: Path) -> None:
+    tree = make_other(tmp_path / "tock", name)
+    assert "no Tock checkout" in refused(tree)
+    (other,) = OTHERS.keys() - {name}
+    assert "give the top folder of" in refused(tree, "--board", other)
+    said = refused(tree, "--board", "hail")
+    assert (
+        f"choose one of: earlgrey-cw310, earlgrey-nexysvideo, {', '.join(sorted(OTHERS))}" in said
+    )
+    assert "takes no Perf; --counter cyclecount fits" in refused(
+        tree, "--board", name, "--counter", "perf"
+    )
+    # Both boards in one tree, each with its own counter.
+    make(tree, "earlgrey-cw310")
+    was = contents(tree)
+    tockmark(tree)
+    goes_in_and_out(tree, name)
+    take_out(tree)
+    assert contents(tree) == was
+
+
+def test_each_anchor_has_to_be_there(name: str, family: Family, tmp_path: Path) -> None:
+    assert family.cyclecount
+    for number, edit in enumerate(family.cyclecount.edits):
+        tree = make_other(tmp_path / str(number), name)
+        main = tree / edit.file
+        lines = main.read_text(encoding="utf-8").splitlines()
+        (line,) = (one for one in lines if re.fullmatch(edit.anchor, one.strip()))
+        change(main, line, "// gone")
+        assert "has no places like" in refused(tree, "--board", name)
