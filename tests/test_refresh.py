@@ -2,6 +2,7 @@
 """What a page shows is what the tool prints: blocks are filled, and nothing else is run."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,3 +107,10 @@ def test_a_board_is_held_against_all_links(tmp_path: Path, ticks: int, verdict: 
     page = f"<!-- board: {held} -->\nold\n<!-- end of board -->\n"
     line = refreshed(page).splitlines()[3]
     assert line == f"| r | {ticks} | 100 | 98 to 110 | {verdict} |"
+
+
+def test_each_loop_that_lies_outside_of_its_links_is_named_as_not_explained() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    outside = re.findall(r"^\| ([^|]+) \|[^\n]*\| outside by [0-9.]+ % \|$", page, re.MULTILINE)
+    assert outside
+    assert re.findall(r"^- \*\*Not explained: \*?(.+?)\*?,\*\*", page, re.MULTILINE) == outside
