@@ -614,5 +614,7 @@ def latency_verb(
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
         rows = against.wait_rows(before, found)
-        say(against.text(before, found, rows).strip())
+        if not as_json:
+            print("\n".join(["", *against.table(rows).text()]), flush=True)
+        say(against.answer(before, found, rows))
         raise Exit(REGRESSION if against.longer(rows) else OK)

@@ -75,7 +75,8 @@ class Report:
     @property
     def regressions(self) -> list[str]:
         """Return what is said of alarms that wait longer: it goes before all else."""
-        return [f"{Level.HARD.words.title}: {one}" for one in self.longer]
+        said = against.dearest(self.waits)
+        return [f"{Level.HARD.words.title}: {said}"] if said else []
 
     @property
     def answer(self) -> Answer:

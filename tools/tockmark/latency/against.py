@@ -34,7 +34,8 @@ WORDS = {
 
 @dataclass(frozen=True)
 class WaitRow:
-    """How long an alarm waits beside a load, before and after, and the stage that grew most."""
+    """How long an alarm waits beside a load, before and after, and the stage that changed most the
+    same way: grew, or shrank where it waits no longer than before."""
 
     load: str
     what: str  # the load in words
@@ -44,7 +45,7 @@ class WaitRow:
     after: int
     stage: str
     grown: int
-    function: str | None  # that grew most, where the worst alarm was traced on both kernels
+    function: str | None  # that did so most, where the worst alarm was traced on both kernels
 
     @property
     def name(self) -> str:
@@ -96,15 +97,17 @@ def _rows(base: StoredLatency, new: StoredLatency) -> Iterator[WaitRow]:
             grown = {
                 name: value(one) - value(old.stages[name]) for name, one in load.stages.items()
             }
-            stage = max(grown, key=grown.__getitem__)
-            function = _function(base.worst, new.worst) if traced and of == WORST else None
+            ends = value(old.whole), value(load.whole)
+            most = max if ends[0] < ends[1] else min
+            stage = most(grown, key=grown.__getitem__)
+            alarms = (base.worst, new.worst)[:: 1 if most is max else -1]
+            function = _function(*alarms) if traced and of == WORST else None
             yield WaitRow(
                 load.name,
                 load.what,
                 of,
                 new.icache,
-                value(old.whole),
-                value(load.whole),
+                *ends,
                 stage,
                 grown[stage],
                 function,
@@ -136,10 +139,10 @@ def table(rows: Sequence[WaitRow]) -> Table:
     columns = figures({"base": 10, "head": 10, "": 9})
     found = Table(
         [
-            TableColumn("how long an alarm waits", 34, 0, left=True),
+            TableColumn("how long an alarm waits", 36, 0, left=True),
             TableColumn("i$", 3),
             *columns,
-            TableColumn("stage that grew most", 36, 2, left=True),
+            TableColumn("most in the stage", 36, 2, left=True),
         ]
     )
     colours: dict[str, Callable[[str], str]] = {LONGER: bad, SHORTER: good, SAME: str}
@@ -156,9 +159,19 @@ def records(rows: Sequence[WaitRow]) -> list[dict[str, object]]:
     return [{"row": row.name, **asdict(row), "verdict": row.verdict} for row in rows]
 
 
-def text(base: StoredLatency, new: StoredLatency, rows: Sequence[WaitRow]) -> str:
+def answer(base: StoredLatency, new: StoredLatency, rows: Sequence[WaitRow]) -> str:
     """Return the verdict."""
     against = f"{new.kernel.title} against {base.kernel.title}"
-    if not (found := longer(rows)):
-        return f"no alarm waits longer by more than {MARGIN:.0%}: {against}\n"
-    return "".join(f"{one}\n" for one in found) + f"{against}\n"
+    return f"{dearest(rows) or f'no alarm waits longer by more than {MARGIN:.0%}'}; {against}"
+
+
+def dearest(rows: Sequence[WaitRow]) -> str:
+    """Say which wait is longer by most, a worst one if there is any, and how many more are longer;
+    empty if none is."""
+    found = longer(rows)
+    if not found:
+        return ""
+    one = max(found, key=lambda row: (row.of == WORST, row.after - row.before))
+    more = len(found) - 1
+    others = f"; {more} more row{'s wait' if more > 1 else ' waits'} longer" if more else ""
+    return f"{one}{others}"

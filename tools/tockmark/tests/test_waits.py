@@ -325,6 +325,8 @@ def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
     assert moved(stored(10_000), stored(10_500)) == []
     assert moved(stored(1000), stored(1200)) == []
     assert moved(stored(12_000), stored(10_000)) == []
+    (less, _) = against.wait_rows(stored(12_000), stored(10_000))
+    assert (less.verdict, less.why) == ("shorter", "served -2,000, most in serve")
 
 
 def test_what_99_of_100_alarms_stay_within_is_a_row_of_its_own() -> None:
@@ -339,6 +341,7 @@ def test_what_99_of_100_alarms_stay_within_is_a_row_of_its_own() -> None:
     assert str(most).startswith("99 % of the alarms beside nothing, i-cache on, come within 110 → ")
     back = against.wait_rows(replace_part(new, loads=(slow,)), base)
     assert [one.verdict for one in back] == [against.SAME, against.SHORTER]
+    assert (back[1].stage, back[1].grown) == ("taken", -1905)
 
 
 def test_the_rows_are_a_table_and_records() -> None:
@@ -349,6 +352,12 @@ def test_the_rows_are_a_table_and_records() -> None:
         *("longer:", "served", "+2,000,", "most", "in", "serve"),
     ]
     assert most.split()[2:] == ["99", "%", "on", "110", "110", "0", "%"]
+    said = "the worst alarm beside nothing, i-cache on: 10,000 → 12,000"
+    assert against.dearest([*rows, *rows]).startswith(said)
+    assert against.dearest([*rows, *rows]).endswith("most in serve; 1 more row waits longer")
+    assert against.answer(stored(), stored(), rows[1:]) == (
+        "no alarm waits longer by more than 5%; toy against toy"
+    )
     told = against.records(rows)
     assert [one["verdict"] for one in told] == ["longer", "as before"]
     assert [one["row"] for one in told] == [one.name for one in rows]
