@@ -7,6 +7,7 @@ Builds it in half a minute.
 """
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -171,7 +172,9 @@ def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
     head = patched(tmp_path, planted.path, STAGES.index("bottom half"))
     command = [TOCKMARK, "judge", "--base", str(planted.path), "--head", str(head), "--json"]
     command += ["--only", "syscall.brk", "--waits", "nothing", "--icache", "off", "--profiles", "0"]
-    done = subprocess.run([*command, "-o", str(tmp_path / "kept")], capture_output=True, text=True)
+    comment = tmp_path / "comment.md"
+    command += ["--markdown", str(comment), "-o", str(tmp_path / "kept")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == REGRESSION, done.stderr
     said = json.loads(done.stdout)
     worst, most = said["waits"]
@@ -186,3 +189,6 @@ def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
     assert said["verdict"] == "regression"
     assert "the worst alarm beside nothing, i-cache off" in said["told"]
     assert not said["moved"]
+    (row,) = re.findall(r"\| wait.alarm load=nothing worst \|.*", comment.read_text())
+    assert "longer: bottom half" in row
+    assert row.endswith("most in planted |")
