@@ -7,6 +7,7 @@ Builds it in half a minute.
 """
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -132,9 +133,9 @@ def test_a_planted_delay_is_found_in_its_stage(
     (before,), (after,) = undelayed[load].loads, found.loads
     grown = {name: after.stages[name].worst - before.stages[name].worst for name in before.stages}
     if load == "nothing":
-        (longer,) = against.longer(undelayed[load], found)
-        assert longer.stage == stage
-        assert f"in the stage '{stage}'" in str(longer)
+        longer = against.longer(against.wait_rows(undelayed[load], found))
+        assert [row.of for row in longer] == [*against.WHICH]
+        assert {row.stage for row in longer} == {stage}
     assert found.by == stage
     assert f"in the stage '{stage}'" in answer(found)
     assert grown.pop(stage) > DELAY * 0.8  # an alarm may be due when some of it is over
@@ -171,13 +172,23 @@ def test_judge_names_a_planted_wait(planted: KernelElf, tmp_path: Path) -> None:
     head = patched(tmp_path, planted.path, STAGES.index("bottom half"))
     command = [TOCKMARK, "judge", "--base", str(planted.path), "--head", str(head), "--json"]
     command += ["--only", "syscall.brk", "--waits", "nothing", "--icache", "off", "--profiles", "0"]
-    done = subprocess.run([*command, "-o", str(tmp_path / "kept")], capture_output=True, text=True)
+    comment = tmp_path / "comment.md"
+    command += ["--markdown", str(comment), "-o", str(tmp_path / "kept")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == REGRESSION, done.stderr
     said = json.loads(done.stdout)
-    (wait,) = said["waits"]
-    assert wait["stage"] == "bottom half"
-    assert DELAY <= wait["grown"] < DELAY * 1.1
-    assert wait["function"] == "planted"
+    worst, most = said["waits"]
+    assert [one["row"] for one in (worst, most)] == [
+        f"wait.alarm load=nothing {of}" for of in against.WHICH
+    ]
+    for wait in (worst, most):
+        assert (wait["verdict"], wait["stage"]) == ("longer", "bottom half")
+        assert DELAY <= wait["after"] - wait["before"] < DELAY * 1.1
+        assert DELAY <= wait["grown"] < DELAY * 1.1
+    assert worst["function"] == "planted"
     assert said["verdict"] == "regression"
     assert "the worst alarm beside nothing, i-cache off" in said["told"]
     assert not said["moved"]
+    (row,) = re.findall(r"\| wait.alarm load=nothing worst \|.*", comment.read_text())
+    assert "longer: bottom half" in row
+    assert row.endswith("most in planted |")

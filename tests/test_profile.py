@@ -123,6 +123,21 @@ void run(void)
         ;
 }
 """
+# 100 lines of the cache, four times.
+LONG_LOOP = """
+    .globl _start
+    .org 0x400
+_start:
+    li   gp, 0x41140000
+    li   s0, 4
+1:  .rept 400
+    c.nop
+    .endr
+    addi s0, s0, -1
+    bnez s0, 1b
+    sw   zero, 4(gp)
+2:  j    2b
+"""
 FAULTY = PROGRAM.replace("csrr t0, mepc", "unimp")
 
 
@@ -193,6 +208,24 @@ def test_the_port_changes_no_count_and_misses_no_cycle(tmp_path: Path, icache: s
     assert [step.value for step in reads] == [step.mcycle for step in reads]
     for before, step in itertools.pairwise(steps):
         assert step.mcycle - before.mcycle == step.cycles == 1 + sum(n for _, n in step.waits)
+
+
+def test_the_cache_takes_each_line_in_once(tmp_path: Path) -> None:
+    """And none where it is off."""
+    elf, file = program(tmp_path, LONG_LOOP), tmp_path / "trace"
+    fills = {}
+    for icache in ("on", "off"):
+        simulate(RETIRE, "--elf", elf, "--icache", icache, "--itrace", str(file))
+        passes, left = [0], 4
+        for step in trace(file):
+            passes[-1] += step.fills
+            if step.rd == 8 and step.value == left - 1:
+                left = step.value
+                passes.append(0)
+        fills[icache] = passes
+    assert fills["off"] == [0] * 5
+    assert 100 <= sum(fills["on"][:3]) < 150  # some beyond the end come by prefetching
+    assert fills["on"][3] == 0
 
 
 def test_a_window_of_the_trace(tmp_path: Path) -> None:

@@ -164,6 +164,8 @@ def test_results_and_caches_are_the_users_own(installed: Installed, measured: st
             "opt/baseline-3.json, 16 links",
         ),
         ("site one.json -o site", "written site/index.html"),
+        ("latency --loads nothing --alarms 6 -o waits.json", "An app may keep"),
+        ("trace --only irq.upcall:core=busy -o trace.json", "slices on 7 tracks"),
         ("doctor", "all is in place"),
         ("help boards-and-simulator", "Boards"),
         ("list", "syscall.command"),
@@ -191,6 +193,11 @@ def test_what_only_a_checkout_has_is_refused_in_one_line(installed: Installed) -
     for words, target in (
         ("dev validate", "validate"),
         ("run --machine nexysvideo", "kernel-nexys"),
+        ("run --suite programs", "programs"),
+        ("run --suite programs --bare", "programs"),
+        ("run --suite eight", "kernel-eight"),
+        ("dev instances", "ladder"),
+        ("dev isolation", "programs"),
     ):
         tool = installed.environment / "bin" / "tockmark"
         done = subprocess.run(

@@ -37,7 +37,7 @@ BROUGHT = (
         for way in ("c", "rust", "conformance")
         for abi in (1, 2)
     ),
-    "build/apps/c-abi2-cyclecount/*.[oa]",
+    *(f"build/apps/{way}/*.[oa]" for way in ("c-abi2-cyclecount", "c-abi2-csr", "latency-abi2")),
     *(
         f"build/{cargo}/riscv32imc-unknown-none-elf/{profile}/tockmark-kernel"
         for cargo in ("cargo", "cargo-v1")

@@ -282,7 +282,7 @@ def _elves(given: list[Path]) -> str:
         OK: "pass, or beyond a soft limit alone",
         INCOMPLETE: "something failed, is missing or rests on boots from elsewhere",
         UNUSABLE: "unusable input, wrong usage, or a kernel panicked",
-        REGRESSION: "regression: beyond a hard limit, a row is gone, or a worst alarm waits longer",
+        REGRESSION: "regression: beyond a hard limit, a row is gone, or an alarm waits longer",
         INTERRUPTED: KEPT,
     },
 )
@@ -369,9 +369,7 @@ def judge_verb(
         seconds, building = time.monotonic() - start, sum(one.seconds for one in pair.builders)
         plain = (pair.links[0].plain, pair.links[1].plain)
         found = report.explain(judged, pair.titles, kernels, plain, settings, folder, profiles)
-        longer, others = compared(kernels, loads, settings, folder)
-        found.waits.extend(longer)
-        found.notes.extend(others)
+        found.waits.extend(compared(kernels, loads, settings, folder))
         found.paired.extend(report.of_pairs(pair.pairs, judged) if pair.pairs else [])
         if pair.unpaired:
             found.notes.append(f"the links are not paired: {pair.unpaired}")

@@ -563,7 +563,7 @@ def _show_diff(found: Diff, sizes: Sequence[Growth] | None, as_json: bool) -> No
     exits={
         OK: "all alarms came",
         INCOMPLETE: "an alarm did not come, or a stage of the kernel is not where it was",
-        REGRESSION: "with --against, a worst alarm waits longer",
+        REGRESSION: "with --against, an alarm waits longer",
     },
 )
 def latency_verb(
@@ -617,6 +617,8 @@ def latency_verb(
     if output is not None:
         write_whole({output: latency_report.text_of(found)})
     if before is not None:
-        longer = against.longer(before, found)
-        say(against.text(before, found, longer).strip())
-        raise Exit(REGRESSION if longer else OK)
+        rows = against.wait_rows(before, found)
+        if not as_json:
+            print("\n".join(["", *against.table(rows).text()]), flush=True)
+        say(against.answer(before, found, rows))
+        raise Exit(REGRESSION if against.longer(rows) else OK)

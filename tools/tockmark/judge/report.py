@@ -15,7 +15,8 @@ from tockmark.errors import REGRESSION, TockmarkError
 from tockmark.judge import evidence
 from tockmark.judge.engine import Judged
 from tockmark.judge.evidence import Depth, Sizes, sizes, where_lines, where_words
-from tockmark.latency.against import LongerWait
+from tockmark.latency import against
+from tockmark.latency.against import WaitRow
 from tockmark.paths import shown
 from tockmark.processes import side_by_side
 from tockmark.profile import diff
@@ -57,20 +58,25 @@ class Report:
     notes: list[str] = field(default_factory=list)
     paired: list[str] = field(default_factory=list)  # what is said of paired links
     unprofiled: list[Row] = field(default_factory=list)  # of each further benchmark that moved
-    waits: list[LongerWait] = field(default_factory=list)
+    waits: list[WaitRow] = field(default_factory=list)
+
+    @property
+    def longer(self) -> list[WaitRow]:
+        return against.longer(self.waits)
 
     @property
     def exit_code(self) -> int:
-        return REGRESSION if self.waits else self.judged.gated.exit_code
+        return REGRESSION if self.longer else self.judged.gated.exit_code
 
     @property
     def level(self) -> Level:
-        return Level.HARD if self.waits else self.judged.gated.level
+        return Level.HARD if self.longer else self.judged.gated.level
 
     @property
     def regressions(self) -> list[str]:
         """Return what is said of alarms that wait longer: it goes before all else."""
-        return [f"{Level.HARD.words.title}: {one}" for one in self.waits]
+        said = against.dearest(self.waits)
+        return [f"{Level.HARD.words.title}: {said}"] if said else []
 
     @property
     def answer(self) -> Answer:
@@ -153,6 +159,8 @@ def render(report: Report, width: int = text.LINE, every: bool = False) -> str:
     judged, found = report.judged, report.answer
     lines = [line for one in report.regressions for line in text.wrap(one, width=width)]
     lines += screen(found, width, every)
+    if report.waits:
+        lines += [*against.table(report.waits).text(), ""]
     for row, diff_ in list(report.where.items())[: None if every else DETAILED]:
         lines += [*where_lines(row, diff_, width), ""]
     lines += [*held(report, width), ""]
@@ -227,7 +235,7 @@ def as_json(report: Report) -> dict[str, object]:
         ],
         "where": [{"of": row, **diff.diff_json(one)} for row, one in report.where.items()],
         "sizes": asdict(report.sizes),
-        "waits": [asdict(one) for one in report.waits],
+        "waits": against.records(report.waits),
         "stacks": [asdict(one) for one in report.stacks],
         "notes": report.caveats,
         "gate": comparison.gate_json([base], head, found),
@@ -242,6 +250,8 @@ def markdown(report: Report) -> str:
     lines = [f"### {sign} tockmark: {text.prose(one)}" for one in report.regressions]
     lines += [heading(found), "", *comment(found)]
     lines += [f"- Warning: {escaped(warning)}" for warning in judged.gated.warnings]
+    if report.waits:
+        lines += folded("How long an alarm waits", against.table(report.waits).markdown())
     for row, diff_ in report.where.items():
         lines += folded(f"Where: {escaped(row)}", _block(where_lines(row, diff_)))
     lines += folded("Flash, RAM and stack", _block(held(report)))

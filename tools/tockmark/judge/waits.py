@@ -9,7 +9,7 @@ from pathlib import Path
 from tockmark.errors import say
 from tockmark.files import write_whole
 from tockmark.latency import run
-from tockmark.latency.against import LongerWait, as_before, longer
+from tockmark.latency.against import WaitRow, wait_rows
 from tockmark.latency.points import check_points
 from tockmark.latency.report import StoredLatency, text_of
 from tockmark.latency.run import LatencyOptions, RunLoad, loads_for
@@ -34,18 +34,14 @@ def loads_of(kernels: Sequence[KernelElf], names: str | None) -> tuple[RunLoad, 
 
 def compared(
     kernels: Sequence[KernelElf], loads: tuple[RunLoad, ...], options: RunOptions, folder: Path
-) -> tuple[list[LongerWait], list[str]]:
-    """Return the loads beside which the worst alarm waits longer on the second kernel, and what is
-    said of the others; both sides' waits are kept in `folder`. TockmarkError if an alarm did not
-    come, or a stage is not there."""
-    found: list[LongerWait] = []
-    others: list[str] = []
+) -> list[WaitRow]:
+    """Return how long alarms wait on both kernels, beside each load; both sides' waits are kept in
+    `folder`. TockmarkError if an alarm did not come, or a stage is not there."""
+    found: list[WaitRow] = []
     for icache in options.icaches if loads else ():
         base, head = _measured(kernels, loads, options, icache, folder)
-        grown = longer(base, head)
-        found += grown
-        others += as_before(base, head, grown)
-    return found, others
+        found += wait_rows(base, head)
+    return found
 
 
 def _measured(

@@ -119,7 +119,7 @@ def timeline(
         samples = _by_marks(row, boot.group, items)
     elif window.by_sample:  # which takes a trace of all
         samples = _by_readings(row, run.traced())
-    begin, end, chosen = _window(window, samples)
+    begin, end, chosen = window_of(window, samples)
     lines = [*run.traced(max(begin - BEFORE, 0), end + BEHIND)]
     run.check(log)
     if not lines or (int(lines[-1][:10]) < begin and run.over):
@@ -168,7 +168,7 @@ def _check(begin: int, end: int) -> None:
         )
 
 
-def _window(asked: Window, samples: Sequence[Sampled]) -> tuple[int, int, str]:
+def window_of(asked: Window, samples: Sequence[Sampled]) -> tuple[int, int, str]:
     """Return the first cycle and the one behind the last, and what is there."""
     if not asked.by_sample:
         begin = asked.begin if asked.begin is not None else max((asked.end or 0) - MOST_CYCLES, 0)

@@ -27,7 +27,7 @@ from tockmark import BASELINE, paths
 from tockmark.documents import Part
 from tockmark.errors import LONGEST_NAME, TockmarkError, say, showable
 from tockmark.files import reading, toml
-from tockmark.paths import shown
+from tockmark.paths import by_make, shown
 from tockmark.rig import sources
 from tockmark.rig.board import BoardProfile, Room
 from tockmark.rig.code import LinkedCode, differences
@@ -163,7 +163,7 @@ def require_slots(kernel: KernelElf, count: int) -> None:
     if slots is not None and slots.apps < count:
         raise TockmarkError(
             f"{kernel.name or shown(kernel.path)} takes {slots.apps} apps, and there are {count}",
-            f"give --kernel one that is built for {count}; ours: `make kernel-eight`",
+            f"give --kernel one that is built for {count}; for ours {by_make('kernel-eight')}",
         )
 
 

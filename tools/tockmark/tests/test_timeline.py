@@ -25,6 +25,7 @@ from tockmark.profile.timeline import (
     clipped,
     of_steps,
 )
+from tockmark.profile.trace import MOST_CYCLES, Sampled, Window, window_of
 
 APP, OTHER, TRAP, LOOP, PMP = 0x3000, 0x4000, 0x1000, 0x1100, 0x1200
 NOP, WFI = 0x13, 0x10500073
@@ -175,6 +176,14 @@ def test_a_window_cuts_slices_and_keeps_what_they_say() -> None:
     given = [Slice(KERNEL, "a", 0, 10, {"cycles": 10}), Slice(KERNEL, "b", 10, 20)]
     (one,) = clipped(given, 5, 10)
     assert (one.begin, one.end, one.args) == (5, 10, {"cycles": 10})
+
+
+def test_a_sample_that_is_too_long_is_cut_and_that_is_said() -> None:
+    samples = [Sampled(n, value, 9000, 9000 + value) for n, value in enumerate((5, 40, 600_000))]
+    begin, end, said = window_of(Window(), samples)
+    assert end - begin == MOST_CYCLES
+    assert said == f"sample 3 of 3, the worst: cycles 0 to {end}, cut at 500,000 cycles"
+    assert "cut" not in window_of(Window(around="median"), samples)[2]
 
 
 def test_slices_side_by_side_stay_so_in_nanoseconds() -> None:

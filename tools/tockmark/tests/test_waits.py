@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_part
 
 from tockmark import paths
 from tockmark.errors import TockmarkError
@@ -289,7 +289,7 @@ def stored(worst: int = 500, **changes: Any) -> StoredLatency:
         WorstAlarm("nothing", worst, {"taken": 100, "served": worst - 100}, parts),
         (LongestStretch(OFF, 90, "nothing", parts),),
     )
-    return msgspec.structs.replace(found, **changes)
+    return replace_part(found, **changes)
 
 
 def test_the_answer_comes_first_and_names_the_stage() -> None:
@@ -311,15 +311,56 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         report.load(path)
 
 
+def moved(base: StoredLatency, new: StoredLatency) -> list[against.WaitRow]:
+    return against.longer(against.wait_rows(base, new))
+
+
 def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
-    (found,) = against.longer(stored(10_000), stored(12_000))
+    (found,) = moved(stored(10_000), stored(12_000))
+    assert found.name == "wait.alarm load=nothing worst"
     assert str(found) == (
         "the worst alarm beside nothing, i-cache on: 10,000 → 12,000 cycles (+20.0 %), in the stage"
-        " 'served' (+2,000), most in serve"
+        " served +2,000, most in serve"
     )
-    assert against.longer(stored(10_000), stored(10_500)) == []
-    assert against.longer(stored(1000), stored(1200)) == []
-    assert against.longer(stored(12_000), stored(10_000)) == []
+    assert moved(stored(10_000), stored(10_500)) == []
+    assert moved(stored(1000), stored(1200)) == []
+    assert moved(stored(12_000), stored(10_000)) == []
+    (less, _) = against.wait_rows(stored(12_000), stored(10_000))
+    assert (less.verdict, less.why) == ("shorter", "served -2,000, most in serve")
+
+
+def test_what_99_of_100_alarms_stay_within_is_a_row_of_its_own() -> None:
+    """With a rule and a stage of its own; where only the worst was traced it names no function."""
+    base, new = stored(90_000), stored(90_000)
+    (load,) = new.loads
+    stages = {**load.stages, "taken": WaitSpread(90, 2000, 100, 9)}
+    slow = replace_part(load, whole=WaitSpread(100, 2110, 90_000, 9), stages=stages)
+    worst, most = against.wait_rows(base, replace_part(new, loads=(slow,)))
+    assert (worst.verdict, most.verdict) == (against.SAME, against.LONGER)
+    assert (most.before, most.after, most.grown, most.function) == (110, 2110, 1905, None)
+    assert str(most).startswith("99 % of the alarms beside nothing, i-cache on, come within 110 → ")
+    back = against.wait_rows(replace_part(new, loads=(slow,)), base)
+    assert [one.verdict for one in back] == [against.SAME, against.SHORTER]
+    assert (back[1].stage, back[1].grown) == ("taken", -1905)
+
+
+def test_the_rows_are_a_table_and_records() -> None:
+    rows = against.wait_rows(stored(10_000), stored(12_000))
+    *_, worst, most = against.table(rows).text()
+    assert worst.split() == [
+        *("wait.alarm", "load=nothing", "worst", "on", "10,000", "12,000", "+20.0", "%"),
+        *("longer:", "served", "+2,000,", "most", "in", "serve"),
+    ]
+    assert most.split()[2:] == ["99", "%", "on", "110", "110", "0", "%"]
+    said = "the worst alarm beside nothing, i-cache on: 10,000 → 12,000"
+    assert against.dearest([*rows, *rows]).startswith(said)
+    assert against.dearest([*rows, *rows]).endswith("most in serve; 1 more row waits longer")
+    assert against.answer(stored(), stored(), rows[1:]) == (
+        "no alarm waits longer by more than 5%; toy against toy"
+    )
+    told = against.records(rows)
+    assert [one["verdict"] for one in told] == ["longer", "as before"]
+    assert [one["row"] for one in told] == [one.name for one in rows]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +374,7 @@ def test_a_worst_alarm_that_waits_longer_is_named_with_its_stage() -> None:
 )
 def test_what_was_measured_otherwise_is_not_compared(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(TockmarkError, match=said):
-        against.longer(stored(), stored(**changes))
+        against.wait_rows(stored(), stored(**changes))
 
 
 @pytest.mark.parametrize("path", sorted((paths.DATA / "latency").glob("*.json")), ids=str)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""How often a wait is called longer where nothing but the layout of the kernel differs, as
+docs/method.md says it.
+
+    for n in 0 1 2 3 4 5; do
+        TOCKMARK_LAYOUT=$n cargo kernel-lines --target-dir links/$n
+        tockmark latency --kernel links/$n/…/profiling/tockmark-kernel --loads … -o $n-on.json
+    done
+    python -m tockmark.tests.wait_pairs *-on.json
+
+The files of each call are of one setting of the cache.
+"""
+
+import itertools
+import sys
+from pathlib import Path
+
+from tockmark.latency import against, report
+
+
+def main(files: list[str]) -> None:
+    """Hold each file against each other, both ways."""
+    stored = [report.load(Path(name)) for name in files]
+    pairs = itertools.permutations(stored, 2)
+    rows = [row for base, new in pairs for row in against.wait_rows(base, new)]
+    for of in against.WHICH:
+        own = [row for row in rows if row.of == of]
+        most = max(own, key=lambda row: row.after - row.before)
+        ratio = max(row.after / row.before - 1 for row in own)
+        print(
+            f"{of}: {len(against.longer(own))} of {len(own)} longer; at most by"
+            f" {most.after - most.before} cycles (beside {most.load}), and by {ratio:.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
