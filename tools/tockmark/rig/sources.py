@@ -29,7 +29,7 @@ ENDINGS = {
     *(".rs", ".S", ".c", ".h", ".cc", ".sv", ".vlt", ".ld", ".toml", ".lock", ".py", ".mk"),
     *("", ".txt"),
 }
-TODO = "run `make build`, and `make profile` for what profile and conformance need"
+TODO = "run `make build`, and `make profile` or `make setup-qemu` for what these make"
 
 
 def stamp_of(product: Path) -> Path:
