@@ -16,7 +16,7 @@ PACKAGE = ROOT / "tools" / "tockmark"
 HOUSE = ROOT / "docs" / "contributing.md"
 # What all may use.
 BASE = ("__init__", "errors", "watcher", "processes", "paths", "files", "documents")
-NAMES = ("__version__", "BASELINE")  # that the package itself has
+NAMES = ("__version__", "BASELINE", "STAND_IN")  # that the package itself has
 TOP = ("__main__",)
 
 

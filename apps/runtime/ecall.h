@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How RISC-V makes a system call of version 2, for tock_v2.h: the class is in a4, the arguments in a0
- * to a3, and so are the results. */
+/* How RISC-V makes a system call of version 2, for tock_v2.h: the class is in a4, the arguments in
+ * a0 to a3, and so are the results. */
 #ifndef TM_RUNTIME_ECALL_H
 #define TM_RUNTIME_ECALL_H
 

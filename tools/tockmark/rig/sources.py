@@ -26,10 +26,10 @@ KINDS = {
 }
 # How the files in the folders end; pages and the like change no product.
 ENDINGS = {
-    *(".rs", ".S", ".c", ".h", ".cc", ".sv", ".vlt", ".ld", ".toml", ".lock", ".py", ".mk"),
+    *(".rs", ".S", ".inc", ".c", ".h", ".cc", ".sv", ".vlt", ".ld", ".toml", ".lock", ".py", ".mk"),
     *("", ".txt"),
 }
-TODO = "run `make build`, and `make profile` for what profile and conformance need"
+TODO = "run `make build`, and `make profile` or `make setup-qemu` for what these make"
 
 
 def stamp_of(product: Path) -> Path:

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """TBF headers in flash, and bytes that are none."""
 
+import io
 import struct
+import tarfile
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tockmark.errors import TockmarkError
 from tockmark.rig.image import ANYWHERE, FIXED, MAIN, NAME, Tbf, tbfs
+from tockmark.rig.tab import join
 
 BASE = 0x2000_0000
 
@@ -59,3 +65,35 @@ def test_any_elements_are_read_without_a_fault(elements: bytes) -> None:
 @given(st.binary(max_size=200), st.integers(0, 220))
 def test_any_bytes_are_read_without_a_fault(flash: bytes, at: int) -> None:
     tbfs(flash, BASE, BASE + at)
+
+
+def tab(path: Path, **programs: bytes) -> Path:
+    with tarfile.open(path, "w") as archive:
+        for name, content in programs.items():
+            member = tarfile.TarInfo(f"{name.replace('_', '-')}.tbf")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_programs_of_other_tabs_are_called_by_their_addresses(tmp_path: Path) -> None:
+    ours = tab(tmp_path / "ours", rv32imc=app("one", 0x1000_8000))
+    others = [
+        tab(tmp_path / name, cortex_m4=app("one", ram))
+        for name, ram in (("here", 0x2000_4000), ("there", 0x2000_8000))
+    ]
+    join(ours, others)
+    with tarfile.open(ours) as archive:
+        assert archive.getnames() == [
+            "rv32imc.tbf",
+            "cortex-m4.0x00000000.0x20004000.tbf",
+            "cortex-m4.0x00000000.0x20008000.tbf",
+        ]
+        content = archive.extractfile("cortex-m4.0x00000000.0x20008000.tbf")
+        assert content is not None
+        assert content.read() == app("one", 0x2000_8000)
+    with pytest.raises(TockmarkError, match="there is for the addresses of another"):
+        join(ours, others[1:])
+    (tmp_path / "none").write_bytes(b"no archive")
+    with pytest.raises(TockmarkError, match="none is no TAB"):
+        join(ours, [tmp_path / "none"])

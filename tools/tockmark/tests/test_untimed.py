@@ -4,13 +4,16 @@ judges it.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from tockmark.compare import gate, limits, pairs
 from tockmark.errors import TockmarkError
 from tockmark.log.rows import Booted, Measured
+from tockmark.result import file
 from tockmark.result.build import WAITED, Context, build
 from tockmark.result.model import Result
 from tockmark.result.provenance import Board, Timing
@@ -97,3 +100,28 @@ def test_it_is_not_judged_unless_forced(untimed: Result) -> None:
     board = msgspec.structs.replace(untimed.provenance.board, timing="unchecked")
     provenance = msgspec.structs.replace(untimed.provenance, board=board)
     pairs.check_timed("new", replace(untimed, provenance=provenance))
+
+
+def test_where_apps_read_cycles_alone_rows_have_no_figures(
+    tmp_path: Path, known: Catalogue
+) -> None:
+    """They are kept, shown as what ran, and no file may bring figures back."""
+    rows = [stored(id_, {"cycles": [CYCLES] * 9}) for id_ in ("time.read", "syscall.command")]
+    app = app_of("syscall", rows, lang="c", abi="2", cyclecount="0x90008")
+    boots = Measured([Booted("syscall", False, "syscall", {"syscall": app})])
+    board = Board("made-up", "made-up", 24_000_000, "functional-only")
+    bare = build(boots, load(), Context(board=board), expected=())
+    assert not bare.provenance.has_figures
+    assert str(CYCLES) not in file.text(bare)
+    shown = table.first_screen([("made up", bare)], known)
+    assert shown.startswith("What ran, without figures")
+    path = tmp_path / "bare.json"
+    path.write_text(file.text(bare))
+    assert [row.id for row in file.load(path).rows] == ["time.read", "syscall.command"]
+    path.write_text(file.text(bare).replace('"functional-only"', '"unchecked"'))
+    with pytest.raises(TockmarkError, match="no samples, nor figures in their place"):
+        file.load(path)
+    counted = build(boots, load(), Context(board=structs.replace(board, timing="unchecked")), ())
+    path.write_text(file.text(counted).replace('"unchecked"', '"functional-only"'))
+    with pytest.raises(TockmarkError, match="figures of a target that counts nothing"):
+        file.load(path)

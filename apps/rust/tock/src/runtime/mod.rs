@@ -10,8 +10,11 @@ pub mod flash;
 #[cfg(feature = "programs")]
 pub mod program;
 mod span;
+#[cfg_attr(target_arch = "arm", allow(dead_code))] // its Words: words.rs
 mod stage;
 mod text;
+#[cfg(target_arch = "arm")]
+mod words;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -21,8 +24,12 @@ use crate::{ErrorCode, Kernel, Register, UpcallFunction};
 
 pub use bench::{App, Bench, By, Hook, Outcome, Param, Run, Shot, Stop};
 pub use span::{Span, read_words};
-pub use stage::{Argument, Asm, Body, Measurable, Return, Stage, Words};
+#[cfg(not(target_arch = "arm"))]
+pub use stage::Words;
+pub use stage::{Argument, Asm, Body, Measurable, Return, Stage};
 pub use text::Text;
+#[cfg(target_arch = "arm")]
+pub use words::Words;
 
 /// What the link command says of the whole run: `struct tm_link` of `bench.h`.
 #[repr(C)]
