@@ -12,10 +12,11 @@ from tockmark import paths
 from tockmark.compare.gate import gate
 from tockmark.compare.limits import Margins, load_limits
 from tockmark.compare.pairs import compare
-from tockmark.compare.rule import OF_ONE, Value, Verdict, change
+from tockmark.compare.rule import OF_ONE, Value, Verdict, change, known_spread
 from tockmark.errors import INCOMPLETE, OK, REGRESSION, TockmarkError
 from tockmark.log.protocol import expand
 from tockmark.result.model import Result
+from tockmark.result.provenance import Board, Kernel
 from tockmark.result.stats import independent, middle, steady
 from tockmark.suite.catalogue import Catalogue
 from tockmark.tests import noise_draws as drawn
@@ -170,3 +171,24 @@ def test_a_simulators_result_stands_beside_a_boards(catalogue: Catalogue) -> Non
             gate([("a", sim)], ("b", board), limits, catalogue, CALM_LINKS)
         found = gate([("a", sim)], ("b", board), limits, catalogue, CALM_LINKS, force=True)
         assert found.exit_code == code
+
+
+@pytest.mark.parametrize("links", [4, 5])
+def test_on_a_board_of_which_no_spread_is_known_five_links_of_the_base_are_the_least(
+    links: int, catalogue: Catalogue
+) -> None:
+    """They show how a row spreads over links, beside one link of what is new."""
+    kit = Board("nrf52840dk", "nrf52840", 64_000_000, "hardware")
+
+    def result(name: str, net: int) -> Result:
+        kernel = Kernel(name, f"{name}.elf", name * 64)
+        return made(catalogue, {"a.x": noisy(net, 100)}, board=kit, kernel=kernel, icache=(False,))
+
+    bases = [(str(one), result(str(one), 3000 + 10 * one)) for one in range(links)]
+    known = known_spread(bases[0][1])
+    assert "is of the machine cw310" in known.title
+    limits = load_limits(None, catalogue)
+    for net, code in ((3020, OK), (4200, REGRESSION if links == 5 else OK)):
+        found = gate(bases, ("b", result("b", net)), limits, catalogue, known)
+        assert found.exit_code == code
+        assert not found.warnings
